@@ -1,0 +1,153 @@
+/**
+ * What happened to files: single changes as they were made, and the ledger that folds them into the net change.
+ *
+ * Paths are relative to the repository root, with `/`. Bytes of a name that are not UTF-8 stand as lone surrogates
+ * U+DC80 … U+DCFF (one per byte), so that every file name survives a round trip through a string.
+ */
+
+import { z } from 'zod';
+
+/** Git's file modes: regular, executable, symbolic link, nested repository. */
+export const FileMode = z.enum(['100644', '100755', '120000', '160000']);
+export type FileMode = z.infer<typeof FileMode>;
+
+/** A file at one moment: `blob` is git's object id (hex), `size` its bytes in the work tree. */
+export const FileState = z.strictObject({ mode: FileMode, blob: z.string(), size: z.int().nonnegative() });
+export type FileState = z.infer<typeof FileState>;
+
+/** One path between two moments; null is absence. */
+export const PathChange = z.strictObject({
+  path: z.string(),
+  before: FileState.nullable(),
+  after: FileState.nullable(),
+});
+export type PathChange = z.infer<typeof PathChange>;
+
+/** Who changed a file: tool calls of the model, a verify command of the runner, or something that no call explains. */
+export const ChangeSource = z.discriminatedUnion('by', [
+  z.strictObject({ by: z.literal('tool'), tool: z.string(), calls: z.array(z.string()).min(1) }),
+  z.strictObject({ by: z.literal('verify') }),
+  z.strictObject({ by: z.literal('outside') }),
+]);
+export type ChangeSource = z.infer<typeof ChangeSource>;
+
+export const ChangeKind = z.enum(['create', 'modify', 'delete', 'rename', 'mode']);
+export type ChangeKind = z.infer<typeof ChangeKind>;
+
+/** A change of one file as it was made. A rename has `from`; its `before` is the state of the old path. */
+export const CodeChange = z.strictObject({
+  path: z.string(),
+  kind: ChangeKind,
+  from: z.string().optional(),
+  before: FileState.nullable(),
+  after: FileState.nullable(),
+  source: ChangeSource,
+  /** The model turn, counted from 1; 0 is before the first. */
+  iteration: z.int().nonnegative(),
+});
+export type CodeChange = z.infer<typeof CodeChange>;
+
+/** Turns observed path changes into code changes: a deletion and a creation of the same blob are one rename. */
+export function toCodeChanges(
+  changes: readonly PathChange[],
+  source: ChangeSource,
+  iteration: number,
+): CodeChange[] {
+  const deletedByBlob = new Map<string, PathChange[]>();
+  for (const change of changes) {
+    if (change.before && !change.after && change.before.size > 0) {
+      const same = deletedByBlob.get(change.before.blob);
+      if (same) same.push(change);
+      else deletedByBlob.set(change.before.blob, [change]);
+    }
+  }
+  const renamedAway = new Set<string>();
+  const made: CodeChange[] = [];
+  for (const change of changes) {
+    if (change.before || !change.after) continue;
+    const origin = deletedByBlob.get(change.after.blob)?.shift();
+    if (!origin) continue;
+    renamedAway.add(origin.path);
+    renamedAway.add(change.path);
+    made.push({
+      path: change.path,
+      kind: 'rename',
+      from: origin.path,
+      before: origin.before,
+      after: change.after,
+      source,
+      iteration,
+    });
+  }
+  for (const change of changes) {
+    if (renamedAway.has(change.path)) continue;
+    made.push({ ...change, kind: kindOf(change), source, iteration });
+  }
+  return made;
+}
+
+function kindOf(change: PathChange): ChangeKind {
+  if (!change.before) return 'create';
+  if (!change.after) return 'delete';
+  return change.before.blob === change.after.blob ? 'mode' : 'modify';
+}
+
+export function sameState(a: FileState | null, b: FileState | null): boolean {
+  return a === b || (a !== null && b !== null && a.mode === b.mode && a.blob === b.blob);
+}
+
+/**
+ * The fold of all changes that tool calls made: for every touched path its state at the baseline and now.
+ *
+ * Only the model's own changes count towards the patch. What verify commands or outside processes did is kept in
+ * `unexplained`, so that it can be told and stays out of the patch.
+ */
+export class ChangeLedger {
+  readonly #touched = new Map<string, { base: FileState | null; now: FileState | null }>();
+  readonly #unexplained = new Map<string, ChangeSource['by']>();
+  #recorded = 0;
+
+  /** Adds one change. The ledger owns its maps: whoever folds events keeps one ledger per run. */
+  record(change: CodeChange): void {
+    this.#recorded += 1;
+    if (change.kind === 'rename' && change.from !== undefined) {
+      this.#apply(change.from, change.before, null, change.source);
+      this.#apply(change.path, null, change.after, change.source);
+    } else {
+      this.#apply(change.path, change.before, change.after, change.source);
+    }
+  }
+
+  /** Number of changes recorded, from every source. */
+  get recorded(): number {
+    return this.#recorded;
+  }
+
+  /** Net changes of the model, sorted by path; a path that is back to its baseline is not among them. */
+  net(): PathChange[] {
+    const net: PathChange[] = [];
+    for (const [path, { base, now }] of this.#touched) {
+      if (!sameState(base, now)) net.push({ path, before: base, after: now });
+    }
+    return net.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** Paths whose last change was not the model's, sorted, with who changed them. */
+  unexplained(): { path: string; by: ChangeSource['by'] }[] {
+    return [...this.#unexplained]
+      .map(([path, by]) => ({ path, by }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  #apply(path: string, before: FileState | null, after: FileState | null, source: ChangeSource): void {
+    if (source.by !== 'tool') {
+      // The baseline is remembered, so that a later edit by the model is not blamed for this change's start.
+      if (!this.#touched.has(path)) this.#touched.set(path, { base: before, now: before });
+      this.#unexplained.set(path, source.by);
+      return;
+    }
+    const known = this.#touched.get(path);
+    this.#touched.set(path, { base: known ? known.base : before, now: after });
+    this.#unexplained.delete(path);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * What is said between the runner and the model: an append-only conversation.
+ *
+ * The system prompt, the tools and every message, once sent, never change: newer models bind their thinking
+ * blocks to the exact prefix, and prompt caching bills by it.
+ */
+
+import { z } from 'zod';
+
+/** A content block exactly as the provider sent it. Unknown types are legal and go back unchanged. */
+export const ContentBlock = z.looseObject({ type: z.string() });
+export type ContentBlock = z.infer<typeof ContentBlock>;
+
+/** Tokens of one answer, in the billing classes of the provider. */
+export const Usage = z.strictObject({
+  /** Input tokens billed at the full price: neither read from nor written to the cache. */
+  input: z.int().nonnegative(),
+  output: z.int().nonnegative(),
+  cacheRead: z.int().nonnegative(),
+  /** Written to the cache with a lifetime of five minutes. */
+  cacheWrite: z.int().nonnegative(),
+  /** Written to the cache with a lifetime of one hour. */
+  cacheWrite1h: z.int().nonnegative(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+  };
+}
+
+/** All tokens of a usage, cached or not: what `--max-tokens` counts. */
+export function totalTokens(usage: Usage): number {
+  return usage.input + usage.output + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
+}
+
+/** A tool call of the model. `input` is what the model wrote; it is hostile until a tool's schema has parsed it. */
+export const ToolCall = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  /** Set when the input was not one JSON object; says why. Such a call is answered with this error. */
+  malformed: z.string().optional(),
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/**
+ * Why a turn ended. `end_turn` the model is done · `tool_use` it waits for tool results · `max_tokens` its answer
+ * was cut · `pause_turn` it wants to go on · `refusal` it declines · `context_window` the conversation is full.
+ */
+export const TurnStop = z.enum([
+  'end_turn',
+  'tool_use',
+  'max_tokens',
+  'pause_turn',
+  'refusal',
+  'context_window',
+]);
+export type TurnStop = z.infer<typeof TurnStop>;
+
+/** One failed attempt before the answer that counted. */
+export const Retry = z.strictObject({
+  cause: z.string(),
+  waitedMs: z.number().nonnegative(),
+  /** Tokens that the failed attempt had reported before it broke; they are billed too. */
+  usage: Usage.optional(),
+});
+export type Retry = z.infer<typeof Retry>;
+
+/** One complete answer of the model. */
+export const LlmTurn = z.strictObject({
+  /** The whole content array as it came, order kept, thinking blocks with empty text included. */
+  content: z.array(ContentBlock),
+  stop: TurnStop,
+  /** Detail of a refusal, or empty. */
+  stopDetail: z.string(),
+  /** The client tool calls in `content`, in order. */
+  calls: z.array(ToolCall),
+  /** The text blocks of `content`, joined. */
+  text: z.string(),
+  usage: Usage,
+  /** The model that answered, as it named itself. */
+  model: z.string(),
+  retries: z.array(Retry),
+  durationMs: z.number().nonnegative(),
+});
+export type LlmTurn = z.infer<typeof LlmTurn>;
+
+/** A block that the runner says to the model. */
+export type UserBlock =
+  | { type: 'text'; text: string }
+  | { type: 'tool_result'; callId: string; text: string; isError: boolean };
+
+export type Message =
+  | { role: 'user'; content: readonly UserBlock[] }
+  | { role: 'assistant'; content: readonly ContentBlock[] };
+
+/** A tool as the model sees it. `inputSchema` is JSON Schema. */
+export const ToolDefinition = z.strictObject({
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+export type ToolDefinition = z.infer<typeof ToolDefinition>;
+
+/** All that is sent in one request, apart from the provider's own settings. */
+export interface Conversation {
+  readonly system: string;
+  readonly tools: readonly ToolDefinition[];
+  readonly messages: readonly Message[];
+}

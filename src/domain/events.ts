@@ -1,0 +1,91 @@
+/**
+ * Everything that happens in a run, as one union. The journal holds one event a line, written before the loop acts on
+ * it; progress, logs, results, replay and resume are readers of the same stream.
+ */
+
+import { z } from 'zod';
+import { CodeChange } from './change.ts';
+import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
+import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import { Price } from './pricing.ts';
+import { CommandEnd, ToolOutcome } from './tool.ts';
+
+/** The journal's format; readers refuse one they do not know. */
+export const JOURNAL_VERSION = 1;
+
+/** One verify or setup command that ran. `output` is the excerpt that people and the model are shown. */
+export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
+export type CommandReport = z.infer<typeof CommandReport>;
+
+export const SandboxLevel = z.enum(['namespaces', 'none']);
+export type SandboxLevel = z.infer<typeof SandboxLevel>;
+
+export const BaseRevision = z.strictObject({
+  /** HEAD when the run began; null in a repository without commits. */
+  commit: z.string().nullable(),
+  /** Tree of the work tree when the run began, uncommitted changes included. */
+  tree: z.string(),
+  /** Short name of the branch; null when HEAD is detached. */
+  branch: z.string().nullable(),
+  /** The work tree differed from `commit` when the run began. */
+  dirty: z.boolean(),
+  objectFormat: z.enum(['sha1', 'sha256']),
+});
+export type BaseRevision = z.infer<typeof BaseRevision>;
+
+const RunStarted = z.strictObject({
+  type: z.literal('run.started'),
+  journalVersion: z.literal(JOURNAL_VERSION),
+  runId: z.string(),
+  patchsmith: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  sandbox: SandboxLevel,
+  base: BaseRevision,
+  plan: z.strictObject({ title: z.string(), sha256: z.string() }),
+  principles: z.array(
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
+  ),
+  /** What the plan's setup commands did, before the model was asked. */
+  setup: z.array(CommandReport),
+  verify: z.array(z.string()),
+  limits: Limits,
+  price: Price.nullable(),
+  system: z.string(),
+  tools: z.array(ToolDefinition),
+  prompt: z.string(),
+});
+
+/** What the runner or the model did. `call` ids are the provider's. */
+export const RunAction = z.discriminatedUnion('type', [
+  RunStarted,
+  z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
+  z.strictObject({
+    type: z.literal('turn.failed'),
+    kind: ProviderFailureKind,
+    message: z.string(),
+    retries: z.array(Retry),
+  }),
+  z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
+  z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
+  z.strictObject({
+    type: z.literal('tool.completed'),
+    call: z.string(),
+    outcome: ToolOutcome,
+    durationMs: z.number().nonnegative(),
+  }),
+  z.strictObject({ type: z.literal('verify.completed'), reports: z.array(CommandReport) }),
+  /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
+  z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
+  z.strictObject({ type: z.literal('warning.raised'), message: z.string() }),
+  z.strictObject({ type: z.literal('run.stopped'), stop: StopReason }),
+]);
+export type RunAction = z.infer<typeof RunAction>;
+export type RunStarted = z.infer<typeof RunStarted>;
+
+/** An action with its place in the run: `seq` counts from 1, `at` is Unix time in milliseconds. */
+export type RunEvent = RunAction & { readonly seq: number; readonly at: number };
+
+/** The state decides the numbering, so that a replayed run numbers its events alike. */
+export type Stamp = (action: RunAction) => RunEvent;

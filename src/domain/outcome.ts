@@ -1,0 +1,197 @@
+/** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
+
+import { z } from 'zod';
+import { ChangeKind } from './change.ts';
+import { Usage } from './conversation.ts';
+import { BaseRevision, CommandReport, SandboxLevel } from './events.ts';
+import type { StopReason } from './limits.ts';
+
+export const OutcomeName = z.enum([
+  'done',
+  'no_change',
+  'internal_error',
+  'usage_error',
+  'provider_error',
+  'blocked',
+  'limit_reached',
+  'policy_violation',
+  'verify_failed',
+  'sandbox_unavailable',
+  'publish_failed',
+  'deadline',
+  'interrupted',
+]);
+export type OutcomeName = z.infer<typeof OutcomeName>;
+
+/** `reason` is one sentence for people; it names what, where and how to mend it. */
+export interface RunOutcome {
+  readonly name: OutcomeName;
+  readonly exitCode: number;
+  readonly reason: string;
+}
+
+/** What is known when a run has ended. */
+export interface OutcomeFacts {
+  readonly stop: StopReason;
+  readonly changedFiles: number;
+  /** Verify commands that passed at the end. */
+  readonly verified: number;
+  readonly ifNoChanges: 'ok' | 'error';
+  /** Why the patch could not be proven or written; null when it was. */
+  readonly publishFailure: string | null;
+  /** Changed paths that the plan's `allow` and `protect` do not permit. */
+  readonly forbiddenPaths: readonly string[];
+}
+
+/** Decides the outcome. What stopped the run comes before what became of the patch. */
+export function decideOutcome(facts: OutcomeFacts): RunOutcome {
+  const { stop } = facts;
+  if (stop.why === 'interrupted') {
+    return outcome(
+      'interrupted',
+      stop.signal === 'SIGINT' ? 130 : 143,
+      `Stopped by ${stop.signal}; ${keptWork(facts)}.`,
+    );
+  }
+  if (facts.publishFailure !== null) return outcome('publish_failed', 11, facts.publishFailure);
+  switch (stop.why) {
+    case 'deadline':
+      return outcome(
+        'deadline',
+        124,
+        `The deadline of ${seconds(stop.valueMs)} passed; ${keptWork(facts)}. Raise it with --deadline.`,
+      );
+    case 'limit':
+      return outcome('limit_reached', 7, `${describeLimit(stop)}; ${keptWork(facts)}.`);
+    case 'provider':
+      return outcome('provider_error', 4, `${stop.message}; ${keptWork(facts)}.`);
+    case 'blocked':
+      return outcome('blocked', 5, `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
+    case 'verify_failed':
+      return outcome('verify_failed', 9, `Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
+    case 'completed':
+      return completed(facts);
+  }
+}
+
+export function usageError(reason: string): RunOutcome {
+  return outcome('usage_error', 2, reason);
+}
+
+export function sandboxUnavailable(reason: string): RunOutcome {
+  return outcome('sandbox_unavailable', 10, reason);
+}
+
+export function internalError(reason: string): RunOutcome {
+  return outcome('internal_error', 1, reason);
+}
+
+function completed(facts: OutcomeFacts): RunOutcome {
+  if (facts.forbiddenPaths.length > 0) {
+    return outcome(
+      'policy_violation',
+      8,
+      `The plan does not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
+    );
+  }
+  const verified = facts.verified > 0 ? `, ${count(facts.verified, 'verify command')} passed` : '';
+  if (facts.changedFiles === 0) {
+    const exitCode = facts.ifNoChanges === 'error' ? 3 : 0;
+    return outcome('no_change', exitCode, `The model finished without changing a file${verified}.`);
+  }
+  return outcome(
+    'done',
+    0,
+    `${count(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`,
+  );
+}
+
+const BLOCKED_BY = {
+  model: 'The model says it is blocked',
+  refusal: 'The model refused',
+  stall: 'The model made no headway',
+} as const;
+
+function describeLimit(stop: StopReason & { why: 'limit' }): string {
+  switch (stop.limit) {
+    case 'iterations':
+      return `Used all ${stop.value} iterations (--max-iterations)`;
+    case 'tokens':
+      return `Used ${stop.used} tokens of ${stop.value} (--max-tokens)`;
+    case 'cost_usd':
+      return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)`;
+    case 'output_tokens':
+      return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
+    case 'context_window':
+      return `The conversation of ${stop.used} tokens filled the model's context window`;
+  }
+}
+
+function keptWork(facts: OutcomeFacts): string {
+  return facts.changedFiles > 0
+    ? `the patch so far has ${count(facts.changedFiles, 'file')}`
+    : 'no file was changed';
+}
+
+function outcome(name: OutcomeName, exitCode: number, reason: string): RunOutcome {
+  return { name, exitCode, reason };
+}
+
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en-US')} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toLocaleString('en-US')} s`;
+}
+
+/** A file of the final patch, as git's rename detection sees it. Line counts are null for binary files. */
+export const ChangedFile = z.strictObject({
+  path: z.string(),
+  kind: ChangeKind,
+  from: z.string().optional().describe('The old path of a rename'),
+  additions: z.int().nullable().describe('Lines added; null for a binary file'),
+  deletions: z.int().nullable().describe('Lines removed; null for a binary file'),
+});
+export type ChangedFile = z.infer<typeof ChangedFile>;
+
+/** `result.json`, version 1. The published JSON schema is generated from this object. */
+export const RunResult = z.strictObject({
+  version: z.literal(1),
+  runId: z.string(),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  status: z.enum(['running', 'finished']).describe('running: written at the start and replaced at the end'),
+  outcome: OutcomeName.nullable().describe('null while the run is running'),
+  exitCode: z.int().nullable(),
+  reason: z.string(),
+  summary: z.string().describe("The model's own summary of its work; not evidence"),
+  plan: z.strictObject({ title: z.string(), sha256: z.string() }).nullable(),
+  principles: z.array(
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
+  ),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  base: BaseRevision.nullable(),
+  treeSha: z.string().nullable().describe('Tree that the patch makes of base.tree'),
+  patch: z
+    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
+    .nullable()
+    .describe('null when no patch could be proven'),
+  changedFiles: z.array(ChangedFile),
+  unexplained: z
+    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'verify', 'outside']) }))
+    .describe('Paths changed by verify commands or by something outside the run; not in the patch'),
+  ignoredFiles: z.array(z.string()).describe('Files written that .gitignore keeps out of the patch'),
+  iterations: z.int(),
+  tokens: Usage,
+  costUsd: z.union([z.number(), z.literal('unknown')]),
+  durations: z.strictObject({
+    totalMs: z.number(),
+    modelMs: z.number().describe('Waiting for the model, retries included'),
+  }),
+  setup: z.array(CommandReport),
+  verify: z.array(CommandReport),
+  sandbox: SandboxLevel.nullable(),
+  warnings: z.array(z.string()),
+});
+export type RunResult = z.infer<typeof RunResult>;

@@ -1,0 +1,43 @@
+/** The lexical path rules of the workspace. What links do to a path is the workspace adapter's half. */
+
+/** A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. */
+export type RepoPath = string & { readonly __repoPath: unique symbol };
+
+export type PathVerdict = { ok: true; path: RepoPath } | { ok: false; message: string };
+
+const MAX_PATH_BYTES = 4_000;
+const MAX_COMPONENT_BYTES = 255;
+
+/**
+ * Parses a path as the model wrote it. Nothing is decoded: `%2e`, `~`, `$HOME` and a backslash are plain characters.
+ * `./a/` and `a//b` are tidied; absolute paths, `..`, NUL, `.git` in any spelling and over-long names are refused.
+ */
+export function parseRepoPath(written: string): PathVerdict {
+  const refuse = (why: string): PathVerdict => ({ ok: false, message: `${JSON.stringify(written)} ${why}` });
+  if (written.includes('\0')) return refuse('contains a NUL character.');
+  if (written.startsWith('/')) return refuse('is absolute. Paths are relative to the repository root.');
+  if (new TextEncoder().encode(written).length > MAX_PATH_BYTES) {
+    return refuse(`is longer than ${MAX_PATH_BYTES} bytes.`);
+  }
+  const parts = written.split('/').filter((part) => part !== '' && part !== '.');
+  for (const part of parts) {
+    if (part === '..') return refuse('contains "..". Paths may not leave the repository.');
+    if (isGitDirName(part))
+      return refuse("names git's own folder, which is off limits. Use run_command with git.");
+    if (new TextEncoder().encode(part).length > MAX_COMPONENT_BYTES) {
+      return refuse(`has a component longer than ${MAX_COMPONENT_BYTES} bytes.`);
+    }
+  }
+  return { ok: true, path: parts.join('/') as RepoPath };
+}
+
+/** True for `.git` in every spelling that some file system takes for it (case, NTFS short name and streams, HFS+ ignorables). */
+export function isGitDirName(component: string): boolean {
+  const folded = component
+    .normalize('NFKC')
+    .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff\u00ad]/g, '')
+    .toLowerCase()
+    .replace(/:.*$/s, '')
+    .replace(/[. ]+$/, '');
+  return folded === '.git' || folded === 'git~1';
+}

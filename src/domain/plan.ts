@@ -1,0 +1,60 @@
+/** What to change, and how changes are made here. */
+
+import { z } from 'zod';
+
+/** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
+const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
+
+/** True for an empty command, a comment, `true`, `:`, `exit 0` and a bare `echo`. */
+export function isNoOpCommand(command: string): boolean {
+  return NO_OP.test(command);
+}
+
+const Command = z.string().trim().min(1, 'a command must not be empty');
+export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command), {
+  error: (issue) =>
+    `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
+});
+
+/** The optional YAML front matter of a plan. */
+export const PlanFrontMatter = z.strictObject({
+  title: z.string().trim().min(1).optional().describe('Short name of the change'),
+  verify: z.array(VerifyCommand).optional().describe('Commands that must succeed when the work is done'),
+  setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
+  allow: z.array(z.string().min(1)).optional().describe('Globs: only these paths may change'),
+  protect: z.array(z.string().min(1)).optional().describe('Globs: these paths may not change'),
+});
+export type PlanFrontMatter = z.infer<typeof PlanFrontMatter>;
+
+export interface Plan {
+  readonly title: string;
+  /** The task in Markdown, without the front matter. */
+  readonly task: string;
+  readonly verify: readonly string[];
+  readonly setup: readonly string[];
+  readonly allow: readonly string[];
+  readonly protect: readonly string[];
+  /** Of the whole plan text as given, hex. */
+  readonly sha256: string;
+}
+
+/** One file of principles, as it goes to the model. */
+export interface PrinciplesFile {
+  /** As shown to people and the model: relative to the repository where it lies inside. */
+  readonly path: string;
+  readonly text: string;
+  /** Of the whole file, hex, also when only a part is used. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Only the first part of the file fitted under the cap. */
+  readonly truncated: boolean;
+}
+export type Principles = readonly PrinciplesFile[];
+
+/** The plan's title, else its first heading, else its first line; at most 80 characters. */
+export function titleOf(task: string): string {
+  const lines = task.split('\n').map((line) => line.trim());
+  const line = lines.find((l) => /^#{1,6}\s/.test(l)) ?? lines.find((l) => l !== '') ?? '';
+  const title = line.replace(/^#{1,6}\s+/, '');
+  return title.length > 80 ? `${title.slice(0, 79)}…` : title;
+}

@@ -1,0 +1,233 @@
+/** Where a run stands: the pure fold of its events. */
+
+import { ChangeLedger } from './change.ts';
+import {
+  addUsage,
+  type Conversation,
+  type LlmTurn,
+  type Message,
+  noUsage,
+  type Retry,
+  type ToolCall,
+  totalTokens,
+  type Usage,
+} from './conversation.ts';
+import type { CommandReport, RunEvent, RunStarted } from './events.ts';
+import type { Interruption, ProviderFailureKind } from './limits.ts';
+import { costOf, type Price } from './pricing.ts';
+import { succeeded, type ToolOutcome } from './tool.ts';
+
+/**
+ * What is due next. `model` the model's turn · `tools` its calls · `continue` tell it to go on after a cut-off text ·
+ * `verify` the plan's commands · `fix` tell it what failed · `ended` nothing more.
+ */
+export type Phase =
+  | { at: 'model' }
+  | { at: 'tools'; calls: readonly ToolCall[]; cutOff: boolean; outcomes: ReadonlyMap<string, ToolOutcome> }
+  | { at: 'continue' }
+  | { at: 'verify'; summary: string }
+  | { at: 'fix'; failed: readonly CommandReport[] }
+  | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
+
+export interface RunState {
+  readonly phase: Phase;
+  readonly conversation: Conversation;
+  readonly startedAt: number;
+  /** Time of the last event, Unix milliseconds. */
+  readonly now: number;
+  /** Model turns that were completed. */
+  readonly iterations: number;
+  readonly usage: Usage;
+  /** Null as soon as one answer's price is unknown. */
+  readonly costUsd: number | null;
+  readonly price: Price | null;
+  /** Tokens of the last request's prompt, as the provider counted them. */
+  readonly lastPromptTokens: number;
+  readonly cutOffsInARow: number;
+  /** How often the last turn's calls and results have been seen in a row. */
+  readonly repeats: number;
+  readonly lastTurnKey: string;
+  readonly verify: readonly string[];
+  /** Reports of the last verification; empty before the first. */
+  readonly reports: readonly CommandReport[];
+  readonly fixRoundsUsed: number;
+  readonly interruption: Interruption | null;
+  readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
+  readonly warnings: readonly string[];
+  readonly changes: ChangeLedger;
+  /** Milliseconds spent waiting for the model, retries included. */
+  readonly modelMs: number;
+}
+
+/** The state after `run.started`. */
+export function startOf(event: RunStarted & { at: number }): RunState {
+  return {
+    phase: { at: 'model' },
+    conversation: {
+      system: event.system,
+      tools: event.tools,
+      messages: [{ role: 'user', content: [{ type: 'text', text: event.prompt }] }],
+    },
+    startedAt: event.at,
+    now: event.at,
+    iterations: 0,
+    usage: noUsage,
+    costUsd: 0,
+    price: event.price,
+    lastPromptTokens: 0,
+    cutOffsInARow: 0,
+    repeats: 0,
+    lastTurnKey: '',
+    verify: event.verify,
+    reports: [],
+    fixRoundsUsed: 0,
+    interruption: null,
+    providerFailure: null,
+    warnings: [],
+    changes: new ChangeLedger(),
+    modelMs: 0,
+  };
+}
+
+/** The state after one more event. The ledger is the one part that is carried along instead of copied. */
+export function advance(before: RunState, event: RunEvent): RunState {
+  const state = { ...before, now: event.at };
+  switch (event.type) {
+    case 'run.started':
+      return startOf(event);
+    case 'turn.completed':
+      return afterTurn(state, event.turn);
+    case 'turn.failed':
+      return {
+        ...withRetries(state, event.retries, ''),
+        providerFailure: { kind: event.kind, message: event.message },
+      };
+    case 'tool.completed':
+      return afterTool(state, event.call, event.outcome);
+    case 'change.recorded':
+      for (const change of event.changes) state.changes.record(change);
+      return state;
+    case 'verify.completed':
+      return afterVerify(state, event.reports);
+    case 'message.added':
+      return {
+        ...said(state, { role: 'user', content: [{ type: 'text', text: event.text }] }),
+        phase: { at: 'model' },
+        fixRoundsUsed: state.fixRoundsUsed + (state.phase.at === 'fix' ? 1 : 0),
+      };
+    case 'run.interrupted':
+      return { ...state, interruption: event.interruption };
+    case 'warning.raised':
+      return { ...state, warnings: [...state.warnings, event.message] };
+    case 'tool.started':
+    case 'run.stopped':
+      return state;
+  }
+}
+
+/** Appends a message; what the runner adds before the model has answered joins the message that is not yet sent. */
+function said(state: RunState, message: Message): RunState {
+  const { conversation } = state;
+  const last = conversation.messages.at(-1);
+  const messages =
+    last?.role === 'user' && message.role === 'user'
+      ? [
+          ...conversation.messages.slice(0, -1),
+          { role: 'user' as const, content: [...last.content, ...message.content] },
+        ]
+      : [...conversation.messages, message];
+  return { ...state, conversation: { ...conversation, messages } };
+}
+
+function withRetries(state: RunState, retries: readonly Retry[], model: string): RunState {
+  return retries.reduce((sum, retry) => (retry.usage ? charged(sum, retry.usage, model) : sum), state);
+}
+
+function charged(state: RunState, usage: Usage, model: string): RunState {
+  const cost = costOf(model, usage, state.price);
+  return {
+    ...state,
+    usage: addUsage(state.usage, usage),
+    costUsd: state.costUsd === null || cost === null ? null : state.costUsd + cost,
+  };
+}
+
+function afterTurn(before: RunState, turn: LlmTurn): RunState {
+  const charge = charged(withRetries(before, turn.retries, turn.model), turn.usage, turn.model);
+  const state: RunState = {
+    ...said(charge, { role: 'assistant', content: turn.content }),
+    iterations: before.iterations + 1,
+    lastPromptTokens: totalTokens(turn.usage) - turn.usage.output,
+    modelMs: before.modelMs + turn.durationMs,
+    cutOffsInARow: turn.stop === 'max_tokens' ? before.cutOffsInARow + 1 : 0,
+  };
+  if (turn.stop === 'refusal')
+    return { ...state, phase: { at: 'ended', how: 'refused', summary: turn.stopDetail } };
+  if (turn.calls.length > 0) {
+    // Only a turn that stopped for its tools has confirmed its calls; any other may have been cut inside one.
+    const cutOff = turn.stop !== 'tool_use';
+    return { ...state, phase: { at: 'tools', calls: turn.calls, cutOff, outcomes: new Map() } };
+  }
+  switch (turn.stop) {
+    case 'max_tokens':
+      return { ...state, phase: { at: 'continue' } };
+    case 'pause_turn':
+    case 'tool_use':
+      return { ...state, phase: { at: 'model' } };
+    case 'context_window':
+      return { ...state, phase: { at: 'ended', how: 'context_full', summary: '' } };
+    case 'end_turn':
+      return { ...state, phase: workDone(state, turn.text) };
+  }
+}
+
+function workDone(state: RunState, summary: string): Phase {
+  return state.verify.length > 0 ? { at: 'verify', summary } : { at: 'ended', how: 'done', summary };
+}
+
+function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {
+  if (state.phase.at !== 'tools') return state;
+  const outcomes = new Map(state.phase.outcomes).set(callId, outcome);
+  const { calls } = state.phase;
+  if (outcomes.size < calls.length) return { ...state, phase: { ...state.phase, outcomes } };
+
+  const results = calls.map((call) => {
+    const result = outcomes.get(call.id);
+    return {
+      type: 'tool_result' as const,
+      callId: call.id,
+      text: result?.text ?? '',
+      isError: result?.status === 'failed',
+    };
+  });
+  const key = JSON.stringify([
+    calls.map((call) => [call.name, call.input]),
+    results.map((result) => result.text),
+  ]);
+  const answered: RunState = {
+    ...said(state, { role: 'user', content: results }),
+    lastTurnKey: key,
+    repeats: key === state.lastTurnKey ? state.repeats + 1 : 1,
+  };
+  return { ...answered, phase: afterResults(answered, [...outcomes.values()]) };
+}
+
+function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase {
+  for (const outcome of outcomes) {
+    if (outcome.status !== 'finished') continue;
+    return outcome.verdict === 'blocked'
+      ? { at: 'ended', how: 'blocked', summary: outcome.summary }
+      : workDone(state, outcome.summary);
+  }
+  return { at: 'model' };
+}
+
+function afterVerify(state: RunState, reports: readonly CommandReport[]): RunState {
+  const failed = reports.filter((report) => !succeeded(report.end));
+  const summary = state.phase.at === 'verify' ? state.phase.summary : '';
+  return {
+    ...state,
+    reports,
+    phase: failed.length > 0 ? { at: 'fix', failed } : { at: 'ended', how: 'done', summary },
+  };
+}

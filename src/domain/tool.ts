@@ -1,0 +1,68 @@
+/** What a tool call comes to. */
+
+import { z } from 'zod';
+
+/**
+ * Why a call failed. The model reads the message; the reason is for the journal and the report.
+ * `interrupted`: the run was stopped, or killed, while the call was under way.
+ */
+export const FailureReason = z.enum([
+  'unknown_tool',
+  'invalid_input',
+  'cut_off',
+  'path_refused',
+  'not_found',
+  'not_text',
+  'too_large',
+  'no_match',
+  'conflict',
+  'exit_code',
+  'timeout',
+  'interrupted',
+  'policy',
+  'crashed',
+]);
+export type FailureReason = z.infer<typeof FailureReason>;
+
+/** What the model is told about a call. `text` is already truncated and never empty. */
+export const ToolOutcome = z.discriminatedUnion('status', [
+  z.strictObject({ status: z.literal('ok'), text: z.string().min(1) }),
+  z.strictObject({ status: z.literal('failed'), reason: FailureReason, text: z.string().min(1) }),
+  z.strictObject({
+    status: z.literal('finished'),
+    verdict: z.enum(['done', 'blocked']),
+    summary: z.string(),
+    text: z.string().min(1),
+  }),
+]);
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
+
+/**
+ * Calls of one turn run in lanes: neighbours of the same lane run together, a change of lane is a barrier.
+ * Writes share a lane only while their paths differ; `finish` is always alone.
+ */
+export type Lane = 'read' | 'write' | 'command' | 'finish';
+
+/** How a command ended. Exactly one of `exitCode` and `signal` is set, unless the runner killed it. */
+export const CommandEnd = z.strictObject({
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  timedOut: z.boolean(),
+  /** The run was stopped while the command ran. */
+  interrupted: z.boolean(),
+  durationMs: z.number().nonnegative(),
+});
+export type CommandEnd = z.infer<typeof CommandEnd>;
+
+export function succeeded(end: CommandEnd): boolean {
+  return end.exitCode === 0 && !end.timedOut && !end.interrupted;
+}
+
+/** One line about how a command ended: `exit code 1 after 0.3 s`, `timed out after 60.0 s`. */
+export function describeEnd(end: CommandEnd): string {
+  const after = `after ${(end.durationMs / 1000).toFixed(1)} s`;
+  if (end.interrupted) return `interrupted ${after}`;
+  if (end.timedOut) return `timed out ${after} and was killed`;
+  if (end.signal !== null) return `killed by ${end.signal} ${after}`;
+  return `exit code ${end.exitCode ?? 'unknown'} ${after}`;
+}

@@ -1,0 +1,5 @@
+/** Prompts are compiled in as text: by esbuild's text loader, and by the test runner's plugin. */
+declare module '*.md' {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,221 @@
+/** Every interface to the outside world, on one page. Types only. */
+
+import type { z } from 'zod';
+import type { PathChange } from './domain/change.ts';
+import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
+import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
+import type { Excerpt } from './domain/excerpt.ts';
+import type { ProviderFailureKind } from './domain/limits.ts';
+import type { ChangedFile, RunResult } from './domain/outcome.ts';
+import type { RepoPath } from './domain/path.ts';
+import type { CommandEnd, FailureReason, Lane } from './domain/tool.ts';
+
+/** Unix time in milliseconds. */
+export type Clock = () => number;
+
+// ── Model ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Asks a model for its next turn. Retries are its own business, and nobody else's. */
+export interface LlmProvider {
+  readonly name: string;
+  readonly model: string;
+  /**
+   * Resolves with a complete answer or a failure; rejects only for bugs. When `signal` aborts it resolves at once with
+   * `interrupted`. An incomplete answer is never returned.
+   */
+  complete(request: TurnRequest): Promise<TurnResult>;
+}
+
+export interface TurnRequest {
+  readonly conversation: Conversation;
+  readonly signal: AbortSignal;
+  onProgress(progress: TurnProgress): void;
+}
+
+/** What happens while a turn is under way: shown to people, never recorded. */
+export type TurnProgress =
+  | { type: 'text'; text: string }
+  | { type: 'retry'; cause: string; waitMs: number; attempt: number };
+
+export type TurnResult =
+  | { status: 'ok'; turn: LlmTurn }
+  | { status: 'failed'; kind: ProviderFailureKind; message: string; retries: Retry[] }
+  | { status: 'interrupted' };
+
+// ── Tools ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A tool of the model: a strict schema, a lane, and one function. */
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodType<Input>;
+  readonly lane: Lane;
+  /** The path that the call is about to write, so that writes to one path never run together. */
+  target?(input: Input): string;
+  execute(input: Input, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolContext {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  /** What the model has read so far. */
+  readonly seen: SeenFiles;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows the part that was
+ * cut out, from the text that was kept before the gap and the number of characters missing.
+ */
+export type ToolResult =
+  | {
+      status: 'ok';
+      output: Excerpt;
+      next?: (shownHead: string, omitted: number, shownTail: string) => string;
+    }
+  | {
+      status: 'failed';
+      reason: FailureReason;
+      output: Excerpt;
+      next?: (shownHead: string, omitted: number, shownTail: string) => string;
+    }
+  | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string };
+
+/** Remembers which lines of which file version the model has been shown. */
+export interface SeenFiles {
+  /** `lines` are 1-based and inclusive; `total` is the number of lines of the file. */
+  saw(path: string, blob: string, lines: { from: number; to: number }, total: number): void;
+  /** The model wrote the file itself. */
+  wrote(path: string, blob: string): void;
+  /** `part`: this very version was shown, but not all of it. */
+  coverage(path: string, blob: string): 'all' | 'part' | 'none';
+}
+
+// ── Workspace ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Runs nothing of it. */
+export interface Workspace {
+  /** Absolute path of the work tree's root. */
+  readonly root: string;
+  readonly base: BaseRevision;
+  /** The throwaway git dir that commands get instead of the real one. */
+  readonly agentGit: AgentGit;
+
+  readFile(path: RepoPath): Promise<FileRead>;
+  /**
+   * Writes exact bytes through a temporary file and a rename: makes missing folders, keeps the mode of an existing file.
+   */
+  writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite>;
+  /**
+   * Files below `path` that git would see (tracked, or not ignored), sorted; links are listed and never followed.
+   * `glob` is relative to `path` in the manner of .gitignore: without a slash it matches names at any depth.
+   */
+  listFiles(path: RepoPath, glob: string | null): Promise<FileList>;
+  /** Regular expression search (Rust syntax) in the text files that `listFiles` would name. */
+  search(query: SearchQuery): Promise<SearchResult>;
+
+  /**
+   * What changed since the last capture: everywhere, or at the given paths only. Contents are kept in the shadow
+   * repository, so that every state can be had again.
+   */
+  capture(scope: 'all' | readonly string[]): Promise<PathChange[]>;
+  /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
+  ignoredWrites(): Promise<string[]>;
+  /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
+  warnings(): string[];
+  /** Builds the patch of the net changes on the baseline and proves it. */
+  makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+export interface AgentGit {
+  /** Absolute path of the throwaway git dir, outside the work tree. */
+  readonly gitDir: string;
+  /** Absolute path of the real object store, to be readable (never writable) for commands. */
+  readonly objects: string;
+  /** The work tree's `.git` is a file (linked worktree, submodule), not a folder. */
+  readonly dotGitIsFile: boolean;
+}
+
+/** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */
+export type FileRead =
+  | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+export type FileWrite =
+  | { status: 'ok'; blob: string; created: boolean; ignored: boolean }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+export type FileList =
+  | { status: 'ok'; paths: string[] }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+export interface SearchQuery {
+  readonly pattern: string;
+  readonly path: RepoPath;
+  readonly glob: string | null;
+  /** Matching lines after which the search stops. */
+  readonly maxMatches: number;
+  readonly signal: AbortSignal;
+}
+
+export type SearchResult =
+  | { status: 'ok'; matches: SearchMatch[]; more: boolean }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/** One matching line, without its line ending, cut to 500 characters. `line` counts from 1. */
+export interface SearchMatch {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export type PatchResult = { status: 'proven'; patch: ProvenPatch } | { status: 'failed'; message: string };
+
+/** A patch that, applied to `baseTree`, was seen to give exactly `tree`. An empty patch has no bytes. */
+export interface ProvenPatch {
+  readonly bytes: Uint8Array;
+  readonly sha256: string;
+  readonly baseTree: string;
+  readonly tree: string;
+  readonly files: ChangedFile[];
+}
+
+// ── Sandbox ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Runs shell commands at the repository root, contained as far as `level` says. One level for a whole run. */
+export interface Sandbox {
+  readonly level: SandboxLevel;
+  /** Resolves when the command has ended and all its processes are dead; rejects only for bugs. */
+  run(command: SandboxCommand): Promise<CommandResult>;
+  /** Kills what is left and removes temporary files. Can be called twice. */
+  close(): Promise<void>;
+}
+
+export interface SandboxCommand {
+  /** A POSIX shell script. */
+  readonly script: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** stdout and stderr in the order of writing. The middle of a large output is counted and dropped. */
+export interface CommandResult {
+  readonly end: CommandEnd;
+  readonly output: Excerpt;
+}
+
+// ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Takes the proven patch somewhere. */
+export interface Publisher {
+  readonly name: string;
+  /** Null when it went well, else the reason in one sentence. */
+  publish(patch: ProvenPatch): Promise<string | null>;
+}
+
+/** A reader of the event stream. The journal is the one that must have written before the run goes on. */
+export interface EventSink {
+  accept(event: RunEvent): void;
+  /** Called once, after the result has been decided. */
+  close(result: RunResult): void;
+}
