@@ -64,22 +64,16 @@ export interface ToolContext {
 }
 
 /**
- * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows the part that was
- * cut out, from the text that was kept before the gap and the number of characters missing.
+ * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of
+ * the middle; `shown` is told what the model really gets to see, so that a tool never remembers more than that.
  */
 export type ToolResult =
-  | {
-      status: 'ok';
-      output: Excerpt;
-      next?: (shownHead: string, omitted: number, shownTail: string) => string;
-    }
-  | {
-      status: 'failed';
-      reason: FailureReason;
-      output: Excerpt;
-      next?: (shownHead: string, omitted: number, shownTail: string) => string;
-    }
+  | { status: 'ok'; output: Excerpt; next?: NextCall; shown?: (excerpt: Excerpt) => void }
+  | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string };
+
+/** From the text kept before the gap, the number of characters missing, and the text kept after it. */
+export type NextCall = (shownHead: string, omitted: number, shownTail: string) => string;
 
 /** Remembers which lines of which file version the model has been shown. */
 export interface SeenFiles {

@@ -86,6 +86,3 @@ export type RunStarted = z.infer<typeof RunStarted>;
 
 /** An action with its place in the run: `seq` counts from 1, `at` is Unix time in milliseconds. */
 export type RunEvent = RunAction & { readonly seq: number; readonly at: number };
-
-/** The state decides the numbering, so that a replayed run numbers its events alike. */
-export type Stamp = (action: RunAction) => RunEvent;

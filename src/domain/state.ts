@@ -32,6 +32,8 @@ export type Phase =
 export interface RunState {
   readonly phase: Phase;
   readonly conversation: Conversation;
+  /** Number of the last event. */
+  readonly seq: number;
   readonly startedAt: number;
   /** Time of the last event, Unix milliseconds. */
   readonly now: number;
@@ -60,7 +62,7 @@ export interface RunState {
 }
 
 /** The state after `run.started`. */
-export function startOf(event: RunStarted & { at: number }): RunState {
+export function startOf(event: RunStarted & { seq: number; at: number }): RunState {
   return {
     phase: { at: 'model' },
     conversation: {
@@ -68,6 +70,7 @@ export function startOf(event: RunStarted & { at: number }): RunState {
       tools: event.tools,
       messages: [{ role: 'user', content: [{ type: 'text', text: event.prompt }] }],
     },
+    seq: event.seq,
     startedAt: event.at,
     now: event.at,
     iterations: 0,
@@ -91,7 +94,7 @@ export function startOf(event: RunStarted & { at: number }): RunState {
 
 /** The state after one more event. The ledger is the one part that is carried along instead of copied. */
 export function advance(before: RunState, event: RunEvent): RunState {
-  const state = { ...before, now: event.at };
+  const state = { ...before, seq: event.seq, now: event.at };
   switch (event.type) {
     case 'run.started':
       return startOf(event);

@@ -1,0 +1,104 @@
+/**
+ * The loop: model turn, tool calls, verification, until `stopReason` says stop.
+ *
+ * It yields every event before it acts on it: whoever consumes the generator writes the journal, so the journal is a
+ * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
+ */
+
+import type { RunAction, RunEvent, RunStarted } from '../domain/events.ts';
+import { type Limits, stopReason } from '../domain/limits.ts';
+import { advance, type RunState, startOf } from '../domain/state.ts';
+import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
+import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
+import type { ToolExecutor } from './tool-executor.ts';
+import type { Verification } from './verification.ts';
+
+export interface LoopParts {
+  readonly provider: LlmProvider;
+  readonly executor: ToolExecutor;
+  readonly verification: Verification;
+  readonly limits: Limits;
+  readonly clock: Clock;
+  /** Aborted by a signal or the deadline; its reason is an `Interruption`. */
+  readonly interrupt: AbortSignal;
+  onProgress(progress: TurnProgress): void;
+}
+
+export class AgenticLoop {
+  readonly #parts: LoopParts;
+  #state: RunState;
+
+  constructor(start: RunStarted & { seq: number; at: number }, parts: LoopParts) {
+    this.#parts = parts;
+    this.#state = startOf(start);
+  }
+
+  /** The state after the last event that was yielded. */
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Ends with `run.stopped`. Rejects only for bugs and a broken machine. */
+  async *run(): AsyncGenerator<RunEvent> {
+    const { interrupt, limits } = this.#parts;
+    for (;;) {
+      if (interrupt.aborted && this.#state.interruption === null) {
+        yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
+      }
+      const stop = stopReason(this.#state, limits);
+      if (stop) {
+        yield this.#advance({ type: 'run.stopped', stop });
+        return;
+      }
+      for await (const action of this.#step(this.#state)) yield this.#advance(action);
+    }
+  }
+
+  #advance(action: RunAction): RunEvent {
+    const event = { ...action, seq: this.#state.seq + 1, at: this.#parts.clock() };
+    this.#state = advance(this.#state, event);
+    return event;
+  }
+
+  async *#step(state: RunState): AsyncGenerator<RunAction> {
+    const { executor, verification, limits, interrupt } = this.#parts;
+    const { phase } = state;
+    switch (phase.at) {
+      case 'model':
+        yield* this.#modelTurn(state);
+        break;
+      case 'tools':
+        yield* executor.execute({ ...phase, iteration: state.iterations, signal: interrupt });
+        break;
+      case 'continue':
+        yield { type: 'message.added', text: continuePrompt() };
+        break;
+      case 'verify':
+        yield* verification.run(state.verify, state.iterations, interrupt);
+        break;
+      case 'fix':
+        yield {
+          type: 'message.added',
+          text: verifyFailedPrompt(phase.failed, limits.fixRounds - state.fixRoundsUsed - 1),
+        };
+        break;
+      case 'ended':
+        throw new Error('The loop went on after the work had ended.');
+    }
+  }
+
+  async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
+    const { provider, interrupt, onProgress } = this.#parts;
+    const result = await provider.complete({ conversation: state.conversation, signal: interrupt, onProgress });
+    switch (result.status) {
+      case 'ok':
+        yield { type: 'turn.completed', turn: result.turn };
+        break;
+      case 'failed':
+        yield { type: 'turn.failed', kind: result.kind, message: result.message, retries: result.retries };
+        break;
+      case 'interrupted':
+        break;
+    }
+  }
+}

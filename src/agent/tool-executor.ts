@@ -1,0 +1,186 @@
+/**
+ * Runs the tool calls of one turn: parses their input, orders them in lanes, records what they changed, and truncates
+ * what they say. A call that goes wrong is lost alone; the run goes on.
+ */
+
+import { toCodeChanges } from '../domain/change.ts';
+import type { ToolCall } from '../domain/conversation.ts';
+import type { RunAction } from '../domain/events.ts';
+import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
+import type { Redact } from '../domain/redact.ts';
+import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
+import type { Clock, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
+
+export interface ExecutorParts {
+  readonly tools: readonly Tool[];
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly seen: SeenFiles;
+  readonly clock: Clock;
+  readonly redact: Redact;
+  /** False for a path that the plan does not allow to be written. */
+  readonly permits: (path: string) => boolean;
+  /** Characters of one result; the one place where results are truncated. */
+  readonly maxOutputChars: number;
+}
+
+/** The calls of one turn that wait to be run. `cutOff` turns are answered without running anything. */
+export interface TurnCalls {
+  readonly calls: readonly ToolCall[];
+  readonly cutOff: boolean;
+  readonly iteration: number;
+  readonly signal: AbortSignal;
+}
+
+/** A call whose tool is known and whose input has been parsed, or the reason why it cannot run. */
+type Prepared =
+  | { call: ToolCall; lane: Lane; tool: Tool; input: unknown; target: string | null }
+  | { call: ToolCall; lane: 'read'; refusal: ToolResult };
+
+const CUT_OFF =
+  'Not run: the answer was cut off at the output limit, so this call may be incomplete. Send it again, in smaller pieces.';
+
+export class ToolExecutor {
+  readonly #parts: ExecutorParts;
+  readonly #tools: ReadonlyMap<string, Tool>;
+
+  constructor(parts: ExecutorParts) {
+    this.#parts = parts;
+    this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** Yields what happens, each lane's starts before the lane runs. Stops between lanes when the signal has aborted. */
+  async *execute(turn: TurnCalls): AsyncGenerator<RunAction> {
+    if (turn.cutOff) {
+      for (const call of turn.calls) {
+        yield completed(call, { status: 'failed', reason: 'cut_off', text: CUT_OFF }, 0);
+      }
+      return;
+    }
+    for (const lane of lanesOf(turn.calls.map((call) => this.#prepare(call)))) {
+      if (turn.signal.aborted) return;
+      for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
+      const results = await Promise.all(lane.map((prepared) => this.#perform(prepared, turn.signal)));
+      yield* this.#recordChanges(lane, turn.iteration);
+      for (const { prepared, result, durationMs } of results) {
+        yield completed(prepared.call, this.#outcomeOf(prepared.call.name, result), durationMs);
+      }
+    }
+  }
+
+  #prepare(call: ToolCall): Prepared {
+    const refuse = (reason: FailureReason, message: string): Prepared => ({
+      call,
+      lane: 'read',
+      refusal: failed(reason, message),
+    });
+    const tool = this.#tools.get(call.name);
+    if (!tool) {
+      return refuse('unknown_tool', `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...this.#tools.keys()].join(', ')}.`);
+    }
+    if (call.malformed !== undefined) return refuse('invalid_input', `Invalid input for ${tool.name}: ${call.malformed}`);
+    const parsed = tool.schema.safeParse(call.input);
+    if (!parsed.success) {
+      const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+      return refuse('invalid_input', `Invalid input for ${tool.name}: ${issues.join('; ')}`);
+    }
+    const target = tool.target?.(parsed.data) ?? null;
+    if (target !== null && !this.#parts.permits(target)) {
+      return refuse('policy', `The plan does not allow changes to ${JSON.stringify(target)}. Leave it as it is.`);
+    }
+    return { call, lane: tool.lane, tool, input: parsed.data, target };
+  }
+
+  async #perform(prepared: Prepared, signal: AbortSignal) {
+    const { workspace, sandbox, seen, clock } = this.#parts;
+    const startedAt = clock();
+    const result =
+      'refusal' in prepared
+        ? prepared.refusal
+        : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
+    return { prepared, result, durationMs: Math.max(0, clock() - startedAt) };
+  }
+
+  /** Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them. */
+  async *#recordChanges(lane: readonly Prepared[], iteration: number): AsyncGenerator<RunAction> {
+    const { workspace } = this.#parts;
+    const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
+    if (ran[0]?.lane === 'write') {
+      for (const { call, tool, target } of ran) {
+        if (target === null) continue;
+        const changes = await workspace.capture([target]);
+        yield* recorded(toCodeChanges(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration));
+      }
+    } else if (ran[0]?.lane === 'command') {
+      const changes = await workspace.capture('all');
+      const calls = ran.map(({ call }) => call.id);
+      yield* recorded(toCodeChanges(changes, { by: 'tool', tool: ran[0].tool.name, calls }, iteration));
+    }
+  }
+
+  #outcomeOf(tool: string, result: ToolResult): ToolOutcome {
+    const { redact, maxOutputChars } = this.#parts;
+    if (result.status === 'finished') {
+      const text = result.verdict === 'done' ? 'Work ended.' : 'Work ended as blocked.';
+      return { status: 'finished', verdict: result.verdict, summary: redact(result.summary), text };
+    }
+    const output = redactExcerpt(result.output, redact);
+    const shown = cutTo(output, maxOutputChars);
+    const text = shown.omitted === 0 ? shown.head : withNotice(shown, tool, result.next);
+    const said = text.trim() === '' ? '(no output)' : text;
+    if (result.status === 'failed') return { status: 'failed', reason: result.reason, text: said };
+    result.shown?.(shown);
+    return { status: 'ok', text: said };
+  }
+}
+
+/** Neighbouring calls of one lane run together; writes only while their targets differ, `finish` always alone. */
+export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls: readonly T[]): T[][] {
+  const lanes: T[][] = [];
+  for (const call of calls) {
+    const last = lanes.at(-1);
+    const joins =
+      last !== undefined &&
+      last[0]?.lane === call.lane &&
+      call.lane !== 'finish' &&
+      !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
+    if (joins) last.push(call);
+    else lanes.push([call]);
+  }
+  return lanes;
+}
+
+/** Two writes conflict on the same path and when one path is a folder of the other. */
+function conflict(a: string | null | undefined, b: string | null | undefined): boolean {
+  if (a == null || b == null) return true;
+  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+}
+
+function* recorded(changes: ReturnType<typeof toCodeChanges>): Generator<RunAction> {
+  if (changes.length > 0) yield { type: 'change.recorded', changes };
+}
+
+function completed(call: ToolCall, outcome: ToolOutcome, durationMs: number): RunAction {
+  return { type: 'tool.completed', call: call.id, outcome, durationMs };
+}
+
+function failed(reason: FailureReason, message: string): ToolResult {
+  return { status: 'failed', reason, output: { head: message, omitted: 0, tail: '' } };
+}
+
+/** One of the two places that catch everything: a bug in a tool costs one call, not the run. */
+function crashed(error: unknown): ToolResult {
+  return failed('crashed', `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function redactExcerpt(excerpt: Excerpt, redact: Redact): Excerpt {
+  return { head: redact(excerpt.head), omitted: excerpt.omitted, tail: redact(excerpt.tail) };
+}
+
+function withNotice(shown: Excerpt, tool: string, next: NextCall | undefined): string {
+  const number = (n: number) => n.toLocaleString('en-US');
+  const total = excerptLength(shown);
+  const notice = `[OUTPUT TRUNCATED: Showing ${number(total - shown.omitted)} of ${number(total)} characters from ${tool}]`;
+  const rest = next ? ` To see the rest: ${next(shown.head, shown.omitted, shown.tail)}` : '';
+  return `${shown.head}\n${notice}${rest}\n${shown.tail}`;
+}

@@ -1,0 +1,56 @@
+/** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
+
+import { toCodeChanges } from '../domain/change.ts';
+import type { CommandReport, RunAction } from '../domain/events.ts';
+import { cutTo, excerptLength } from '../domain/excerpt.ts';
+import type { Redact } from '../domain/redact.ts';
+import type { Sandbox, Workspace } from '../ports.ts';
+
+export interface VerificationParts {
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+  readonly redact: Redact;
+  readonly timeoutMs: number;
+}
+
+/** Characters of a command's output that the model and the result are shown. */
+const REPORT_CHARS = 8_000;
+
+export class Verification {
+  readonly #parts: VerificationParts;
+
+  constructor(parts: VerificationParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * All commands run, also after one has failed, so that one fix round can mend everything. What they changed in the
+   * work tree is recorded as theirs and stays out of the patch.
+   */
+  async *run(commands: readonly string[], iteration: number, signal: AbortSignal): AsyncGenerator<RunAction> {
+    const { workspace } = this.#parts;
+    const before = toCodeChanges(await workspace.capture('all'), { by: 'outside' }, iteration);
+    if (before.length > 0) yield { type: 'change.recorded', changes: before };
+    const reports = await runCommands(commands, signal, this.#parts);
+    const changes = toCodeChanges(await workspace.capture('all'), { by: 'verify' }, iteration);
+    if (changes.length > 0) yield { type: 'change.recorded', changes };
+    yield { type: 'verify.completed', reports };
+  }
+}
+
+/** Runs commands in order until one is interrupted. */
+export async function runCommands(
+  commands: readonly string[],
+  signal: AbortSignal,
+  { sandbox, redact, timeoutMs }: Omit<VerificationParts, 'workspace'>,
+): Promise<CommandReport[]> {
+  const reports: CommandReport[] = [];
+  for (const command of commands) {
+    const { end, output } = await sandbox.run({ script: command, timeoutMs, signal });
+    const shown = cutTo(output, REPORT_CHARS);
+    const gap = shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
+    reports.push({ command, end, output: redact(`${shown.head}${gap}${shown.tail}`) });
+    if (end.interrupted) break;
+  }
+  return reports;
+}
