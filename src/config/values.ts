@@ -1,0 +1,132 @@
+/**
+ * The kinds of values that settings have. Each takes what a flag or variable gives (text) and what a YAML file gives
+ * (text, numbers, lists), and says what it expected when it gets something else.
+ */
+
+import { z } from 'zod';
+import { Price } from '../domain/pricing.ts';
+
+/** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
+const MAX_DURATION_MS = 500 * 3_600_000;
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** Non-empty text without surrounding blanks. */
+export function text() {
+  return value('text', (given) => {
+    const tidy = typeof given === 'string' ? given.trim() : '';
+    return tidy === '' || tidy.includes('\0') ? undefined : tidy;
+  });
+}
+
+/** One text or a list of them. A variable holds one a line. Each entry is then checked by `entry`. */
+export function texts(entry: z.ZodType<string, string>) {
+  return value('text or a list of texts', (given) => {
+    const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+    return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
+  }).pipe(z.array(entry).min(1, 'expected at least one entry'));
+}
+
+export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
+  return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given));
+}
+
+/** True and false, also as `1`, `yes`, `on` and `0`, `no`, `off`. */
+export function yesOrNo() {
+  return value('true or false', (given) => {
+    const word = String(given).toLowerCase();
+    if (['true', '1', 'yes', 'on'].includes(word)) return true;
+    return ['false', '0', 'no', 'off'].includes(word) ? false : undefined;
+  });
+}
+
+/** A whole number of at least `min`. */
+export function whole(min: number) {
+  return value(`a whole number of at least ${min}`, (given) => {
+    const number = numberFrom(given);
+    return number !== undefined && Number.isSafeInteger(number) && number >= min ? number : undefined;
+  });
+}
+
+/** An amount of money above zero, in USD. */
+export function usd() {
+  return value('an amount in USD above 0, such as 2.50', (given) => {
+    const number = numberFrom(given);
+    return number !== undefined && number > 0 ? number : undefined;
+  });
+}
+
+/** Milliseconds, from `90s`, `30m`, `1.5h` or plain seconds; above zero and at most 500 hours. */
+export function duration() {
+  return value('a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h', (given) => {
+    const match = /^(\d+(?:\.\d+)?)\s*([smh])?$/.exec(String(given).trim());
+    if (!match) return undefined;
+    const unit = match[2] === 'm' || match[2] === 'h' ? match[2] : 's';
+    const ms = Math.round(Number(match[1]) * UNIT_MS[unit]);
+    return ms > 0 && ms <= MAX_DURATION_MS ? ms : undefined;
+  });
+}
+
+/** An https address; http only to this machine, so that the key never crosses a network in the clear. */
+export function apiAddress() {
+  const expected = 'an https address without user name or query (http only to this machine)';
+  // The value may hold a password, so the message does not repeat it.
+  return z.unknown().transform((given, context) => {
+    if (typeof given === 'string' && isApiAddress(given)) return given.replace(/\/+$/, '');
+    context.addIssue({ code: 'custom', message: `expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
+/** USD per million tokens: `input=2,output=10,…` or an object with the same names. All five are needed. */
+export function price() {
+  const expected =
+    'five prices in USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4';
+  return value(expected, (given): Price | undefined => {
+    const entries =
+      typeof given === 'string'
+        ? given.split(',').map((part) => part.split('='))
+        : Object.entries(given ?? {});
+    const named = new Map(entries.map(([name, amount]) => [String(name).trim(), numberFrom(amount)]));
+    const parsed = Price.safeParse({
+      input: named.get('input'),
+      output: named.get('output'),
+      cacheRead: named.get('cache-read'),
+      cacheWrite: named.get('cache-write'),
+      cacheWrite1h: named.get('cache-write-1h'),
+    });
+    return parsed.success && named.size === 5 && entries.length === 5 ? parsed.data : undefined;
+  });
+}
+
+/** A value as it can be shown to people: short, on one line, without characters that steer a terminal. */
+export function shown(given: unknown): string {
+  const json = JSON.stringify(given) ?? String(given);
+  const short = json.length > 80 ? `${json.slice(0, 80)}…` : json;
+  return short.replace(
+    /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function value<Result>(expected: string, parse: (given: unknown) => Result | undefined) {
+  return z.unknown().transform((given, context): Result => {
+    const result = parse(given);
+    if (result !== undefined) return result;
+    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${shown(given)}` });
+    return z.NEVER;
+  });
+}
+
+function numberFrom(given: unknown): number | undefined {
+  if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
+  return typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given.trim()) ? Number(given) : undefined;
+}
+
+function isApiAddress(given: string): boolean {
+  if (!URL.canParse(given)) return false;
+  const url = new URL(given);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
+  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && local);
+}
