@@ -1,0 +1,30 @@
+// Bundles the command line into dist/: one entry and lazily loaded chunks, so that --help does not pay for the SDK.
+import { rmSync } from 'node:fs';
+import { build } from 'esbuild';
+
+rmSync('dist', { recursive: true, force: true });
+await build({
+  entryPoints: { cli: 'src/cli.ts' },
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  loader: { '.md': 'text' },
+  // Ships its binary in platform packages, which a bundle cannot carry.
+  external: ['@vscode/ripgrep'],
+  // CommonJS dependencies ask for these at load time.
+  banner: {
+    js: [
+      "import { createRequire as __createRequire } from 'node:module';",
+      "import { dirname as __dirnameOf } from 'node:path';",
+      "import { fileURLToPath as __fileURLToPath } from 'node:url';",
+      'const require = __createRequire(import.meta.url);',
+      'const __filename = __fileURLToPath(import.meta.url);',
+      'const __dirname = __dirnameOf(__filename);',
+    ].join('\n'),
+  },
+  legalComments: 'linked',
+  logLevel: 'warning',
+});

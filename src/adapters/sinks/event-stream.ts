@@ -1,0 +1,18 @@
+/** `--output jsonl`: the events on stdout as they happen, and the result as the last line. */
+
+import type { Writable } from 'node:stream';
+import type { RunEvent } from '../../domain/events.ts';
+import type { RunResult } from '../../domain/outcome.ts';
+import type { Redact } from '../../domain/redact.ts';
+import type { EventSink } from '../../ports.ts';
+
+export function createEventStream(stdout: Writable, redact: Redact): EventSink {
+  return {
+    accept(event: RunEvent): void {
+      stdout.write(`${redact(JSON.stringify(event))}\n`);
+    },
+    close(result: RunResult): void {
+      stdout.write(`${redact(JSON.stringify({ type: 'result', ...result }))}\n`);
+    },
+  };
+}

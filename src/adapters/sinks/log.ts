@@ -1,0 +1,59 @@
+/** `patchsmith.log`: what happened, in one line an event, for the person who looks into a run afterwards. */
+
+import { pino } from 'pino';
+import type { RunEvent } from '../../domain/events.ts';
+import type { RunResult } from '../../domain/outcome.ts';
+import type { Redact } from '../../domain/redact.ts';
+import type { EventSink } from '../../ports.ts';
+
+/** `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here. */
+export function openLog(path: string, level: string, redact: Redact): EventSink {
+  const destination = pino.destination({ dest: path, sync: true, mode: 0o600 });
+  const log = pino({ level, base: null, hooks: { streamWrite: redact } }, destination);
+  return {
+    accept(event: RunEvent): void {
+      const { type, seq } = event;
+      const level = type === 'turn.failed' || type === 'warning.raised' ? 'warn' : 'info';
+      log[level]({ seq, ...essenceOf(event) }, type);
+      log.debug({ event }, 'event');
+    },
+    close(result: RunResult): void {
+      const { outcome, exitCode, reason } = result;
+      log.info({ outcome, exitCode, reason }, 'result');
+      destination.end();
+    },
+  };
+}
+
+function essenceOf(event: RunEvent): Record<string, unknown> {
+  switch (event.type) {
+    case 'run.started':
+      return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
+    case 'turn.completed': {
+      const { stop, usage, retries, durationMs, calls } = event.turn;
+      const prompt = usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
+      const cachedShare = prompt === 0 ? 0 : Math.round((usage.cacheRead / prompt) * 100) / 100;
+      return { stop, calls: calls.length, usage, cachedShare, retries, durationMs };
+    }
+    case 'turn.failed':
+      return { kind: event.kind, message: event.message, retries: event.retries };
+    case 'tool.started':
+      return { call: event.call.id, tool: event.call.name, iteration: event.iteration };
+    case 'change.recorded':
+      return { paths: event.changes.map((change) => `${change.kind} ${change.path}`) };
+    case 'tool.completed': {
+      const { status } = event.outcome;
+      return { call: event.call, status, durationMs: event.durationMs };
+    }
+    case 'verify.completed':
+      return { reports: event.reports.map(({ command, end }) => ({ command, ...end })) };
+    case 'message.added':
+      return { characters: event.text.length };
+    case 'run.interrupted':
+      return { interruption: event.interruption };
+    case 'warning.raised':
+      return { message: event.message };
+    case 'run.stopped':
+      return { stop: event.stop };
+  }
+}

@@ -1,0 +1,139 @@
+/** What a person sees on stderr while the run goes on. */
+
+import type { Writable } from 'node:stream';
+import type { RunEvent } from '../../domain/events.ts';
+import { count, type RunResult } from '../../domain/outcome.ts';
+import type { Redact } from '../../domain/redact.ts';
+import { oneLine, prefixed } from '../../domain/terminal-text.ts';
+import { describeEnd, succeeded } from '../../domain/tool.ts';
+import type { EventSink, TurnProgress } from '../../ports.ts';
+
+export interface ProgressOptions {
+  readonly stderr: Writable;
+  readonly redact: Redact;
+  readonly quiet: boolean;
+  /** Print the model's text as it arrives. */
+  readonly verbose: boolean;
+}
+
+/** Says things to people. With `quiet` only warnings and the final line are printed. */
+export class Progress implements EventSink {
+  readonly #options: ProgressOptions;
+  readonly #started = new Map<string, string>();
+  #iteration = 0;
+  #atLineStart = true;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+  }
+
+  /** A line about the run itself; left out with `quiet`. */
+  note(line: string): void {
+    if (!this.#options.quiet) this.#print(oneLine(line, 1_000));
+  }
+
+  /** A line that people must see. */
+  warn(line: string): void {
+    this.#print(`warning: ${oneLine(line, 2_000)}`);
+  }
+
+  /** The last line of every run, however it ended. */
+  final(line: string): void {
+    this.#print(oneLine(line, 4_000));
+  }
+
+  onTurnProgress(progress: TurnProgress): void {
+    if (progress.type === 'retry') {
+      this.note(`retry ${progress.attempt} in ${(progress.waitMs / 1000).toFixed(1)} s: ${progress.cause}`);
+    } else if (this.#options.verbose && !this.#options.quiet) {
+      this.#stream(progress.text);
+    }
+  }
+
+  accept(event: RunEvent): void {
+    switch (event.type) {
+      case 'run.started': {
+        const { base } = event;
+        const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
+        this.note(`patchsmith ${event.patchsmith} · ${event.model} · sandbox ${event.sandbox}`);
+        this.note(`plan: ${event.plan.title}`);
+        this.note(`base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`);
+        for (const report of event.setup) this.note(`setup ${report.command} → ${describeEnd(report.end)}`);
+        return;
+      }
+      case 'turn.completed':
+        this.#iteration += 1;
+        this.#endStream();
+        return;
+      case 'tool.started':
+        this.#started.set(event.call.id, describeCall(event.call.name, event.call.input));
+        return;
+      case 'tool.completed': {
+        const { outcome } = event;
+        const call = this.#started.get(event.call) ?? event.call;
+        const end = outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+        this.note(`[${this.#iteration}] ${call}${end}`);
+        return;
+      }
+      case 'change.recorded':
+        for (const { by, files } of bySource(event)) this.note(`    ${files} changed by ${by}`);
+        return;
+      case 'verify.completed':
+        for (const { command, end, output } of event.reports) {
+          this.note(`verify ${command} → ${describeEnd(end)}`);
+          if (!succeeded(end) && !this.#options.quiet) this.#print(prefixed(lastLines(output, 20), '    | '));
+        }
+        return;
+      case 'warning.raised':
+        this.warn(event.message);
+        return;
+      case 'turn.failed':
+      case 'message.added':
+      case 'run.interrupted':
+      case 'run.stopped':
+        return;
+    }
+  }
+
+  close(_result: RunResult): void {
+    this.#endStream();
+  }
+
+  #stream(text: string): void {
+    const { stderr, redact } = this.#options;
+    const lines = prefixed(redact(text), '  │ ');
+    stderr.write(this.#atLineStart ? lines : lines.replace(/^ {2}│ /, ''));
+    this.#atLineStart = false;
+  }
+
+  #endStream(): void {
+    if (!this.#atLineStart) this.#options.stderr.write('\n');
+    this.#atLineStart = true;
+  }
+
+  #print(line: string): void {
+    this.#endStream();
+    this.#options.stderr.write(`${this.#options.redact(line)}\n`);
+  }
+}
+
+/** `read_file src/a.ts`, `run_command npm test`: the tool and what it is about. */
+function describeCall(tool: string, input: unknown): string {
+  if (typeof input !== 'object' || input === null) return oneLine(tool);
+  const about = Object.entries(input).find(([key]) => ['path', 'command', 'pattern', 'status'].includes(key))?.[1];
+  return oneLine(typeof about === 'string' && about !== '' ? `${tool} ${about}` : tool, 160);
+}
+
+function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {
+  const counts = new Map<string, string[]>();
+  for (const { source, path } of event.changes) {
+    if (source.by === 'tool' && source.tool !== 'run_command') continue;
+    const by = source.by === 'tool' ? 'the command' : source.by === 'verify' ? 'verify commands' : 'something outside the run';
+    counts.set(by, [...(counts.get(by) ?? []), path]);
+  }
+  return [...counts].map(([by, paths]) => ({ by, files: paths.length > 3 ? count(paths.length, 'file') : paths.join(', ') }));
+}
+
+function lastLines(text: string, lines: number): string {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}

@@ -1,0 +1,117 @@
+/** The folder of one run: journal, result, patch, log and shadow repository, outside the work tree. */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { RunResult } from '../../domain/outcome.ts';
+
+export interface RunDirectory {
+  readonly path: string;
+  readonly events: string;
+  readonly result: string;
+  readonly patch: string;
+  readonly log: string;
+  readonly shadowGit: string;
+  readonly agentGit: string;
+  /** For the sandbox: emptied when the run ends. */
+  readonly scratch: string;
+}
+
+export interface RunDirectoryRequest {
+  readonly runId: string;
+  /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
+  readonly chosen: string | null;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The work tree, which must not hold the run directory; null when there is none. */
+  readonly workTree: string | null;
+}
+
+export type RunDirectoryResult =
+  | { status: 'ok'; directory: RunDirectory }
+  | { status: 'failed'; message: string };
+
+/** An id that sorts by time: `20261121-101500-3f9a2c`. */
+export function newRunId(now: number): string {
+  const stamp = new Date(now).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return `${stamp}-${randomBytes(3).toString('hex')}`;
+}
+
+/**
+ * Makes the folder, readable for its owner only: `--run-dir`, else `$RUNNER_TEMP/patchsmith/<id>`, else
+ * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`).
+ */
+export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
+  const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
+  if (existsSync(join(wanted, 'events.jsonl')) || existsSync(join(wanted, 'result.json'))) {
+    return failed(`The run directory ${wanted} already holds a run. Name another one with --run-dir, or remove it.`);
+  }
+  const { workTree } = request;
+  if (workTree !== null && isInside(nearestReal(wanted), workTree)) {
+    return failed(`The run directory ${wanted} lies in the work tree ${workTree}. Choose one outside with --run-dir.`);
+  }
+  const scratch = join(wanted, 'scratch');
+  try {
+    mkdirSync(scratch, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (isSystemError(error)) return failed(`The run directory ${wanted} cannot be made: ${error.message}.`);
+    throw error;
+  }
+  const path = realpathSync(wanted);
+  return {
+    status: 'ok',
+    directory: {
+      path,
+      events: join(path, 'events.jsonl'),
+      result: join(path, 'result.json'),
+      patch: join(path, 'changes.patch'),
+      log: join(path, 'patchsmith.log'),
+      shadowGit: join(path, 'shadow.git'),
+      agentGit: join(path, 'agent.git'),
+      scratch: join(path, 'scratch'),
+    },
+  };
+}
+
+/** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
+export function writeResult(directory: RunDirectory, text: string): void {
+  const temporary = `${directory.result}.new`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, directory.result);
+}
+
+/** Pretty JSON with a final newline, as it stands in `result.json` and on stdout with `--output json`. */
+export function resultText(result: RunResult): string {
+  return `${JSON.stringify(result, null, 2)}\n`;
+}
+
+/** Removes what only the running run needs. */
+export function clearScratch(directory: RunDirectory): void {
+  rmSync(directory.scratch, { recursive: true, force: true });
+}
+
+
+function defaultPlace({ env, runId }: RunDirectoryRequest): string {
+  const base = env.RUNNER_TEMP || env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state');
+  return join(base, 'patchsmith', runId);
+}
+
+/** The real path of a folder that may not exist yet: links are resolved in the part that does. */
+function nearestReal(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const parent = dirname(path);
+  return parent === path ? path : join(nearestReal(parent), path.slice(parent.length));
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function failed(message: string): RunDirectoryResult {
+  return { status: 'failed', message };
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error;
+}

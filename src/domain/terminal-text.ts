@@ -1,0 +1,18 @@
+/** Makes text from outside safe to print on a terminal and in a CI log. */
+
+/** Everything that can move a cursor, start a line or hide text; tabs are kept. */
+const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** One line of text: control characters become spaces, and CI workflow commands lose their meaning. */
+export function oneLine(text: string, maxLength = 200): string {
+  const plain = text.replace(CONTROL, ' ').replaceAll('##[', '# #[').replace(/^(\s*)::/, '$1: :');
+  return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
+}
+
+/** Many lines, each behind `prefix`, so that none of them starts a log line. */
+export function prefixed(text: string, prefix: string): string {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => `${prefix}${oneLine(line, 2_000)}`)
+    .join('\n');
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import type { StopReason } from '../../src/domain/limits.ts';
+import { decideOutcome, type OutcomeFacts } from '../../src/domain/outcome.ts';
+
+const completed: StopReason = { why: 'completed', summary: '' };
+const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
+  stop,
+  changedFiles: 2,
+  verified: 1,
+  ifNoChanges: 'ok',
+  publishFailure: null,
+  forbiddenPaths: [],
+  ...more,
+});
+
+describe('decideOutcome', () => {
+  test.each<[string, OutcomeFacts, string, number]>([
+    ['finished with changes', facts(completed), 'done', 0],
+    ['finished without changes', facts(completed, { changedFiles: 0 }), 'no_change', 0],
+    ['finished without changes, which is an error', facts(completed, { changedFiles: 0, ifNoChanges: 'error' }), 'no_change', 3],
+    ['a provider failure', facts({ why: 'provider', kind: 'outage', message: 'x' }), 'provider_error', 4],
+    ['blocked by the model', facts({ why: 'blocked', by: 'model', reason: 'x' }), 'blocked', 5],
+    ['a refusal', facts({ why: 'blocked', by: 'refusal', reason: '' }), 'blocked', 5],
+    ['a limit', facts({ why: 'limit', limit: 'iterations', value: 25, used: 25 }), 'limit_reached', 7],
+    ['a protected path', facts(completed, { forbiddenPaths: ['LICENSE'] }), 'policy_violation', 8],
+    ['failed verification', facts({ why: 'verify_failed', commands: ['npm test'] }), 'verify_failed', 9],
+    ['a patch that cannot be proven', facts(completed, { publishFailure: 'x' }), 'publish_failed', 11],
+    ['the deadline', facts({ why: 'deadline', valueMs: 1, usedMs: 2 }), 'deadline', 124],
+    ['SIGINT', facts({ why: 'interrupted', signal: 'SIGINT' }), 'interrupted', 130],
+    ['SIGTERM', facts({ why: 'interrupted', signal: 'SIGTERM' }), 'interrupted', 143],
+  ])('%s', (_, given, name, exitCode) => {
+    expect(decideOutcome(given)).toMatchObject({ name, exitCode });
+  });
+
+  test('a limit says which, its value and its use, and that the work is kept', () => {
+    const { reason } = decideOutcome(facts({ why: 'limit', limit: 'tokens', value: 1000, used: 1203 }));
+    expect(reason).toBe('Used 1203 tokens of 1000 (--max-tokens); the patch so far has 2 files.');
+  });
+
+  test('an interrupted run is interrupted, whatever became of the patch', () => {
+    const given = facts({ why: 'interrupted', signal: 'SIGINT' }, { publishFailure: 'x' });
+    expect(decideOutcome(given).name).toBe('interrupted');
+  });
+});
