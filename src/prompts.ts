@@ -1,0 +1,120 @@
+/** All that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for byte. */
+
+import continueText from '../prompts/continue.md';
+import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
+import sandboxNone from '../prompts/sandbox/none.md';
+import system from '../prompts/system.md';
+import task from '../prompts/task.md';
+import editFile from '../prompts/tools/edit_file.md';
+import finish from '../prompts/tools/finish.md';
+import listFiles from '../prompts/tools/list_files.md';
+import readFile from '../prompts/tools/read_file.md';
+import runCommand from '../prompts/tools/run_command.md';
+import search from '../prompts/tools/search.md';
+import writeFile from '../prompts/tools/write_file.md';
+import verifyFailed from '../prompts/verify-failed.md';
+import type { CommandReport, SandboxLevel } from './domain/events.ts';
+import type { Limits } from './domain/limits.ts';
+import type { Plan, Principles } from './domain/plan.ts';
+import { render } from './domain/template.ts';
+import { describeEnd } from './domain/tool.ts';
+
+const SANDBOX: Readonly<Record<SandboxLevel, string>> = { namespaces: sandboxNamespaces, none: sandboxNone };
+
+const TOOL_DESCRIPTIONS = {
+  read_file: readFile,
+  write_file: writeFile,
+  edit_file: editFile,
+  list_files: listFiles,
+  search,
+  run_command: runCommand,
+  finish,
+};
+
+/** Names of the built-in tools, as the model calls them. */
+export type ToolName = keyof typeof TOOL_DESCRIPTIONS;
+
+/** The system prompt: the same for every run with the same sandbox level, so that it is cached across runs. */
+export function systemPrompt(settings: { readonly sandbox: SandboxLevel }): string {
+  return render(system, { sandbox: SANDBOX[settings.sandbox].trim() });
+}
+
+export interface TaskPromptParts {
+  readonly principles: Principles;
+  readonly plan: Plan;
+  readonly limits: Limits;
+  /** Command lines that the runner runs when the model is done; empty when there is nothing to verify with. */
+  readonly verify: readonly string[];
+  /** Relative to the repository root; `''` is the root. */
+  readonly workingDirectory: string;
+}
+
+/** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag it stands in. */
+export function taskPrompt(parts: TaskPromptParts): string {
+  const { principles, plan, limits, verify, workingDirectory } = parts;
+  return render(task, {
+    principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
+    plan: `<plan title=${attribute(plan.title)}>\n${asData('plan', plan.task.trim())}\n</plan>`,
+    working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
+    budget: budgetOf(limits),
+    scope: scopeOf(plan),
+    verify: bullets(verify),
+  });
+}
+
+/** Says which verify commands failed. `roundsLeft` counts the rounds that remain after this message. */
+export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft: number): string {
+  return render(verifyFailed, {
+    reports: reports.map(reportBlock).join('\n\n'),
+    rounds_left: String(roundsLeft),
+  });
+}
+
+/** Asks the model to go on after an answer that the output limit cut off. */
+export function continuePrompt(): string {
+  return render(continueText, {});
+}
+
+export function toolDescription(name: ToolName): string {
+  return render(TOOL_DESCRIPTIONS[name], {});
+}
+
+function principlesBlock(file: Principles[number]): string {
+  const cut = file.truncated ? ' truncated="true"' : '';
+  return `<principles file=${attribute(file.path)}${cut}>\n${asData('principles', file.text.trim())}\n</principles>`;
+}
+
+function reportBlock(report: CommandReport): string {
+  const output = asData('output', report.output.trimEnd()) || '(no output)';
+  const end = describeEnd(report.end);
+  return `<output command=${attribute(report.command)} end=${attribute(end)}>\n${output}\n</output>`;
+}
+
+function budgetOf(limits: Limits): string {
+  const fences = [`${limits.maxIterations} turns`, `${Math.round(limits.deadlineMs / 6_000) / 10} minutes`];
+  if (limits.maxTokens !== null) fences.push(`${limits.maxTokens} tokens in all`);
+  if (limits.maxCostUsd !== null) fences.push(`${limits.maxCostUsd} USD`);
+  return fences.join(', ');
+}
+
+function scopeOf(plan: Plan): string {
+  const allow = plan.allow.length > 0 ? `only ${codeList(plan.allow)} may change` : 'any may change';
+  return plan.protect.length > 0 ? `${allow}, but not ${codeList(plan.protect)}` : allow;
+}
+
+function codeList(globs: readonly string[]): string {
+  return globs.map((glob) => `\`${glob}\``).join(', ');
+}
+
+function bullets(commands: readonly string[]): string {
+  return commands.length > 0 ? commands.map((command) => `- \`${command}\``).join('\n') : '- none';
+}
+
+/** Breaks every closing tag of the same name, however it is spelled, so that data cannot pretend to end. */
+function asData(tag: string, text: string): string {
+  return text.replace(new RegExp(`<(?=[\\s\\p{Cf}]*/[\\s\\p{Cf}]*${tag})`, 'giu'), '<\\');
+}
+
+function attribute(text: string): string {
+  return JSON.stringify(text).replace(/</g, '\\u003c').replace(/>/g, '\\u003e');
+}
