@@ -50,8 +50,8 @@ export interface Tool<Input = unknown> {
   readonly description: string;
   readonly schema: z.ZodType<Input>;
   readonly lane: Lane;
-  /** The path that the call is about to write, so that writes to one path never run together. */
-  target?(input: Input): string;
+  /** The path that the call is about to write, so that writes to one path never run together; null when it is no legal path. */
+  target?(input: Input): string | null;
   execute(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
