@@ -1,168 +1,13 @@
-/**
- * All settings, said once. Flags, PATCHSMITH_* variables, `.patchsmith.yml` keys, help texts and action inputs derive
- * from this one object.
- */
+/** Settings from flags, environment, project file and defaults. What settings there are stands in config/settings.ts. */
 
-import { z } from 'zod';
-import {
-  apiAddress,
-  choice,
-  duration,
-  price,
-  shown,
-  text,
-  texts,
-  usd,
-  whole,
-  yesOrNo,
-} from './config/values.ts';
-import { VerifyCommand } from './domain/plan.ts';
+import { type SettingEntry, type SettingKey, Settings, settingEntries } from './config/settings.ts';
+import { shown } from './config/values.ts';
 import { hasPrice } from './domain/pricing.ts';
+
+export type { Settings } from './config/settings.ts';
 
 /** The project file, in the root of the repository. Whoever can open a pull request can write it. */
 export const PROJECT_FILE = '.patchsmith.yml';
-
-export interface SettingMeta {
-  readonly flag: string;
-  /** One letter, for the few that are typed often. */
-  readonly short?: string;
-  /** Placeholder of the value in help texts; absent for a switch. */
-  readonly value?: string;
-  readonly repeatable?: boolean;
-  readonly group: SettingGroup;
-  readonly help: string;
-  /** In place of the default itself, where that depends on something or its absence means something. */
-  readonly defaultHelp?: string;
-  /** In place of PATCHSMITH_<FLAG>. */
-  readonly variable?: string;
-  /**
-   * What the project file may do with it: set it, only lower it below the default, or nothing. It may never loosen a
-   * fence, choose what is read or written outside, or where the key is sent.
-   */
-  readonly file: 'set' | 'lower' | 'refused';
-}
-
-export const SETTING_GROUPS = ['Task', 'Repository', 'Model', 'Limits', 'Commands', 'Output'] as const;
-export type SettingGroup = (typeof SETTING_GROUPS)[number];
-
-const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
-const PROVIDERS = ['anthropic', 'replay'] as const;
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
-const SANDBOXES = ['required', 'auto', 'off'] as const;
-const NO_CHANGES = ['ok', 'error'] as const;
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-const about = z.registry<SettingMeta>();
-
-/** Durations are milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
-// biome-ignore format: one setting reads best as one row
-export const Settings = z.strictObject({
-  plan: text().nullable().default(null).register(about, {
-    flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
-    help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
-  message: text().nullable().default(null).register(about, {
-    flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
-    help: 'The task as text, in place of a plan file' }),
-  principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
-    flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
-    help: 'File that says how changes are made here',
-    defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
-  verify: texts(VerifyCommand).default([]).register(about, {
-    flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
-    help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
-  ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
-    flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
-    help: 'Whether a run that changes nothing exits with 0 or 3' }),
-
-  repo: text().nullable().default(null).register(about, {
-    flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Git checkout to work in', defaultHelp: 'the one you stand in' }),
-  workingDirectory: text().nullable().default(null).register(about, {
-    flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Folder down to which AGENTS.md files are read, relative to the repository',
-    defaultHelp: 'where you stand, else the root' }),
-  runDir: text().nullable().default(null).register(about, {
-    flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Folder for the journal, the result and the patch; outside the repository',
-    defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
-
-  model: text().default('claude-sonnet-5-5').register(about, {
-    flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
-  provider: choice(PROVIDERS).default('anthropic').register(about, {
-    flag: 'provider', value: PROVIDERS.join('|'), group: 'Model', file: 'refused',
-    help: 'Who answers: the Claude API, or a recorded run' }),
-  recording: text().nullable().default(null).register(about, {
-    flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
-    help: 'Journal (events.jsonl) that --provider replay plays' }),
-  effort: choice(EFFORTS).nullable().default(null).register(about, {
-    flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
-    help: 'How much the model thinks', defaultHelp: "the model's own" }),
-  baseUrl: apiAddress().nullable().default(null).register(about, {
-    flag: 'base-url', value: 'URL', variable: 'ANTHROPIC_BASE_URL', group: 'Model', file: 'refused',
-    help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
-  maxOutputTokens: whole(8192).default(32_000).register(about, {
-    flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
-    help: 'Tokens of one answer, at least 8192' }),
-  idleTimeoutMs: duration().default(120_000).register(about, {
-    flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'lower',
-    help: 'How long an answer may send nothing before it is asked for again' }),
-  price: price().nullable().default(null).register(about, {
-    flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
-    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
-    defaultHelp: 'the built-in table' }),
-
-  maxIterations: whole(1).default(25).register(about, {
-    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
-  maxTokens: whole(1).nullable().default(null).register(about, {
-    flag: 'max-tokens', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
-  maxCostUsd: usd().nullable().default(null).register(about, {
-    flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',
-    help: 'Cost of the whole run', defaultHelp: 'no limit' }),
-  deadlineMs: duration().default(1_800_000).register(about, {
-    flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
-    help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
-  fixRounds: whole(0).default(3).register(about, {
-    flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'lower',
-    help: 'How often the model may mend what a verify command shows' }),
-  maxToolOutput: whole(1_000).default(40_000).register(about, {
-    flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Characters of one tool result that the model sees, at least 1000' }),
-  maxPrinciplesBytes: whole(0).default(65_536).register(about, {
-    flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Bytes of all principles together' }),
-
-  sandbox: choice(SANDBOXES).default('auto').register(about, {
-    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Commands', file: 'set',
-    help: 'Contain commands: or do not start, where possible, or not at all',
-    defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
-  commandTimeoutMs: duration().default(60_000).register(about, {
-    flag: 'command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
-    help: 'Time for a command of the model that asks for no other' }),
-  maxCommandTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'max-command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
-    help: 'The most time a command of the model can ask for' }),
-  verifyTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'verify-timeout', value: 'TIME', group: 'Commands', file: 'lower',
-    help: 'Time for one verify or setup command' }),
-
-  patch: text().nullable().default(null).register(about, {
-    flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
-    help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
-  output: choice(OUTPUTS).default('none').register(about, {
-    flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused',
-    help: 'The one document on stdout: the patch, the result, or events as they happen' }),
-  logLevel: choice(LOG_LEVELS).default('info').register(about, {
-    flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
-    help: 'What patchsmith.log in the run directory holds' }),
-  quiet: yesOrNo().default(false).register(about, {
-    flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
-  verbose: yesOrNo().default(false).register(about, {
-    flag: 'verbose', group: 'Output', file: 'refused',
-    help: "The model's text on stderr as it arrives" }),
-});
-export type Settings = z.output<typeof Settings>;
-export type SettingKey = keyof Settings;
 
 /** Where a value came from: `name` is the flag, the variable, or the file with its line. */
 export interface SettingSource {
@@ -189,65 +34,65 @@ export type ResolvedSettings =
   | { status: 'ok'; settings: Settings; sources: Readonly<Record<SettingKey, SettingSource>> }
   | { status: 'failed'; problems: string[] };
 
-/** A setting with all that is known about it. */
-export interface SettingEntry extends SettingMeta {
-  readonly key: SettingKey;
-  readonly variable: string;
-  /** The value without any source; null where absence has a meaning of its own. */
-  readonly initial: Settings[SettingKey];
-}
-
-/** All settings in the order of the help text. */
-export function settingEntries(): SettingEntry[] {
-  return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
-    const meta = about.get(Settings.shape[key]);
-    if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
-    const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
-    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
-  });
-}
-
 /**
  * Flag before environment before project file before default. An empty variable is an absent one: that is how a
- * workflow hands on an input that nobody set. Every problem is named with its source and how to mend it.
+ * workflow hands on an input that nobody set. Every problem is named with its source and how to mend it, also in a
+ * value that another source overrides.
  */
 export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
   const entries = settingEntries();
   const problems = [...unknownNames(inputs, entries)];
-  const given: Partial<Record<SettingKey, unknown>> = {};
+  const chosen: Partial<Record<SettingKey, unknown>> = {};
   const sources = {} as Record<SettingKey, SettingSource>;
   for (const entry of entries) {
-    problems.push(...refusedByFile(inputs.file, entry));
-    const found = lookUp(inputs, entry);
-    sources[entry.key] = found.source;
-    if (found.value !== undefined) given[entry.key] = found.value;
+    const given = givenValues(inputs, entry);
+    problems.push(...given.flatMap((one) => problemsOf(one, entry)));
+    sources[entry.key] = given[0]?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
+    if (given[0]) chosen[entry.key] = given[0].value;
   }
-  if (given.sandbox === undefined && inCi(inputs.env)) given.sandbox = 'required';
+  if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
+  if (problems.length > 0) return { status: 'failed', problems };
 
-  const parsed = Settings.safeParse(given);
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const key = issue.path[0] as SettingKey;
-      problems.push(`${sources[key].name}: ${issue.message}`);
-    }
-    return { status: 'failed', problems };
-  }
-  problems.push(...contradictions(parsed.data, sources));
-  return problems.length > 0
-    ? { status: 'failed', problems }
-    : { status: 'ok', settings: parsed.data, sources };
+  const settings = Settings.parse(chosen);
+  const clashes = [...contradictions(settings, sources)];
+  return clashes.length > 0 ? { status: 'failed', problems: clashes } : { status: 'ok', settings, sources };
 }
 
-function lookUp(inputs: SettingInputs, entry: SettingEntry): { value: unknown; source: SettingSource } {
-  const flag = inputs.flags[entry.flag];
-  if (flag !== undefined) return { value: flag, source: { from: 'flag', name: `--${entry.flag}` } };
-  const variable = inputs.env[entry.variable];
-  if (variable) return { value: variable, source: { from: 'environment', name: entry.variable } };
-  const value = inputs.file?.values[entry.flag];
-  if (value !== undefined && entry.file !== 'refused') {
-    return { value, source: { from: 'file', name: placeInFile(inputs.file, entry.flag) } };
+interface Given {
+  readonly value: unknown;
+  readonly source: SettingSource;
+}
+
+/** What each source says about a setting; the first one counts. */
+function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): Given[] {
+  const given: Given[] = [];
+  const flag = flags[entry.flag];
+  if (flag !== undefined) given.push({ value: flag, source: { from: 'flag', name: `--${entry.flag}` } });
+  const variable = env[entry.variable];
+  if (variable) given.push({ value: variable, source: { from: 'environment', name: entry.variable } });
+  if (file && Object.hasOwn(file.values, entry.flag)) {
+    const name = placeInFile(file, entry.flag);
+    given.push({ value: file.values[entry.flag], source: { from: 'file', name } });
   }
-  return { value: undefined, source: { from: 'default', name: `the default of --${entry.flag}` } };
+  return given;
+}
+
+function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
+  const { flag, file } = entry;
+  const elsewhere = `use --${flag} or ${entry.variable}`;
+  if (source.from === 'file' && file === 'refused') {
+    return [`${source.name}: a project file may not set ${flag}; ${elsewhere}`];
+  }
+  const parsed = Settings.shape[entry.key].safeParse(value);
+  if (!parsed.success) return parsed.error.issues.map((issue) => `${source.name}: ${issue.message}`);
+  if (source.from !== 'file') return [];
+  if (entry.key === 'sandbox' && parsed.data !== 'required') {
+    return [`${source.name}: a project file may only require the sandbox; ${elsewhere}`];
+  }
+  if (file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial)) {
+    return [`${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`];
+  }
+  return [];
 }
 
 function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {
@@ -266,25 +111,6 @@ function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]):
   for (const name of Object.keys(inputs.file?.values ?? {})) {
     if (flags.includes(name)) continue;
     yield `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; the nearest is ${inputs.nearest(name, keys)}`;
-  }
-}
-
-function* refusedByFile(file: ProjectFile | null, entry: SettingEntry): Generator<string> {
-  const value = file?.values[entry.flag];
-  if (value === undefined) return;
-  const place = placeInFile(file, entry.flag);
-  const elsewhere = `--${entry.flag} or ${entry.variable}`;
-  if (entry.file === 'refused') {
-    yield `${place}: a project file may not set ${entry.flag}; use ${elsewhere}`;
-    return;
-  }
-  const parsed = Settings.shape[entry.key].safeParse(value);
-  if (!parsed.success) return;
-  if (entry.key === 'sandbox' && parsed.data !== 'required') {
-    yield `${place}: a project file may only require the sandbox; use ${elsewhere}`;
-  }
-  if (entry.file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial)) {
-    yield `${place}: a project file may lower ${entry.flag} below its default, not raise it; use ${elsewhere}`;
   }
 }
 

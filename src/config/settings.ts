@@ -1,0 +1,168 @@
+/**
+ * All settings, said once. Flags, PATCHSMITH_* variables, `.patchsmith.yml` keys, help texts and action inputs derive
+ * from this one object; src/config.ts resolves them.
+ */
+
+import { z } from 'zod';
+import { VerifyCommand } from '../domain/plan.ts';
+import { apiAddress, choice, duration, price, text, texts, usd, whole, yesOrNo } from './values.ts';
+
+export interface SettingMeta {
+  readonly flag: string;
+  /** One letter, for the few that are typed often. */
+  readonly short?: string;
+  /** Placeholder of the value in help texts; absent for a switch. */
+  readonly value?: string;
+  readonly repeatable?: boolean;
+  readonly group: SettingGroup;
+  readonly help: string;
+  /** In place of the default itself, where that depends on something or its absence means something. */
+  readonly defaultHelp?: string;
+  /** In place of PATCHSMITH_<FLAG>. */
+  readonly variable?: string;
+  /**
+   * What the project file may do with it: set it, only lower it below the default, or nothing. It may never loosen a
+   * fence, choose what is read or written outside, or where the key is sent.
+   */
+  readonly file: 'set' | 'lower' | 'refused';
+}
+
+export const SETTING_GROUPS = ['Task', 'Repository', 'Model', 'Limits', 'Commands', 'Output'] as const;
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
+const PROVIDERS = ['anthropic', 'replay'] as const;
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+const SANDBOXES = ['required', 'auto', 'off'] as const;
+const NO_CHANGES = ['ok', 'error'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const about = z.registry<SettingMeta>();
+
+/** Durations are milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
+// biome-ignore format: one setting reads best as one row
+export const Settings = z.strictObject({
+  plan: text().nullable().default(null).register(about, {
+    flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
+    help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
+  message: text().nullable().default(null).register(about, {
+    flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
+    help: 'The task as text, in place of a plan file' }),
+  principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
+    flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
+    help: 'File that says how changes are made here',
+    defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
+  verify: texts(VerifyCommand).default([]).register(about, {
+    flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
+    help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
+  ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
+    flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
+    help: 'Whether a run that changes nothing exits with 0 or 3' }),
+
+  repo: text().nullable().default(null).register(about, {
+    flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Git checkout to work in', defaultHelp: 'the one you stand in' }),
+  workingDirectory: text().nullable().default(null).register(about, {
+    flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Folder down to which AGENTS.md files are read, relative to the repository',
+    defaultHelp: 'where you stand, else the root' }),
+  runDir: text().nullable().default(null).register(about, {
+    flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Folder for the journal, the result and the patch; outside the repository',
+    defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
+
+  model: text().default('claude-sonnet-5-5').register(about, {
+    flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
+  provider: choice(PROVIDERS).default('anthropic').register(about, {
+    flag: 'provider', value: PROVIDERS.join('|'), group: 'Model', file: 'refused',
+    help: 'Who answers: the Claude API, or a recorded run' }),
+  recording: text().nullable().default(null).register(about, {
+    flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
+    help: 'Journal (events.jsonl) that --provider replay plays' }),
+  effort: choice(EFFORTS).nullable().default(null).register(about, {
+    flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
+    help: 'How much the model thinks', defaultHelp: "the model's own" }),
+  baseUrl: apiAddress().nullable().default(null).register(about, {
+    flag: 'base-url', value: 'URL', variable: 'ANTHROPIC_BASE_URL', group: 'Model', file: 'refused',
+    help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
+  maxOutputTokens: whole(8192).default(32_000).register(about, {
+    flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
+    help: 'Tokens of one answer, at least 8192' }),
+  idleTimeoutMs: duration().default(120_000).register(about, {
+    flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'lower',
+    help: 'How long an answer may send nothing before it is asked for again' }),
+  price: price().nullable().default(null).register(about, {
+    flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
+    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
+    defaultHelp: 'the built-in table' }),
+
+  maxIterations: whole(1).default(25).register(about, {
+    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
+  maxTokens: whole(1).nullable().default(null).register(about, {
+    flag: 'max-tokens', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
+  maxCostUsd: usd().nullable().default(null).register(about, {
+    flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',
+    help: 'Cost of the whole run', defaultHelp: 'no limit' }),
+  deadlineMs: duration().default(1_800_000).register(about, {
+    flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
+    help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
+  fixRounds: whole(0).default(3).register(about, {
+    flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'lower',
+    help: 'How often the model may mend what a verify command shows' }),
+  maxToolOutputChars: whole(1_000).default(40_000).register(about, {
+    flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Characters of one tool result that the model sees, at least 1000' }),
+  maxPrinciplesBytes: whole(0).default(65_536).register(about, {
+    flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Bytes of all principles together' }),
+
+  sandbox: choice(SANDBOXES).default('auto').register(about, {
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Commands', file: 'set',
+    help: 'Contain commands: or do not start, where possible, or not at all',
+    defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
+  commandTimeoutMs: duration().default(60_000).register(about, {
+    flag: 'command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    help: 'Time for a command of the model that asks for no other' }),
+  maxCommandTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'max-command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    help: 'The most time a command of the model can ask for' }),
+  verifyTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'verify-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    help: 'Time for one verify or setup command' }),
+
+  patch: text().nullable().default(null).register(about, {
+    flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
+    help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
+  output: choice(OUTPUTS).default('none').register(about, {
+    flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused',
+    help: 'The one document on stdout: the patch, the result, or events as they happen' }),
+  logLevel: choice(LOG_LEVELS).default('info').register(about, {
+    flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
+    help: 'What patchsmith.log in the run directory holds' }),
+  quiet: yesOrNo().default(false).register(about, {
+    flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
+  verbose: yesOrNo().default(false).register(about, {
+    flag: 'verbose', group: 'Output', file: 'refused',
+    help: "The model's text on stderr as it arrives" }),
+});
+export type Settings = z.output<typeof Settings>;
+export type SettingKey = keyof Settings;
+
+/** A setting with all that is known about it. */
+export interface SettingEntry extends SettingMeta {
+  readonly key: SettingKey;
+  readonly variable: string;
+  /** The value without any source; null where absence has a meaning of its own. */
+  readonly initial: Settings[SettingKey];
+}
+
+/** All settings in the order of the help text. */
+export function settingEntries(): SettingEntry[] {
+  return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
+    const meta = about.get(Settings.shape[key]);
+    if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
+    const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
+    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
+  });
+}
