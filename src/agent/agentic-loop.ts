@@ -47,6 +47,8 @@ export class AgenticLoop {
       }
       const stop = stopReason(this.#state, limits);
       if (stop) {
+        for await (const action of this.#parts.executor.settle(this.#state.iterations))
+          yield this.#advance(action);
         yield this.#advance({ type: 'run.stopped', stop });
         return;
       }
@@ -89,7 +91,11 @@ export class AgenticLoop {
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
     const { provider, interrupt, onProgress } = this.#parts;
-    const result = await provider.complete({ conversation: state.conversation, signal: interrupt, onProgress });
+    const result = await provider.complete({
+      conversation: state.conversation,
+      signal: interrupt,
+      onProgress,
+    });
     switch (result.status) {
       case 'ok':
         yield { type: 'turn.completed', turn: result.turn };

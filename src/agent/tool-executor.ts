@@ -68,6 +68,11 @@ export class ToolExecutor {
     }
   }
 
+  /** One last look at the work tree: what has changed since the last call is nobody's, and is recorded as such. */
+  async *settle(iteration: number): AsyncGenerator<RunAction> {
+    yield* recorded(toCodeChanges(await this.#parts.workspace.capture('all'), { by: 'outside' }, iteration));
+  }
+
   #prepare(call: ToolCall): Prepared {
     const refuse = (reason: FailureReason, message: string): Prepared => ({
       call,
@@ -76,17 +81,26 @@ export class ToolExecutor {
     });
     const tool = this.#tools.get(call.name);
     if (!tool) {
-      return refuse('unknown_tool', `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...this.#tools.keys()].join(', ')}.`);
+      return refuse(
+        'unknown_tool',
+        `There is no tool ${JSON.stringify(call.name)}. Tools: ${[...this.#tools.keys()].join(', ')}.`,
+      );
     }
-    if (call.malformed !== undefined) return refuse('invalid_input', `Invalid input for ${tool.name}: ${call.malformed}`);
+    if (call.malformed !== undefined)
+      return refuse('invalid_input', `Invalid input for ${tool.name}: ${call.malformed}`);
     const parsed = tool.schema.safeParse(call.input);
     if (!parsed.success) {
-      const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+      const issues = parsed.error.issues.map(
+        (issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`,
+      );
       return refuse('invalid_input', `Invalid input for ${tool.name}: ${issues.join('; ')}`);
     }
     const target = tool.target?.(parsed.data) ?? null;
     if (target !== null && !this.#parts.permits(target)) {
-      return refuse('policy', `The plan does not allow changes to ${JSON.stringify(target)}. Leave it as it is.`);
+      return refuse(
+        'policy',
+        `The plan does not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
+      );
     }
     return { call, lane: tool.lane, tool, input: parsed.data, target };
   }
@@ -170,7 +184,10 @@ function failed(reason: FailureReason, message: string): ToolResult {
 
 /** One of the two places that catch everything: a bug in a tool costs one call, not the run. */
 function crashed(error: unknown): ToolResult {
-  return failed('crashed', `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`);
+  return failed(
+    'crashed',
+    `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
+  );
 }
 
 function redactExcerpt(excerpt: Excerpt, redact: Redact): Excerpt {

@@ -48,7 +48,8 @@ export async function runCommands(
   for (const command of commands) {
     const { end, output } = await sandbox.run({ script: command, timeoutMs, signal });
     const shown = cutTo(output, REPORT_CHARS);
-    const gap = shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
+    const gap =
+      shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
     reports.push({ command, end, output: redact(`${shown.head}${gap}${shown.tail}`) });
     if (end.interrupted) break;
   }

@@ -1,0 +1,199 @@
+/**
+ * The composition root: picks the adapters, drives the loop, hands the patch to the publishers, and decides the outcome.
+ * Whatever happens, what exists is written and the last line says why the run ended.
+ */
+
+import { patchFilePublisher } from './adapters/publishers/patch-file.ts';
+import { createEventStream } from './adapters/sinks/event-stream.ts';
+import { openJournal } from './adapters/sinks/journal.ts';
+import { openLog } from './adapters/sinks/log.ts';
+import { type RunDirectory, resultText } from './adapters/storage/run-directory.ts';
+import { AgenticLoop } from './agent/agentic-loop.ts';
+import { ToolExecutor } from './agent/tool-executor.ts';
+import { Verification } from './agent/verification.ts';
+import type { StopReason } from './domain/limits.ts';
+import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
+import { SeenLines } from './domain/seen-files.ts';
+import type { RunState } from './domain/state.ts';
+import { succeeded } from './domain/tool.ts';
+import type { EventSink, ProvenPatch } from './ports.ts';
+import { prepare, type Ready } from './run/prepare.ts';
+import { startedPart, statePart } from './run/report.ts';
+import { type RunInput, Session } from './run/session.ts';
+
+export type { RunInput } from './run/session.ts';
+
+/** Does one run from plan to patch. Never rejects for what a run can meet; the outcome tells. */
+export async function runPatchsmith(input: RunInput): Promise<RunOutcome> {
+  const session = new Session(input);
+  const ended = await perform(session).catch((error: unknown) => ({ outcome: crashed(error), patch: null }));
+  session.conclude(ended.outcome);
+  await writeDocument(session, ended.patch);
+  return ended.outcome;
+}
+
+interface Ended {
+  readonly outcome: RunOutcome;
+  readonly patch: ProvenPatch | null;
+}
+
+async function perform(session: Session): Promise<Ended> {
+  const ready = await prepare(session);
+  if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
+  const { directory, start, provider, workspace, sandbox, tools, permits } = ready;
+  const { input, redact, limits, interrupt, progress } = session;
+  session.tell(startedPart(start));
+
+  const executor = new ToolExecutor({
+    tools,
+    workspace,
+    sandbox,
+    seen: new SeenLines(),
+    clock: input.now,
+    redact,
+    permits,
+    maxOutputChars: input.settings.maxToolOutput,
+  });
+  const verification = new Verification({
+    sandbox,
+    workspace,
+    redact,
+    timeoutMs: input.settings.verifyTimeoutMs,
+  });
+  const first = { ...start, seq: 1, at: session.startedAt };
+  const loop = new AgenticLoop(first, {
+    provider,
+    executor,
+    verification,
+    limits,
+    clock: input.now,
+    interrupt,
+    onProgress: (happening) => progress.onTurnProgress(happening),
+  });
+  const sinks = openSinks(session, directory);
+  for (const sink of sinks) sink.accept(first);
+  const { stop, crash } = await drive(loop, sinks);
+  await sandbox.close();
+  const ended = await finish(session, ready, { stop, crash, state: loop.state });
+  for (const sink of sinks) sink.close({ ...session.result, ...rendering(ended.outcome) });
+  return ended;
+}
+
+/** The journal comes first: what is not on disk has not happened. */
+function openSinks(session: Session, directory: RunDirectory): EventSink[] {
+  const { input, redact, progress } = session;
+  const sinks = [
+    openJournal(directory.events, redact),
+    progress,
+    openLog(directory.log, input.settings.logLevel, redact),
+  ];
+  if (input.settings.output === 'jsonl') sinks.push(createEventStream(input.stdout, redact));
+  return sinks;
+}
+
+/** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
+async function drive(
+  loop: AgenticLoop,
+  sinks: readonly EventSink[],
+): Promise<{ stop: StopReason | null; crash: unknown }> {
+  let stop: StopReason | null = null;
+  try {
+    for await (const event of loop.run()) {
+      for (const sink of sinks) sink.accept(event);
+      if (event.type === 'run.stopped') stop = event.stop;
+    }
+    return { stop, crash: null };
+  } catch (crash) {
+    return { stop, crash };
+  }
+}
+
+interface LoopEnd {
+  readonly stop: StopReason | null;
+  readonly crash: unknown;
+  readonly state: RunState;
+}
+
+/** Makes and publishes the patch, completes the result and decides. */
+async function finish(session: Session, ready: Ready, { stop, crash, state }: LoopEnd): Promise<Ended> {
+  const { workspace, permits, directory } = ready;
+  const net = state.changes.net();
+  const made = await workspace.makePatch(net);
+  const patch = made.status === 'proven' ? made.patch : null;
+  const publishFailure =
+    made.status === 'proven' ? await publish(session, directory, made.patch) : made.message;
+  const forbiddenPaths = net.map((change) => change.path).filter((path) => !permits(path));
+
+  for (const warning of workspace.warnings()) session.warn(warning);
+  const ignoredFiles = await workspace.ignoredWrites();
+  const unexplained = state.changes.unexplained();
+  if (unexplained.length > 0) {
+    const names = unexplained.slice(0, 5).map(({ path, by }) => `${path} (${by})`);
+    const more = unexplained.length > 5 ? ` and ${unexplained.length - 5} more` : '';
+    session.warn(`Not in the patch, since no tool call made them: ${names.join(', ')}${more}.`);
+  }
+  if (ignoredFiles.length > 0) {
+    session.warn(
+      `Not in the patch, since .gitignore names them: ${count(ignoredFiles.length, 'file')}, such as ${ignoredFiles[0]}.`,
+    );
+  }
+  session.tell({
+    ...statePart(state),
+    treeSha: patch?.tree ?? null,
+    patch: patch && { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length },
+    changedFiles: patch?.files ?? [],
+    ignoredFiles,
+    durations: { totalMs: 0, modelMs: state.modelMs },
+  });
+  if (crash !== null || stop === null) return { outcome: crashed(crash), patch };
+  const outcome = decideOutcome({
+    stop,
+    changedFiles: patch?.files.length ?? 0,
+    verified: state.reports.filter((report) => succeeded(report.end)).length,
+    ifNoChanges: session.input.settings.ifNoChanges,
+    publishFailure,
+    forbiddenPaths,
+  });
+  return { outcome, patch };
+}
+
+/** The patch goes to the run directory and, with `--patch`, to the named file. Null when both went well. */
+async function publish(
+  session: Session,
+  directory: RunDirectory,
+  patch: ProvenPatch,
+): Promise<string | null> {
+  const { settings } = session.input;
+  const targets = [
+    directory.patch,
+    ...(settings.patch === null ? [] : [absolute(session.input.cwd, settings.patch)]),
+  ];
+  for (const target of targets) {
+    const failure = await patchFilePublisher(target).publish(patch);
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+/** The one machine document on stdout. Events were written as they happened. */
+async function writeDocument(session: Session, patch: ProvenPatch | null): Promise<void> {
+  const { stdout, settings } = session.input;
+  if (settings.output === 'json') stdout.write(session.redact(resultText(session.result)));
+  if (settings.output === 'patch' && patch) stdout.write(patch.bytes);
+  await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+}
+
+function crashed(error: unknown): RunOutcome {
+  const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
+  return internalError(
+    `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
+  );
+}
+
+function rendering({ name, exitCode, reason }: RunOutcome) {
+  return { status: 'finished' as const, outcome: name, exitCode, reason };
+}
+
+function absolute(cwd: string, path: string): string {
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}

@@ -1,0 +1,81 @@
+/** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
+
+import { noUsage } from '../domain/conversation.ts';
+import type { RunStarted } from '../domain/events.ts';
+import type { ChangedFile, RunOutcome, RunResult } from '../domain/outcome.ts';
+import type { RunState } from '../domain/state.ts';
+
+/** The result of a run of which nothing is known but its id. */
+export function emptyResult(runId: string, version: string): RunResult {
+  return {
+    version: 1,
+    runId,
+    patchsmith: version,
+    status: 'running',
+    outcome: null,
+    exitCode: null,
+    reason: '',
+    summary: '',
+    plan: null,
+    principles: [],
+    provider: null,
+    model: null,
+    base: null,
+    treeSha: null,
+    patch: null,
+    changedFiles: [],
+    unexplained: [],
+    ignoredFiles: [],
+    iterations: 0,
+    tokens: noUsage,
+    costUsd: 0,
+    durations: { totalMs: 0, modelMs: 0 },
+    setup: [],
+    verify: [],
+    sandbox: null,
+    warnings: [],
+  };
+}
+
+/** What is fixed when the run starts. */
+export function startedPart(start: RunStarted): Partial<RunResult> {
+  const { plan, principles, provider, model, base, sandbox, setup } = start;
+  return { plan, principles, provider, model, base, sandbox, setup };
+}
+
+/** What the events have told so far. */
+export function statePart(state: RunState): Partial<RunResult> {
+  return {
+    iterations: state.iterations,
+    tokens: state.usage,
+    costUsd: state.costUsd ?? 'unknown',
+    unexplained: state.changes.unexplained(),
+    verify: [...state.reports],
+    summary: state.phase.at === 'ended' ? state.phase.summary : '',
+  };
+}
+
+/** The last line on stderr; the same for every outcome. */
+export function finalLine(outcome: RunOutcome): string {
+  return `patchsmith: ${outcome.name} (exit ${outcome.exitCode}): ${outcome.reason}`;
+}
+
+/** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
+export function costLine({ iterations, tokens, costUsd, durations }: RunResult): string {
+  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
+  const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
+  return [
+    `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
+    `${(prompt + tokens.output).toLocaleString('en-US')} tokens, ${cached}% of the prompts from the cache`,
+    costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`,
+    `${(durations.totalMs / 1000).toFixed(1)} s`,
+  ].join(' · ');
+}
+
+/** One line a file: `M src/a.ts +3 −1`, `R old → new`. */
+export function fileLine(file: ChangedFile): string {
+  const letter = { create: 'A', modify: 'M', delete: 'D', rename: 'R', mode: 'M' }[file.kind];
+  const name = file.from === undefined ? file.path : `${file.from} → ${file.path}`;
+  const lines = file.additions === null ? 'binary' : `+${file.additions} −${file.deletions ?? 0}`;
+  return `${letter} ${name} ${file.kind === 'mode' ? 'mode' : lines}`;
+}

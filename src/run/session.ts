@@ -1,0 +1,135 @@
+/** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
+
+import type { Readable, Writable } from 'node:stream';
+import { Progress } from '../adapters/sinks/progress.ts';
+import {
+  clearScratch,
+  makeRunDirectory,
+  newRunId,
+  type RunDirectory,
+  resultText,
+  writeResult,
+} from '../adapters/storage/run-directory.ts';
+import type { Settings } from '../config.ts';
+import { type Interruption, Limits } from '../domain/limits.ts';
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import { type Redact, redactorFor } from '../domain/redact.ts';
+import type { Clock } from '../ports.ts';
+import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
+
+export interface RunInput {
+  readonly settings: Settings;
+  readonly apiKey: string | null;
+  /** The environment without the API key. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Aborted by a signal, with an `Interruption` as the reason. */
+  readonly interrupt: AbortSignal;
+  readonly now: Clock;
+  readonly version: string;
+  /** Warnings from reading the settings. */
+  readonly startNotes: readonly string[];
+}
+
+/** Names of variables whose values are kept out of everything that is written. */
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$/i;
+
+export class Session {
+  readonly input: RunInput;
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly redact: Redact;
+  readonly progress: Progress;
+  /** Aborted by a signal or the deadline. */
+  readonly interrupt: AbortSignal;
+  readonly limits: Limits;
+  result: RunResult;
+  directory: RunDirectory | null = null;
+  readonly #deadline = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(input: RunInput) {
+    const { settings, now, stderr } = input;
+    this.input = input;
+    this.startedAt = now();
+    this.runId = newRunId(this.startedAt);
+    this.redact = redactorFor(secretsOf(input));
+    this.progress = new Progress({
+      stderr,
+      redact: this.redact,
+      quiet: settings.quiet,
+      verbose: settings.verbose,
+    });
+    this.result = emptyResult(this.runId, input.version);
+    this.limits = limitsOf(settings);
+    const passed: Interruption = { cause: 'deadline' };
+    this.#timer = setTimeout(() => this.#deadline.abort(passed), settings.deadlineMs);
+    this.interrupt = AbortSignal.any([input.interrupt, this.#deadline.signal]);
+    for (const note of input.startNotes) this.warn(note);
+  }
+
+  /** Null when the folder was made, else why it could not be. `workTree` is null when there is no checkout. */
+  makeDirectory(workTree: string | null): string | null {
+    const { settings, cwd, env } = this.input;
+    const made = makeRunDirectory({ runId: this.runId, chosen: settings.runDir, cwd, env, workTree });
+    if (made.status === 'failed') return made.message;
+    this.directory = made.directory;
+    this.tell({});
+    return null;
+  }
+
+  /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
+  tell(part: Partial<RunResult>): void {
+    this.result = { ...this.result, ...part };
+    if (this.directory) writeResult(this.directory, this.redact(resultText(this.result)));
+  }
+
+  /** A warning is printed at once and stands in the result. */
+  warn(message: string): void {
+    this.progress.warn(message);
+    this.result = { ...this.result, warnings: [...this.result.warnings, message] };
+  }
+
+  /** Writes the result, prints the closing lines, and gives the document for stdout. */
+  conclude(outcome: RunOutcome): void {
+    clearTimeout(this.#timer);
+    const totalMs = this.input.now() - this.startedAt;
+    const { name, exitCode, reason } = outcome;
+    const durations = { ...this.result.durations, totalMs };
+    this.tell({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
+    if (this.directory) clearScratch(this.directory);
+    if (this.result.model !== null) this.#sumUp();
+    this.progress.final(finalLine(outcome));
+  }
+
+  #sumUp(): void {
+    const { changedFiles, patch } = this.result;
+    for (const file of changedFiles.slice(0, 20)) this.progress.note(`  ${fileLine(file)}`);
+    if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
+    this.progress.note(costLine(this.result));
+    if (patch) this.progress.note(`patch: ${patch.path}`);
+    if (this.directory) this.progress.note(`result: ${this.directory.result}`);
+  }
+}
+
+function secretsOf({ apiKey, env }: RunInput): string[] {
+  const fromEnvironment = Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && SECRET_NAME.test(name) ? [value] : [],
+  );
+  return apiKey === null ? fromEnvironment : [apiKey, ...fromEnvironment];
+}
+
+function limitsOf(settings: Settings): Limits {
+  return Limits.parse({
+    maxIterations: settings.maxIterations,
+    maxTokens: settings.maxTokens,
+    maxCostUsd: settings.maxCostUsd,
+    deadlineMs: settings.deadlineMs,
+    fixRounds: settings.fixRounds,
+    maxTokensRecoveries: 3,
+    stallTurns: 5,
+  });
+}
