@@ -1,0 +1,227 @@
+/**
+ * Builds one answer from the events of a stream. Blocks end up exactly as the API would send them in one piece,
+ * with the fields and types that this program has never heard of.
+ */
+
+import { z } from 'zod';
+import { ContentBlock, type ToolCall, type TurnStop, type Usage } from '../../../domain/conversation.ts';
+import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
+
+/** A complete answer, as far as it comes from the model. */
+export interface Answer {
+  readonly content: ContentBlock[];
+  readonly stop: TurnStop;
+  readonly stopDetail: string;
+  readonly calls: ToolCall[];
+  readonly text: string;
+  readonly usage: Usage;
+  readonly model: string;
+}
+
+/** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason that nobody here knows. */
+export type Finished =
+  | { status: 'ok'; answer: Answer }
+  | { status: 'broken'; why: string }
+  | { status: 'unknown_stop'; reason: string };
+
+/** What one event did: `text` is there to be shown; `broken` ends the stream. */
+export type Step = { status: 'more'; text: string } | { status: 'done' } | { status: 'broken'; why: string };
+
+const more: Step = { status: 'more', text: '' };
+const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
+
+const Indexed = z.looseObject({ index: z.int() });
+const Start = z.looseObject({ message: z.looseObject({ model: z.string(), usage: z.unknown() }) });
+/** A schema would put the fields it knows first; a block keeps the order of its fields, and so its bytes. */
+const Typed = z.custom<ContentBlock>((value) => ContentBlock.safeParse(value).success);
+const BlockStart = z.looseObject({ index: z.int(), content_block: Typed });
+const BlockDelta = z.looseObject({ index: z.int(), delta: Typed });
+const StopDetails = z.looseObject({ category: z.string().nullish(), explanation: z.string().nullish() });
+const MessageDelta = z.looseObject({
+  delta: z.looseObject({ stop_reason: z.string().nullish(), stop_details: StopDetails.nullish() }),
+  usage: z.unknown(),
+});
+const Call = z.looseObject({ id: z.string().min(1), name: z.string().min(1) });
+
+interface OpenBlock {
+  readonly block: ContentBlock;
+  /** Pieces of the tool input's JSON; null when none came. */
+  json: string | null;
+  open: boolean;
+}
+
+/** Takes the events of one stream in their order. */
+export class AnswerBuilder {
+  readonly #blocks: OpenBlock[] = [];
+  #started: { model: string } | null = null;
+  #tokens: TokenCounts = noTokens;
+  #stop: { reason: string; detail: string } | null = null;
+
+  /** What the API has reported so far; null before it has reported anything. */
+  get usage(): Usage | null {
+    return this.#started ? toUsage(this.#tokens) : null;
+  }
+
+  add(event: { type: string }): Step {
+    if (event.type === 'message_start') return this.#begin(event);
+    if (event.type === 'ping') return more;
+    if (!this.#started) return broken(`The stream began with ${event.type} instead of message_start`);
+    switch (event.type) {
+      case 'content_block_start':
+        return this.#openBlock(event);
+      case 'content_block_delta':
+        return this.#extendBlock(event);
+      case 'content_block_stop':
+        return this.#closeBlock(event);
+      case 'message_delta':
+        return this.#applyDelta(event);
+      case 'message_stop':
+        return { status: 'done' };
+      default:
+        return more;
+    }
+  }
+
+  /** To be called after `done`. `earlierCalls` are the call ids that the conversation already has. */
+  finish(earlierCalls: ReadonlySet<string>): Finished {
+    if (!this.#started || !this.#stop) return broken('The answer ended without a stop reason');
+    if (this.#blocks.some((block) => block.open)) return broken('The answer ended inside a content block');
+    const stop = STOPS[this.#stop.reason];
+    if (stop === undefined) return { status: 'unknown_stop', reason: this.#stop.reason };
+
+    const calls: ToolCall[] = [];
+    const content: ContentBlock[] = [];
+    const ids = new Set(earlierCalls);
+    for (const { block, json } of this.#blocks) {
+      const input = json === null ? null : parseInput(json);
+      const whole = input === null ? block : { ...block, input: input.ok ? input.value : {} };
+      content.push(whole);
+      if (block.type !== 'tool_use') continue;
+      const call = Call.safeParse(block);
+      if (!call.success) return broken('A tool call came without an id or a name');
+      if (ids.has(call.data.id)) return broken(`Two tool calls have the id ${call.data.id}`);
+      ids.add(call.data.id);
+      calls.push({
+        id: call.data.id,
+        name: call.data.name,
+        ...(input === null || input.ok
+          ? { input: whole.input ?? {} }
+          : { input: json, malformed: input.why }),
+      });
+    }
+    if (stop === 'tool_use' && calls.length === 0)
+      return broken('The answer stopped for tools and calls none');
+    return {
+      status: 'ok',
+      answer: {
+        content,
+        stop,
+        stopDetail: this.#stop.detail,
+        calls,
+        text: content
+          .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
+          .join(''),
+        usage: toUsage(this.#tokens),
+        model: this.#started.model,
+      },
+    };
+  }
+
+  #begin(event: unknown): Step {
+    const start = Start.safeParse(event);
+    if (!start.success || this.#started) return broken('The stream has no proper message_start');
+    this.#started = { model: start.data.message.model };
+    this.#tokens = withReport(noTokens, start.data.message.usage);
+    return more;
+  }
+
+  #openBlock(event: unknown): Step {
+    const start = BlockStart.safeParse(event);
+    if (!start.success || start.data.index !== this.#blocks.length) {
+      return broken('A content block began out of order');
+    }
+    this.#blocks.push({ block: { ...start.data.content_block }, json: null, open: true });
+    return more;
+  }
+
+  #extendBlock(event: unknown): Step {
+    const parsed = BlockDelta.safeParse(event);
+    const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
+    if (!parsed.success || !open?.open) return broken('A delta belongs to no open content block');
+    const { delta } = parsed.data;
+    if (delta.type === 'input_json_delta') {
+      open.json = (open.json ?? '') + String(delta.partial_json ?? '');
+    } else if (delta.type === 'citations_delta') {
+      const citations = open.block.citations;
+      open.block.citations = [...(Array.isArray(citations) ? citations : []), delta.citation];
+    } else if (delta.type === 'signature_delta') {
+      open.block.signature = delta.signature;
+    } else {
+      extend(open.block, delta);
+    }
+    return { status: 'more', text: shownText(delta) };
+  }
+
+  #closeBlock(event: unknown): Step {
+    const parsed = Indexed.safeParse(event);
+    const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
+    if (!open?.open) return broken('A content block ended that was not open');
+    open.open = false;
+    return more;
+  }
+
+  #applyDelta(event: unknown): Step {
+    const parsed = MessageDelta.safeParse(event);
+    if (!parsed.success) return broken('A message_delta has an unknown form');
+    const { stop_reason: reason, stop_details: details } = parsed.data.delta;
+    if (reason) {
+      const detail = [details?.category, details?.explanation].filter(Boolean).join(': ');
+      this.#stop = { reason, detail };
+    }
+    this.#tokens = withReport(this.#tokens, parsed.data.usage);
+    return more;
+  }
+}
+
+const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
+  end_turn: 'end_turn',
+  stop_sequence: 'end_turn',
+  tool_use: 'tool_use',
+  max_tokens: 'max_tokens',
+  pause_turn: 'pause_turn',
+  refusal: 'refusal',
+  model_context_window_exceeded: 'context_window',
+};
+
+/** Text grows, lists grow, anything else is replaced: so do all known deltas, and so will most unknown ones. */
+function extend(block: ContentBlock, delta: ContentBlock): void {
+  for (const [field, value] of Object.entries(delta)) {
+    if (field === 'type') continue;
+    const before = block[field];
+    if (typeof before === 'string' && typeof value === 'string') block[field] = before + value;
+    else if (Array.isArray(before) && Array.isArray(value)) block[field] = [...before, ...value];
+    else block[field] = value;
+  }
+}
+
+function shownText(delta: ContentBlock): string {
+  const text =
+    delta.type === 'text_delta' ? delta.text : delta.type === 'thinking_delta' ? delta.thinking : '';
+  return typeof text === 'string' ? text : '';
+}
+
+/** The empty text is a call without arguments. */
+function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
+  if (json.trim() === '') return { ok: true, value: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      return { ok: false, why: `The input is not valid JSON: ${error.message}` };
+    throw error;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, value };
+  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return { ok: false, why: `The input must be one JSON object, but it is ${found}.` };
+}

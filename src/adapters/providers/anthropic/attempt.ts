@@ -1,0 +1,196 @@
+/** One request and its answer, without any retry: everything that can go wrong with it comes back as a value. */
+
+import Anthropic from '@anthropic-ai/sdk';
+import { Stream } from '@anthropic-ai/sdk/streaming';
+import type { Usage } from '../../../domain/conversation.ts';
+import type { Clock } from '../../../ports.ts';
+import { type Answer, AnswerBuilder } from './answer.ts';
+import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** Far above any answer a model can give; a server that sends more is broken. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export interface Attempt {
+  readonly client: Anthropic;
+  readonly body: Anthropic.MessageCreateParamsStreaming;
+  /** Call ids that the conversation already has. */
+  readonly earlierCalls: ReadonlySet<string>;
+  /** Longest wait for the headers of the answer. */
+  readonly connectTimeoutMs: number;
+  /** Longest silence inside the answer; any byte ends a silence. */
+  readonly idleTimeoutMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  onText(text: string): void;
+}
+
+/** `usage` is what a broken answer had reported; `requestId` is the API's name for the request. */
+export type AttemptResult =
+  | { status: 'ok'; answer: Answer }
+  | { status: 'failed'; failure: Failure; usage: Usage | null; requestId: string | null }
+  | { status: 'interrupted' };
+
+export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
+  const watchdog = new Watchdog(attempt.signal);
+  const builder = new AnswerBuilder();
+  let requestId: string | null = null;
+  const failed = (failure: Failure): AttemptResult =>
+    attempt.signal.aborted
+      ? { status: 'interrupted' }
+      : { status: 'failed', failure, usage: builder.usage, requestId };
+  try {
+    watchdog.expect(
+      attempt.connectTimeoutMs,
+      `no answer within ${attempt.connectTimeoutMs / 1000} s (setting: connect timeout)`,
+    );
+    const response = await attempt.client.messages
+      .create(attempt.body, { signal: watchdog.signal, timeout: attempt.connectTimeoutMs })
+      .asResponse();
+    requestId = response.headers.get('request-id');
+    return await readAnswer(attempt, response, { builder, watchdog, failed });
+  } catch (error) {
+    if (attempt.signal.aborted) return { status: 'interrupted' };
+    if (error instanceof Anthropic.APIError) {
+      requestId = error.requestID ?? requestId;
+      return failed(refusalOf(error, watchdog, attempt.clock));
+    }
+    if (isBodyError(error)) {
+      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
+    }
+    throw error;
+  } finally {
+    watchdog.stop();
+  }
+}
+
+interface Reading {
+  readonly builder: AnswerBuilder;
+  readonly watchdog: Watchdog;
+  failed(failure: Failure): AttemptResult;
+}
+
+async function readAnswer(
+  attempt: Attempt,
+  response: Response,
+  { builder, watchdog, failed }: Reading,
+): Promise<AttemptResult> {
+  const type = response.headers.get('content-type') ?? '';
+  if (response.body === null || !type.includes('text/event-stream')) {
+    return failed(
+      streamFailure(
+        `The endpoint answered with ${type || 'no content type'} instead of an event stream`,
+        'never',
+      ),
+    );
+  }
+  for await (const { event, data } of Stream.rawEvents(watched(response.body, attempt, watchdog))) {
+    if (event === 'error') return failed(errorEvent(data));
+    const parsed = parseEvent(data);
+    // Comments and fields without data are legal and say nothing.
+    if (parsed === 'empty') continue;
+    if (parsed === 'malformed')
+      return failed(streamFailure('The answer holds an event that is not valid JSON'));
+    if (parsed.type === 'error') return failed(errorEvent(data));
+    const step = builder.add(parsed);
+    if (step.status === 'broken') return failed(streamFailure(step.why));
+    if (step.status === 'more') {
+      if (step.text !== '') attempt.onText(step.text);
+      continue;
+    }
+    const finished = builder.finish(attempt.earlierCalls);
+    switch (finished.status) {
+      case 'ok':
+        return { status: 'ok', answer: finished.answer };
+      case 'broken':
+        return failed(streamFailure(finished.why));
+      case 'unknown_stop':
+        return failed(
+          streamFailure(`The answer ended with the unknown stop reason "${finished.reason}"`, 'never'),
+        );
+    }
+  }
+  return failed(streamFailure('The answer ended before it was complete'));
+}
+
+/** The same body, with every chunk reported as a sign of life and the total bounded. */
+function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: Watchdog): Response {
+  const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (setting: idle timeout)`;
+  let bytes = 0;
+  watchdog.expect(attempt.idleTimeoutMs, silence);
+  return new Response(
+    body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.byteLength;
+          if (bytes > MAX_ANSWER_BYTES) watchdog.bite(`it is larger than ${MAX_ANSWER_BYTES} bytes`);
+          watchdog.expect(attempt.idleTimeoutMs, silence);
+          controller.enqueue(chunk);
+        },
+      }),
+    ),
+  );
+}
+
+function parseEvent(data: string): { type: string } | 'empty' | 'malformed' {
+  if (data === '') return 'empty';
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'malformed';
+    throw error;
+  }
+  if (typeof value !== 'object' || value === null || !('type' in value)) return 'malformed';
+  return typeof value.type === 'string' ? { ...value, type: value.type } : 'malformed';
+}
+
+function errorEvent(data: string): Failure {
+  const body = parseEvent(data);
+  const error = typeof body === 'object' && 'error' in body ? body.error : null;
+  const field = (name: string): string | null => stringField(error, name);
+  const details = typeof error === 'object' && error !== null && 'details' in error ? error.details : null;
+  return failureOf({
+    status: null,
+    type: field('type'),
+    code: stringField(details, 'error_code'),
+    message: field('message') ?? data,
+    retryAfterMs: null,
+  });
+}
+
+function stringField(value: unknown, name: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const field: unknown = Reflect.get(value, name);
+  return typeof field === 'string' ? field : null;
+}
+
+function refusalOf(
+  error: InstanceType<typeof Anthropic.APIError>,
+  watchdog: Watchdog,
+  clock: Clock,
+): Failure {
+  if (error.status === undefined) {
+    return connectionFailure(watchdog.reason ?? causeOf(error));
+  }
+  return failureOf({
+    status: error.status,
+    type: error.type,
+    code: error.errorCode,
+    message: error.apiMessage ?? error.message,
+    retryAfterMs: retryAfterMs(error.headers?.get('retry-after') ?? null, clock()),
+  });
+}
+
+/** What fetch throws while a body is read: a lost connection, or the abort of our own watchdog. */
+function isBodyError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AbortError' || (error instanceof TypeError && error.message === 'terminated');
+}
+
+/** The innermost message: "fetch failed" alone helps nobody. */
+function causeOf(error: Error): string {
+  const { cause } = error;
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
+  return cause instanceof Error ? causeOf(cause) : error.message;
+}

@@ -1,0 +1,170 @@
+/** The error table of the Claude API: what a failed attempt means, and whether another one can help. */
+
+import type { ProviderFailureKind } from '../../../domain/limits.ts';
+
+/** `never`: the same request would fail again. The other two have their own waits. */
+export type RetryClass = 'never' | 'rate_limit' | 'outage';
+
+export interface Failure {
+  readonly kind: ProviderFailureKind;
+  readonly retry: RetryClass;
+  /** One or two sentences for people: what happened and how to mend it. */
+  readonly message: string;
+  /** The wait that the server asked for; null when it did not. */
+  readonly retryAfterMs: number | null;
+}
+
+/** What the API said when it refused. Every field may be missing: proxies answer in their own words. */
+export interface ApiRefusal {
+  /** Null for an error that came inside a stream. */
+  readonly status: number | null;
+  readonly type: string | null;
+  /** `error.details.error_code`. */
+  readonly code: string | null;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+}
+
+/** Classifies by code, then status, then type; the text decides only where the API gives nothing better. */
+export function failureOf(refusal: ApiRefusal): Failure {
+  const { kind, retry, advice } = rowFor(refusal);
+  const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
+  const said = oneLine(refusal.message);
+  return {
+    kind,
+    retry,
+    message: `${label || 'error'}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${advice}`,
+    retryAfterMs: refusal.retryAfterMs,
+  };
+}
+
+/** A connection that could not be made or was lost before the answer began. */
+export function connectionFailure(cause: string): Failure {
+  return {
+    kind: 'outage',
+    retry: 'outage',
+    message: `No connection: ${oneLine(cause)}. Check the network, the proxy and the base URL.`,
+    retryAfterMs: null,
+  };
+}
+
+/** An answer that began and cannot be used. `retry` is `never` when the next answer would be as unusable. */
+export function streamFailure(cause: string, retry: RetryClass = 'outage'): Failure {
+  return { kind: 'stream', retry, message: `${cause}.`, retryAfterMs: null };
+}
+
+/** Milliseconds of a `retry-after` header (seconds or an HTTP date), never negative; null when there is none. */
+export function retryAfterMs(header: string | null, now: number): number | null {
+  if (header === null || header.trim() === '') return null;
+  const seconds = Number(header);
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : null;
+}
+
+interface Row {
+  readonly kind: ProviderFailureKind;
+  readonly retry: RetryClass;
+  readonly advice: string;
+}
+
+const billing: Row = {
+  kind: 'billing',
+  retry: 'never',
+  advice: 'Raise the spend limit or add credit in the Claude Console.',
+};
+const authentication: Row = {
+  kind: 'authentication',
+  retry: 'never',
+  advice: 'Check that ANTHROPIC_API_KEY is a valid key for this endpoint.',
+};
+const permission: Row = {
+  kind: 'permission',
+  retry: 'never',
+  advice: 'Use a key whose workspace may use this model.',
+};
+const notFound: Row = { kind: 'not_found', retry: 'never', advice: 'Check the model id and the base URL.' };
+const tooLarge: Row = {
+  kind: 'too_large',
+  retry: 'never',
+  advice: 'The conversation has grown too large; split the plan or narrow it.',
+};
+const rateLimit: Row = {
+  kind: 'rate_limit',
+  retry: 'rate_limit',
+  advice: 'Run fewer jobs at a time, or raise the rate limit of the workspace.',
+};
+const outage: Row = { kind: 'outage', retry: 'outage', advice: 'Try again later; see status.claude.com.' };
+const invalid: Row = {
+  kind: 'invalid_request',
+  retry: 'never',
+  advice: 'The API does not accept this request; check the model and its settings.',
+};
+const redirect: Row = {
+  kind: 'invalid_request',
+  retry: 'never',
+  advice: 'The endpoint redirects, which is not followed; set the base URL to the final address.',
+};
+
+const SPEND_LIMIT_CODES = ['enforced_spend_limit_reached', 'contract_spend_limit_reached'];
+/** These two come as plain invalid_request_error, told apart by nothing but their text. */
+const SPEND_LIMIT_TEXT = /reached your specified API usage limits|credit balance is too low/i;
+const TOO_LONG_TEXT = /prompt is too long/i;
+
+function rowFor({ status, type, code, message }: ApiRefusal): Row {
+  if (code !== null && SPEND_LIMIT_CODES.includes(code)) return billing;
+  if (status === null) return rowForType(type, message);
+  if (status >= 500) return outage;
+  if (status >= 300 && status < 400) return redirect;
+  switch (status) {
+    case 400:
+      return invalidRequest(message);
+    case 401:
+      return authentication;
+    case 402:
+      return billing;
+    case 403:
+      return permission;
+    case 404:
+      return notFound;
+    case 408:
+      return outage;
+    case 413:
+      return tooLarge;
+    case 429:
+      return rateLimit;
+    default:
+      return rowForType(type ?? 'invalid_request_error', message);
+  }
+}
+
+function rowForType(type: string | null, message: string): Row {
+  switch (type) {
+    case 'authentication_error':
+      return authentication;
+    case 'billing_error':
+      return billing;
+    case 'permission_error':
+      return permission;
+    case 'not_found_error':
+      return notFound;
+    case 'request_too_large':
+      return tooLarge;
+    case 'rate_limit_error':
+      return rateLimit;
+    case 'invalid_request_error':
+      return invalidRequest(message);
+    default:
+      return outage;
+  }
+}
+
+function invalidRequest(message: string): Row {
+  if (SPEND_LIMIT_TEXT.test(message)) return billing;
+  return TOO_LONG_TEXT.test(message) ? tooLarge : invalid;
+}
+
+/** Text of a server, fit for a terminal: no control characters, at most 500 characters. */
+function oneLine(text: string): string {
+  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  return line.length > 500 ? `${line.slice(0, 500)} …` : line;
+}

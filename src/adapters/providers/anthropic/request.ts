@@ -1,0 +1,122 @@
+/**
+ * From a conversation to the body of a request: the same conversation gives the same bytes, and a longer one begins
+ * with the bytes of the shorter. Cache breakpoints are the only thing that moves.
+ */
+
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Conversation, Message, ToolDefinition, UserBlock } from '../../../domain/conversation.ts';
+
+/** How hard the model tries; what each means is the model's business. */
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+/** The settings that are part of every request and must not change within a run. */
+export interface RequestSettings {
+  readonly model: string;
+  readonly maxOutputTokens: number;
+  /** Null leaves it to the model; some older models refuse the field. */
+  readonly effort: Effort | null;
+  /** Ask for summaries of the thinking, in which newer models put what they say between tool calls. */
+  readonly showThinking: boolean;
+}
+
+/** The wire accepts block types that the SDK's types do not name, so a message is typed by what it is. */
+type WireBlock = { type: string; [field: string]: unknown };
+interface WireMessage {
+  role: 'user' | 'assistant';
+  content: WireBlock[];
+}
+
+export function requestBody(
+  settings: RequestSettings,
+  conversation: Conversation,
+): Anthropic.MessageCreateParamsStreaming {
+  const messages = withBreakpoints(wireMessages(conversation.messages));
+  return {
+    model: settings.model,
+    max_tokens: settings.maxOutputTokens,
+    ...(settings.showThinking && hasAdaptiveThinking(settings.model)
+      ? { thinking: { type: 'adaptive', display: 'summarized' } }
+      : {}),
+    ...(settings.effort === null ? {} : { output_config: { effort: settings.effort } }),
+    ...(conversation.tools.length === 0 ? {} : { tools: conversation.tools.map(wireTool) }),
+    ...(conversation.system === ''
+      ? {}
+      : { system: [{ type: 'text', text: conversation.system, cache_control: { type: 'ephemeral' } }] }),
+    // Blocks of the model go back as they came, whatever their type.
+    messages: messages as unknown as Anthropic.MessageParam[],
+    stream: true,
+  };
+}
+
+/** Models of the fourth generation think only when told how; on later ones adaptive thinking is on by itself. */
+function hasAdaptiveThinking(model: string): boolean {
+  return !/^claude-[a-z]+-4-/.test(model);
+}
+
+function wireTool(tool: ToolDefinition): Anthropic.Tool {
+  return {
+    name: tool.name,
+    description: tool.description,
+    input_schema: tool.inputSchema as Anthropic.Tool.InputSchema,
+  };
+}
+
+/**
+ * Neighbours of one role are joined, as the API does it itself: a paused turn and its continuation are one assistant
+ * message, and an empty answer leaves the user's messages side by side.
+ */
+function wireMessages(messages: readonly Message[]): WireMessage[] {
+  const wire: WireMessage[] = [];
+  for (const message of messages) {
+    const content = message.role === 'user' ? userBlocks(message.content) : message.content.filter(canGoBack);
+    const last = wire.at(-1);
+    if (content.length === 0) continue;
+    if (last?.role === message.role) last.content.push(...content);
+    else wire.push({ role: message.role, content: [...content] });
+  }
+  return wire;
+}
+
+/** The API sends empty text blocks now and then, and refuses to take them back. Thinking blocks with empty text stay. */
+function canGoBack(block: WireBlock): boolean {
+  return !(block.type === 'text' && block.text === '');
+}
+
+/** Results first, in their order: the API takes text only after all of them. */
+function userBlocks(blocks: readonly UserBlock[]): WireBlock[] {
+  const results: WireBlock[] = [];
+  const texts: WireBlock[] = [];
+  for (const block of blocks) {
+    if (block.type === 'text') {
+      if (block.text !== '') texts.push({ type: 'text', text: block.text });
+      continue;
+    }
+    results.push({
+      type: 'tool_result',
+      tool_use_id: block.callId,
+      content: block.text === '' ? '(no output)' : block.text,
+      ...(block.isError ? { is_error: true } : {}),
+    });
+  }
+  return [...results, ...texts];
+}
+
+/**
+ * Breakpoints at the end of the last two user messages; a third is on the system prompt.
+ *
+ * The earlier one stands where the last request wrote its entry, so it is found directly, however many blocks the
+ * turn in between has: the API looks back only 20 blocks from a breakpoint. The later one writes what is new.
+ */
+function withBreakpoints(messages: WireMessage[]): WireMessage[] {
+  const ends = messages.filter((message) => message.role === 'user').slice(-2);
+  return messages.map((message) =>
+    ends.includes(message)
+      ? {
+          ...message,
+          content: message.content.map((block, index) =>
+            index === message.content.length - 1 ? { ...block, cache_control: { type: 'ephemeral' } } : block,
+          ),
+        }
+      : message,
+  );
+}

@@ -1,0 +1,56 @@
+/** Token counts as the API reports them, and as the run counts them. */
+
+import { z } from 'zod';
+import type { Usage } from '../../../domain/conversation.ts';
+
+const Count = z.int().nonnegative().nullish().catch(null);
+
+/** A later report of one stream replaces the earlier one field by field; null says nothing. */
+const Reported = z.object({
+  input_tokens: Count,
+  output_tokens: Count,
+  cache_read_input_tokens: Count,
+  cache_creation_input_tokens: Count,
+  cache_creation: z.object({ ephemeral_1h_input_tokens: Count }).nullish().catch(null),
+});
+
+export interface TokenCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  /** Both lifetimes together. */
+  readonly cacheWritten: number;
+  readonly cacheWritten1h: number;
+}
+
+export const noTokens: TokenCounts = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWritten: 0,
+  cacheWritten1h: 0,
+};
+
+/** The counts after one more `usage` object, which may be missing. */
+export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
+  const reported = Reported.safeParse(usage);
+  if (!reported.success) return before;
+  const { data } = reported;
+  return {
+    input: data.input_tokens ?? before.input,
+    output: data.output_tokens ?? before.output,
+    cacheRead: data.cache_read_input_tokens ?? before.cacheRead,
+    cacheWritten: data.cache_creation_input_tokens ?? before.cacheWritten,
+    cacheWritten1h: data.cache_creation?.ephemeral_1h_input_tokens ?? before.cacheWritten1h,
+  };
+}
+
+export function toUsage(tokens: TokenCounts): Usage {
+  return {
+    input: tokens.input,
+    output: tokens.output,
+    cacheRead: tokens.cacheRead,
+    cacheWrite: Math.max(0, tokens.cacheWritten - tokens.cacheWritten1h),
+    cacheWrite1h: tokens.cacheWritten1h,
+  };
+}

@@ -1,0 +1,43 @@
+/** Ends a request that has gone silent, or whose run was interrupted. */
+
+/** Its `signal` aborts when a wait takes too long, or when the outer signal aborts. */
+export class Watchdog {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #forward = (): void => this.#controller.abort();
+  #timer: NodeJS.Timeout | undefined;
+  #reason: string | null = null;
+
+  constructor(outer: AbortSignal) {
+    this.#outer = outer;
+    if (outer.aborted) this.#controller.abort();
+    else outer.addEventListener('abort', this.#forward, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why it bit; null when it did not. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** Something has to happen within `ms`; replaces what was expected before. */
+  expect(ms: number, reason: string): void {
+    clearTimeout(this.#timer);
+    if (this.#reason === null) this.#timer = setTimeout(() => this.bite(reason), ms);
+  }
+
+  bite(reason: string): void {
+    this.#reason ??= reason;
+    this.#controller.abort();
+  }
+
+  /** Closes the request, whatever is left of it, and takes back timer and listener. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#forward);
+    this.#controller.abort();
+  }
+}

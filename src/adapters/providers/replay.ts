@@ -1,0 +1,114 @@
+/** Plays the model's turns from a recording, in their order, whatever it is asked. */
+
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { LlmTurn, Retry } from '../../domain/conversation.ts';
+import { ProviderFailureKind } from '../../domain/limits.ts';
+import type { LlmProvider, TurnResult } from '../../ports.ts';
+import { ProviderSettingsError } from './settings-error.ts';
+
+/** A journal as text, one event a line, with the name that messages call it by. */
+export interface Recording {
+  readonly name: string;
+  readonly text: string;
+}
+
+const Line = z.looseObject({ type: z.string() });
+const Started = z.looseObject({ model: z.string() });
+const Completed = z.looseObject({ turn: LlmTurn });
+const Failed = z.looseObject({ kind: ProviderFailureKind, message: z.string(), retries: z.array(Retry) });
+
+/** Throws ProviderSettingsError when the file cannot be read. */
+export async function readRecording(path: string): Promise<Recording> {
+  try {
+    return { name: path, text: await readFile(path, 'utf8') };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) {
+      throw new ProviderSettingsError(`The recording ${path} cannot be read (${String(error.code)}).`);
+    }
+    throw error;
+  }
+}
+
+/**
+ * Only model turns matter; other events are passed over. A line that cannot be understood is reported when its turn
+ * would be due, so that a recording torn at its end still plays up to there.
+ */
+export function createReplayProvider(recording: Recording): LlmProvider {
+  const lines = recording.text.split('\n');
+  let next = 0;
+  let played = 0;
+
+  function nextTurn(): TurnResult {
+    for (; next < lines.length; next += 1) {
+      const line = lines[next] ?? '';
+      if (line.trim() === '') continue;
+      const result = turnOf(line, `${recording.name}, line ${next + 1}`);
+      if (result === null) continue;
+      if (result.status === 'ok') {
+        played += 1;
+        next += 1;
+      }
+      return result;
+    }
+    return failedRecording(
+      `The recording ${recording.name} holds ${played} model turns, and the run asked for one more. ` +
+        'It goes another way than the one that was recorded.',
+    );
+  }
+
+  return {
+    name: 'replay',
+    model: modelOf(lines),
+    complete: async ({ signal, onProgress }) => {
+      if (signal.aborted) return { status: 'interrupted' };
+      const result = nextTurn();
+      if (result.status === 'ok' && result.turn.text !== '')
+        onProgress({ type: 'text', text: result.turn.text });
+      return result;
+    },
+  };
+}
+
+/** Null for an event that is not the model's. */
+function turnOf(line: string, place: string): TurnResult | null {
+  const event = parseLine(line);
+  if (!event)
+    return failedRecording(`The recording ${place}: not a JSON event; the line is torn or damaged.`);
+  if (event.type === 'turn.completed') {
+    const completed = Completed.safeParse(event);
+    if (completed.success) return { status: 'ok', turn: completed.data.turn };
+    return failedRecording(`The recording ${place}: not a valid turn.\n${z.prettifyError(completed.error)}`);
+  }
+  if (event.type === 'turn.failed') {
+    const failed = Failed.safeParse(event);
+    if (failed.success) {
+      const { kind, message, retries } = failed.data;
+      return { status: 'failed', kind, message, retries };
+    }
+    return failedRecording(`The recording ${place}: not a valid failure.\n${z.prettifyError(failed.error)}`);
+  }
+  return null;
+}
+
+function modelOf(lines: readonly string[]): string {
+  for (const line of lines) {
+    const event = line.trim() === '' ? null : parseLine(line);
+    if (event?.type === 'run.started') return Started.safeParse(event).data?.model ?? 'recorded';
+    if (event?.type === 'turn.completed') return Completed.safeParse(event).data?.turn.model ?? 'recorded';
+  }
+  return 'recorded';
+}
+
+function parseLine(line: string): z.infer<typeof Line> | null {
+  try {
+    return Line.safeParse(JSON.parse(line)).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function failedRecording(message: string): TurnResult {
+  return { status: 'failed', kind: 'recording', message, retries: [] };
+}
