@@ -1,0 +1,102 @@
+/** `edit_file`: replaces text in a file and leaves every other byte as it is. */
+
+import { z } from 'zod';
+import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countLines, lineAt } from './lines.ts';
+import { nearestLines } from './nearest-lines.ts';
+import { describeNotText } from './not-text.ts';
+import { failed, figure } from './result.ts';
+import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text-match.ts';
+import { targetOf, WellFormedText, written } from './written.ts';
+
+const Input = z.strictObject({
+  path: z.string(),
+  find: z.string().min(1),
+  replace: WellFormedText,
+  all: z.boolean().optional(),
+});
+type Input = z.infer<typeof Input>;
+
+/** Places that a message names, and places that one call replaces at most. */
+const MAX_NAMED = 10;
+const MAX_REPLACED = 100_000;
+
+export const editFileTool: Tool<Input> = {
+  name: 'edit_file',
+  description: toolDescription('edit_file'),
+  schema: Input,
+  lane: 'write',
+  target: targetOf,
+  async execute(input, { workspace, seen }) {
+    const parsed = parseRepoPath(input.path);
+    if (!parsed.ok) return failed('path_refused', parsed.message);
+    const { path } = parsed;
+    const file = await workspace.readFile(path);
+    if (file.status === 'failed') return failed(file.reason, file.message);
+    if (file.text === null) return failed('not_text', `Not edited: ${describeNotText(path, file.bytes)}`);
+
+    const text = exactText(file.bytes);
+    const matches = findMatches(text, input.find, MAX_REPLACED + 1);
+    const refusal = refusalOf(path, text, input, matches);
+    if (refusal) return refusal;
+    const places = withoutOverlaps(matches);
+    const edited = replaceMatches(text, places, input.replace);
+    if (edited === text) return failed('invalid_input', 'Not edited: find and replace are the same text.');
+
+    const write = await workspace.writeFile(path, new TextEncoder().encode(edited));
+    if (write.status === 'failed') return failed(write.reason, write.message);
+    remember(seen, { path, before: file.blob, after: write.blob, edited });
+    return written(`Edited ${JSON.stringify(path)}: ${placesOf(text, places)}.`, write);
+  },
+};
+
+/** The text with its byte order mark, which must survive the edit. */
+function exactText(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+function refusalOf(
+  path: RepoPath,
+  text: string,
+  { find, all = false }: Input,
+  matches: readonly Match[],
+): ToolResult | null {
+  const name = JSON.stringify(path);
+  if (matches.length === 0) {
+    const nearest = nearestLines(text, find);
+    const hint = nearest === '' ? 'Nothing in it is alike.' : `The nearest lines are:\n${nearest}`;
+    return failed(
+      'no_match',
+      `Not edited: find does not occur in ${name} (${figure(countLines(text))} lines). ${hint}`,
+    );
+  }
+  if (matches.length > MAX_REPLACED) {
+    return failed('too_large', `Not edited: find occurs more than ${figure(MAX_REPLACED)} times in ${name}.`);
+  }
+  if (matches.length > 1 && !all) {
+    return failed(
+      'no_match',
+      `Not edited: find occurs ${figure(matches.length)} times in ${name}, ${placesOf(text, matches)}. Add text around it until it is unique, or set all.`,
+    );
+  }
+  return null;
+}
+
+/** `at line 3`, `at lines 3, 8, 8`. */
+function placesOf(text: string, matches: readonly Match[]): string {
+  const lines = matches.slice(0, MAX_NAMED).map((match) => lineAt(text, match.start));
+  const more = matches.length > MAX_NAMED ? ` and ${figure(matches.length - MAX_NAMED)} more` : '';
+  return `at line${matches.length > 1 ? 's' : ''} ${lines.join(', ')}${more}`;
+}
+
+/** An edit does not show the rest of a file: what had been seen in part is still seen in part. */
+function remember(
+  seen: SeenFiles,
+  edit: { readonly path: string; readonly before: string; readonly after: string; readonly edited: string },
+): void {
+  const coverage = seen.coverage(edit.path, edit.before);
+  if (coverage === 'all') seen.wrote(edit.path, edit.after);
+  if (coverage === 'part') seen.saw(edit.path, edit.after, { from: 1, to: 0 }, countLines(edit.edited));
+}

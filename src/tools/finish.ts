@@ -1,0 +1,21 @@
+/** `finish`: the model's own word that the work has ended. The runner decides what that is worth. */
+
+import { z } from 'zod';
+import type { Tool } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+
+const Input = z.strictObject({
+  status: z.enum(['done', 'blocked']),
+  summary: z.string().describe('What changed and why, or why not; for the pull request'),
+});
+type Input = z.infer<typeof Input>;
+
+export const finishTool: Tool<Input> = {
+  name: 'finish',
+  description: toolDescription('finish'),
+  schema: Input,
+  lane: 'finish',
+  async execute({ status, summary }) {
+    return { status: 'finished', verdict: status, summary };
+  },
+};

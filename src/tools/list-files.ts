@@ -1,0 +1,45 @@
+/** `list_files`: what lies below a folder, one path a line. */
+
+import { z } from 'zod';
+import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import type { Tool } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countNewlines } from './lines.ts';
+import { printablePath } from './printable-path.ts';
+import { failed, literalCall, said } from './result.ts';
+
+const Input = z.strictObject({
+  path: z.string().describe('"." is the root'),
+  glob: z.string().min(1).optional().describe('As in .gitignore: *.ts, src/**'),
+});
+type Input = z.infer<typeof Input>;
+
+export const listFilesTool: Tool<Input> = {
+  name: 'list_files',
+  description: toolDescription('list_files'),
+  schema: Input,
+  lane: 'read',
+  async execute({ path: asked, glob }, { workspace }) {
+    const parsed = parseRepoPath(asked);
+    if (!parsed.ok) return failed('path_refused', parsed.message);
+    const list = await workspace.listFiles(parsed.path, glob ?? null);
+    if (list.status === 'failed') return failed(list.reason, list.message);
+    if (list.paths.length === 0) return said('(no files)');
+    return {
+      ...said(list.paths.map(printablePath).join('\n')),
+      next: (head) => narrower(parsed.path, list.paths[countNewlines(head)] ?? '', glob),
+    };
+  },
+};
+
+/** Lists the folder of the first path that was cut out; in a flat folder, the names that begin as it does. */
+function narrower(listed: RepoPath, missing: string, glob: string | undefined): string {
+  const folder = missing.slice(0, Math.max(0, missing.lastIndexOf('/')));
+  if (folder !== listed)
+    return literalCall('list_files', { path: folder === '' ? '.' : folder, ...(glob && { glob }) });
+  const first = [...missing.slice(folder === '' ? 0 : folder.length + 1)][0] ?? '';
+  return literalCall('list_files', {
+    path: folder === '' ? '.' : folder,
+    glob: `/${first.replace(/[^\w.-]/, '\\$&')}*`,
+  });
+}

@@ -1,0 +1,135 @@
+/** `read_file`: a text file, or some lines of it, as it is. */
+
+import { z } from 'zod';
+import type { Excerpt } from '../domain/excerpt.ts';
+import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countLines, type LineRange, missingLines, startOfLine } from './lines.ts';
+import { describeNotText } from './not-text.ts';
+import { failed, figure, literalCall, said, shellWord } from './result.ts';
+
+/** Bytes that one call shows at most. */
+export const MAX_READ_BYTES = 102_400;
+
+const Input = z.strictObject({
+  path: z.string(),
+  offset: z.int().min(1).optional().describe('First line, from 1'),
+  limit: z.int().min(1).optional().describe('Number of lines'),
+});
+type Input = z.infer<typeof Input>;
+
+export const readFileTool: Tool<Input> = {
+  name: 'read_file',
+  description: toolDescription('read_file'),
+  schema: Input,
+  lane: 'read',
+  async execute(input, context) {
+    const parsed = parseRepoPath(input.path);
+    if (!parsed.ok) return failed('path_refused', parsed.message);
+    const { path } = parsed;
+    const file = await context.workspace.readFile(path);
+    if (file.status === 'failed') return unreadable(path, file);
+    if (file.text === null) return failed('not_text', describeNotText(path, file.bytes));
+    if (file.text === '') return said('(the file is empty)');
+    return showLines({ path, blob: file.blob, text: file.text, size: file.bytes.length }, input, context);
+  },
+};
+
+interface TextFile {
+  readonly path: RepoPath;
+  readonly blob: string;
+  readonly text: string;
+  readonly size: number;
+}
+
+function unreadable(path: RepoPath, file: Extract<FileRead, { status: 'failed' }>): ToolResult {
+  if (file.reason !== 'too_large') return failed(file.reason, file.message);
+  const next = literalCall('run_command', { command: `sed -n '1,400p' ${shellWord(`./${path}`)}` });
+  return failed('too_large', `${file.message} Next: ${next}`);
+}
+
+function showLines(file: TextFile, { offset, limit }: Input, { seen }: ToolContext): ToolResult {
+  const total = countLines(file.text);
+  const from = offset ?? 1;
+  if (from > total) {
+    return failed(
+      'invalid_input',
+      `Line ${from} is beyond the end: ${JSON.stringify(file.path)} has ${total} lines.`,
+    );
+  }
+  const lines: LineRange = { from, to: Math.min(total, limit === undefined ? total : from + limit - 1) };
+  const start = startOfLine(file.text, lines.from);
+  const body = file.text.slice(start, start + startOfLine(file.text.slice(start), lines.to - lines.from + 2));
+  if (utf8Length(body) > MAX_READ_BYTES) return tooLarge(file, lines, body, total);
+
+  const notice = lines.to - lines.from + 1 < total ? `[Lines ${lines.from}-${lines.to} of ${total}]` : '';
+  const output = notice === '' || body.endsWith('\n') ? `${body}${notice}` : `${body}\n${notice}`;
+  const missing = (shown: Excerpt) =>
+    missingLines(body, lines, { ...shown, tail: withoutNotice(shown.tail, notice, body) });
+  return {
+    ...said(output),
+    next: (head, omitted, tail) =>
+      restOf(file.path, lines, missing({ head, omitted, tail }) ?? lines, head.length),
+    shown(excerpt) {
+      const gap = missing(excerpt);
+      const parts = gap
+        ? [
+            { from: lines.from, to: gap.from - 1 },
+            { from: gap.to + 1, to: lines.to },
+          ]
+        : [lines];
+      for (const part of parts) if (part.from <= part.to) seen.saw(file.path, file.blob, part, total);
+    },
+  };
+}
+
+function withoutNotice(tail: string, notice: string, body: string): string {
+  if (notice === '' || !tail.endsWith(notice)) return tail;
+  const shown = tail.slice(0, tail.length - notice.length);
+  return body.endsWith('\n') ? shown : shown.replace(/\n$/, '');
+}
+
+/** The call that shows the missing lines; where it would be this very call again, one that gets further. */
+function restOf(path: RepoPath, lines: LineRange, missing: LineRange, shownChars: number): string {
+  const count = missing.to - missing.from + 1;
+  const same = missing.from === lines.from && missing.to === lines.to;
+  if (same && count === 1) return cutLine(path, missing.from, shownChars + 1);
+  const limit = same ? Math.ceil(count / 2) : count;
+  return literalCall('read_file', { path, offset: missing.from, limit });
+}
+
+function cutLine(path: RepoPath, line: number, firstChar: number): string {
+  const cut = `cut -c ${firstChar}-${firstChar + 19_999}`;
+  return literalCall('run_command', { command: `sed -n '${line}p' ${shellWord(`./${path}`)} | ${cut}` });
+}
+
+function tooLarge(file: TextFile, lines: LineRange, body: string, total: number): ToolResult {
+  const fits = linesThatFit(body);
+  const next =
+    fits === 0
+      ? cutLine(file.path, lines.from, 1)
+      : literalCall('read_file', { path: file.path, offset: lines.from, limit: fits });
+  const what = `${JSON.stringify(file.path)} has ${figure(file.size)} bytes in ${figure(total)} lines`;
+  return failed(
+    'too_large',
+    `${what}; one call shows at most ${figure(MAX_READ_BYTES)} bytes. Next: ${next}`,
+  );
+}
+
+function linesThatFit(body: string): number {
+  let bytes = 0;
+  let lines = 0;
+  for (let start = 0; start < body.length; lines += 1) {
+    const newline = body.indexOf('\n', start);
+    const end = newline === -1 ? body.length : newline + 1;
+    bytes += utf8Length(body.slice(start, end));
+    if (bytes > MAX_READ_BYTES) return lines;
+    start = end;
+  }
+  return lines;
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}

@@ -1,0 +1,39 @@
+/** The tools of a run, and how the model is told about them. A new tool is a file here, a line below and its prompt. */
+
+import { z } from 'zod';
+import type { ToolDefinition } from '../domain/conversation.ts';
+import type { Tool } from '../ports.ts';
+import { editFileTool } from './edit-file.ts';
+import { finishTool } from './finish.ts';
+import { listFilesTool } from './list-files.ts';
+import { readFileTool } from './read-file.ts';
+import { type CommandTimes, runCommandTool } from './run-command.ts';
+import { searchTool } from './search.ts';
+import { writeFileTool } from './write-file.ts';
+
+/** Always in the same order: the definitions stand at the start of every request and are cached by their bytes. */
+export function createTools(settings: CommandTimes): readonly Tool[] {
+  return [
+    readFileTool,
+    writeFileTool,
+    editFileTool,
+    listFilesTool,
+    searchTool,
+    runCommandTool(settings),
+    finishTool,
+  ];
+}
+
+/** The tools as the model sees them, without what JSON Schema says by default. */
+export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
+  return tools.map(({ name, description, schema }) => {
+    const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
+      io: 'input',
+      override({ jsonSchema }) {
+        // The bounds of a safe integer are true of every number that JSON can carry.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      },
+    });
+    return { name, description, inputSchema };
+  });
+}

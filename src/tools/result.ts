@@ -1,0 +1,29 @@
+/** How tools put what they say: results, and calls written out so that the model can repeat them. */
+
+import { whole } from '../domain/excerpt.ts';
+import type { FailureReason } from '../domain/tool.ts';
+import type { ToolResult } from '../ports.ts';
+import type { ToolName } from '../prompts.ts';
+
+export function said(text: string): Extract<ToolResult, { status: 'ok' }> {
+  return { status: 'ok', output: whole(text) };
+}
+
+export function failed(reason: FailureReason, message: string): Extract<ToolResult, { status: 'failed' }> {
+  return { status: 'failed', reason, output: whole(message) };
+}
+
+/** A call in the words that the model would use: `read_file {"path":"a.ts","offset":3}`. */
+export function literalCall(tool: ToolName, input: Readonly<Record<string, unknown>>): string {
+  return `${tool} ${JSON.stringify(input)}`;
+}
+
+/** One word of a POSIX shell, whatever it holds. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** `12,345`: figures that are the same on every machine. */
+export function figure(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,79 @@
+/** `run_command`: one shell command in the sandbox. */
+
+import { z } from 'zod';
+import type { Excerpt } from '../domain/excerpt.ts';
+import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/tool.ts';
+import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countLines, countNewlines, missingLines } from './lines.ts';
+import { failed, literalCall } from './result.ts';
+
+export interface CommandTimes {
+  /** For a command that asks for no time of its own. */
+  readonly commandTimeoutMs: number;
+  /** The most that a command can ask for. */
+  readonly maxCommandTimeoutMs: number;
+}
+
+const Input = z.strictObject({
+  command: z.string().min(1),
+  timeout_seconds: z.number().positive().optional(),
+});
+type Input = z.infer<typeof Input>;
+
+export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: CommandTimes): Tool<Input> {
+  return {
+    name: 'run_command',
+    description: toolDescription('run_command'),
+    schema: Input,
+    lane: 'command',
+    async execute({ command, timeout_seconds: seconds }, { sandbox, signal }) {
+      if (command.includes('\0')) return failed('invalid_input', 'The command contains a NUL character.');
+      const askedMs = seconds === undefined ? commandTimeoutMs : Math.ceil(seconds * 1000);
+      const timeoutMs = Math.min(askedMs, maxCommandTimeoutMs);
+      const result = await sandbox.run({ script: command, timeoutMs, signal });
+      const notes = [
+        `[${describeEnd(result.end)}]`,
+        ...(askedMs > timeoutMs ? [`[timeout_seconds is capped at ${timeoutMs / 1000}]`] : []),
+        ...(result.end.timedOut && timeoutMs < maxCommandTimeoutMs
+          ? [`[timeout_seconds can be at most ${maxCommandTimeoutMs / 1000}]`]
+          : []),
+      ];
+      return report(command, result, notes.join('\n'));
+    },
+  };
+}
+
+function report(command: string, { end, output }: CommandResult, notes: string): ToolResult {
+  const told = { output: withLastLines(output, notes), next: linesBetween(command, output, notes) };
+  return succeeded(end) ? { status: 'ok', ...told } : { status: 'failed', reason: reasonOf(end), ...told };
+}
+
+function reasonOf(end: CommandEnd): FailureReason {
+  if (end.interrupted) return 'interrupted';
+  return end.timedOut ? 'timeout' : 'exit_code';
+}
+
+function withLastLines(output: Excerpt, notes: string): Excerpt {
+  const end = output.omitted === 0 ? output.head : output.tail;
+  const last = end === '' || end.endsWith('\n') ? notes : `\n${notes}`;
+  return output.omitted === 0
+    ? { ...output, head: output.head + last }
+    : { ...output, tail: output.tail + last };
+}
+
+/** Runs the command again and shows the missing lines; of output too large to be kept, as many as were shown before the gap. */
+function linesBetween(command: string, output: Excerpt, notes: string): NextCall {
+  const again = /[\n#]|<</.test(command) ? `( ${command}\n) 2>&1` : `( ${command} ) 2>&1`;
+  return (head, omitted, tail) => {
+    const from = countNewlines(head) + 1;
+    if (from === 1) {
+      const bytes = `tail -c +${new TextEncoder().encode(head).length + 1} | head -c ${2 * head.length}`;
+      return literalCall('run_command', { command: `${again} | ${bytes}` });
+    }
+    const shown = { head, omitted, tail: tail.endsWith(notes) ? tail.slice(0, -notes.length) : tail };
+    const range = { from: 1, to: countLines(output.head) };
+    const to = output.omitted === 0 ? missingLines(output.head, range, shown)?.to : from + 2 * (from - 1);
+    return literalCall('run_command', { command: `${again} | sed -n '${from},${to ?? from}p'` });
+  };
+}

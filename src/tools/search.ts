@@ -1,0 +1,58 @@
+/** `search`: matching lines of the files that git would see. */
+
+import { z } from 'zod';
+import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import type { SearchMatch, Tool } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countNewlines } from './lines.ts';
+import { printablePath } from './printable-path.ts';
+import { failed, literalCall, said } from './result.ts';
+
+/** Matching lines that one call shows at most. */
+export const MAX_MATCHES = 200;
+
+const Input = z.strictObject({
+  pattern: z.string().min(1),
+  path: z.string().optional().describe('File or folder'),
+  glob: z.string().min(1).optional(),
+});
+type Input = z.infer<typeof Input>;
+
+export const searchTool: Tool<Input> = {
+  name: 'search',
+  description: toolDescription('search'),
+  schema: Input,
+  lane: 'read',
+  async execute({ pattern, path: asked, glob }, { workspace, signal }) {
+    const parsed = parseRepoPath(asked ?? '');
+    if (!parsed.ok) return failed('path_refused', parsed.message);
+    const { path } = parsed;
+    const found = await workspace.search({
+      pattern,
+      path,
+      glob: glob ?? null,
+      maxMatches: MAX_MATCHES,
+      signal,
+    });
+    if (found.status === 'failed') return failed(found.reason, found.message);
+    if (found.matches.length === 0) return said('(no matches)');
+    const more = found.more
+      ? `\n[More than ${MAX_MATCHES} lines match: narrow the search with path or glob.]`
+      : '';
+    return {
+      ...said(`${found.matches.map(lineOf).join('\n')}${more}`),
+      next: (head) => missingMatch(pattern, path, found.matches[countNewlines(head)]),
+    };
+  },
+};
+
+/** Searches the file of the first match that was cut out; where that has just been searched, reads from the match on. */
+function missingMatch(pattern: string, searched: RepoPath, match: SearchMatch | undefined): string {
+  if (match?.path !== searched) return literalCall('search', { pattern, path: match?.path ?? '.' });
+  return literalCall('read_file', { path: searched, offset: match.line, limit: 100 });
+}
+
+/** A character that would break the line, or cannot be sent, is shown as the replacement character. */
+function lineOf(match: SearchMatch): string {
+  return `${printablePath(match.path)}:${match.line}:${match.text.replace(/[\n\p{Surrogate}]/gu, '\ufffd')}`;
+}

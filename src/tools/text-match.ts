@@ -1,0 +1,79 @@
+/** Finds and replaces text in a file, byte for byte except that a `\n` of the searched text fits `\r\n` too. */
+
+/** Where a match lies in the text: `end` is exclusive. */
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * All matches, overlapping ones included, up to `max`. A `\n` matches `\n` and `\r\n` alike, since the model writes the
+ * first wherever it saw the second; an explicit `\r\n` matches only itself.
+ */
+export function findMatches(text: string, find: string, max: number): Match[] {
+  if (!text.includes('\r\n') || !/(?<!\r)\n/.test(find)) return exactMatches(text, find, max);
+  const matches: Match[] = [];
+  const pattern = lenientPattern(find);
+  for (let found = pattern.exec(text); found !== null && matches.length < max; found = pattern.exec(text)) {
+    matches.push({ start: found.index, end: found.index + found[0].length });
+    pattern.lastIndex = found.index + 1;
+  }
+  return matches;
+}
+
+/** The matches that do not overlap an earlier one, as they are replaced from the start of the text. */
+export function withoutOverlaps(matches: readonly Match[]): Match[] {
+  let end = 0;
+  return matches.filter((match) => {
+    const free = match.start >= end;
+    if (free) end = match.end;
+    return free;
+  });
+}
+
+/** Replaces the matches and nothing else. `matches` are sorted and do not overlap. */
+export function replaceMatches(text: string, matches: readonly Match[], replace: string): string {
+  const pieces: string[] = [];
+  let done = 0;
+  for (const match of matches) {
+    pieces.push(text.slice(done, match.start), withEndings(replace, text, match));
+    done = match.end;
+  }
+  return pieces.join('') + text.slice(done);
+}
+
+function exactMatches(text: string, find: string, max: number): Match[] {
+  const matches: Match[] = [];
+  for (let at = text.indexOf(find); at !== -1 && matches.length < max; at = text.indexOf(find, at + 1)) {
+    matches.push({ start: at, end: at + find.length });
+  }
+  return matches;
+}
+
+function lenientPattern(find: string): RegExp {
+  const literal = find.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  // A bare line feed must not match the second half of a CRLF, or it would count one place twice.
+  return new RegExp(literal.replace(/(?<!\r)\n/g, '(?:\\r\\n|(?<!\\r)\\n)'), 'g');
+}
+
+/**
+ * The replacement with the line endings of the place: its first ending is that of the match's first line, and so on;
+ * what the match has no example for ends as the lines around it do.
+ */
+function withEndings(replace: string, text: string, match: Match): string {
+  if (!/(?<!\r)\n/.test(replace)) return replace;
+  const own = text.slice(match.start, match.end).match(/\r?\n/g) ?? [];
+  const rest = own.at(-1) ?? endingAround(text, match);
+  let line = 0;
+  return replace.replace(/\r?\n/g, (written) => {
+    const ending = own[line] ?? rest;
+    line += 1;
+    return written === '\r\n' ? written : ending;
+  });
+}
+
+function endingAround(text: string, match: Match): string {
+  const after = text.indexOf('\n', match.end);
+  const newline = after === -1 ? text.lastIndexOf('\n', match.start) : after;
+  return newline > 0 && text[newline - 1] === '\r' ? '\r\n' : '\n';
+}

@@ -1,0 +1,49 @@
+/** `write_file`: a whole file, byte for byte. */
+
+import { z } from 'zod';
+import { parseRepoPath } from '../domain/path.ts';
+import type { Tool } from '../ports.ts';
+import { toolDescription } from '../prompts.ts';
+import { countLines } from './lines.ts';
+import { failed, figure, literalCall } from './result.ts';
+import { targetOf, WellFormedText, written } from './written.ts';
+
+const Input = z.strictObject({ path: z.string(), content: WellFormedText });
+type Input = z.infer<typeof Input>;
+
+export const writeFileTool: Tool<Input> = {
+  name: 'write_file',
+  description: toolDescription('write_file'),
+  schema: Input,
+  lane: 'write',
+  target: targetOf,
+  async execute({ path: asked, content }, { workspace, seen }) {
+    const parsed = parseRepoPath(asked);
+    if (!parsed.ok) return failed('path_refused', parsed.message);
+    const { path } = parsed;
+    const current = await workspace.readFile(path);
+    if (current.status === 'ok' && seen.coverage(path, current.blob) === 'part') {
+      return failed('conflict', partlySeen(path, current.text ?? ''));
+    }
+    const bytes = new TextEncoder().encode(content);
+    const write = await workspace.writeFile(path, bytes);
+    if (write.status === 'failed') return failed(write.reason, write.message);
+    seen.wrote(path, write.blob);
+    return written(
+      `${write.created ? 'Created' : 'Replaced'} ${JSON.stringify(path)}: ${figure(bytes.length)} bytes.`,
+      write,
+    );
+  },
+};
+
+/** Halves are named, because a file that was cut once would be cut again. */
+function partlySeen(path: string, text: string): string {
+  const total = countLines(text);
+  const half = Math.max(1, Math.ceil(total / 2));
+  const calls = [{ path, offset: 1, limit: half }, ...(half < total ? [{ path, offset: half + 1 }] : [])];
+  const next = calls.map((input) => literalCall('read_file', input)).join(' and ');
+  return (
+    `Not written: only a part of ${JSON.stringify(path)} (${figure(total)} lines) has been shown, and the rest would be lost. ` +
+    `Change it with edit_file, or read the rest first: ${next}`
+  );
+}

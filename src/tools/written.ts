@@ -1,0 +1,22 @@
+/** What the tools that write files share. */
+
+import { z } from 'zod';
+import { parseRepoPath } from '../domain/path.ts';
+import type { FileWrite, ToolResult } from '../ports.ts';
+import { said } from './result.ts';
+
+/** Text that UTF-8 can hold: half a surrogate pair would silently become another character. */
+export const WellFormedText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), {
+  error: 'holds half a surrogate pair, which is not valid Unicode',
+});
+
+/** The path as it will be recorded; null when it is refused. */
+export function targetOf(input: { readonly path: string }): string | null {
+  const parsed = parseRepoPath(input.path);
+  return parsed.ok ? parsed.path : null;
+}
+
+/** Reports a write, and whether it can be in the patch at all. */
+export function written(report: string, write: Extract<FileWrite, { status: 'ok' }>): ToolResult {
+  return said(write.ignored ? `${report} Git ignores this path, so it will not be in the patch.` : report);
+}
