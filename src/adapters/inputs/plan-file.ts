@@ -1,0 +1,122 @@
+/**
+ * The plan, from a file, stdin or a message: optional YAML front matter, then the task in Markdown.
+ *
+ * Front matter begins with `---` as the very first line and ends with the next line that is `---` or `...`. When that
+ * part is prose and no mapping, the two lines are thematic breaks and all of it is the task. A plan that begins with a
+ * thematic break that nothing closes must begin with an empty line, for it cannot be told from forgotten front matter.
+ */
+
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type Plan, PlanFrontMatter, titleOf } from '../../domain/plan.ts';
+import { nearestName } from './nearest-name.ts';
+import { collect, readBytes, textOf } from './read-bytes.ts';
+import { parseYamlMapping, type YamlMapping } from './yaml-mapping.ts';
+
+const MAX_PLAN_BYTES = 1_048_576;
+
+export type PlanRead = { status: 'ok'; plan: Plan } | { status: 'failed'; message: string };
+
+/** `plan` is a path relative to `cwd`, or `-` for stdin; stdin is not touched otherwise. A message has no front matter. */
+export async function readPlan(given: {
+  plan: string | null;
+  message: string | null;
+  stdin: AsyncIterable<Uint8Array | string>;
+  cwd: string;
+}): Promise<PlanRead> {
+  if (given.message !== null) return planOfMessage(given.message);
+  if (given.plan === null) {
+    return failed('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.');
+  }
+  const name = given.plan === '-' ? 'The plan on stdin' : `The plan ${given.plan}`;
+  const read =
+    given.plan === '-'
+      ? await collect(given.stdin, MAX_PLAN_BYTES)
+      : await readBytes(resolve(given.cwd, given.plan), { maxBytes: MAX_PLAN_BYTES, pipes: true });
+  if (read.status === 'failed') return failed(`${name} ${read.why}.`);
+  const text = textOf(read.bytes);
+  if (text === null) return failed(`${name} is not UTF-8 text.`);
+  return parsePlan(text.replace(/\r\n?/g, '\n'), sha256(read.bytes), name);
+}
+
+function planOfMessage(message: string): PlanRead {
+  const task = message.trim();
+  if (task === '') return failed('The message is empty: say what to change.');
+  const none = { verify: [], setup: [], allow: [], protect: [] };
+  return {
+    status: 'ok',
+    plan: { title: titleOf(task), task, ...none, sha256: sha256(Buffer.from(message)) },
+  };
+}
+
+function parsePlan(text: string, sha256: string, name: string): PlanRead {
+  const split = splitFrontMatter(text);
+  if (split === 'unclosed') {
+    return failed(
+      `${name} opens its front matter with --- in line 1 and never closes it: add a line --- after it, or begin with an empty line if --- is meant as a rule.`,
+    );
+  }
+  const yaml = split && parseYamlMapping(split.yaml, 2);
+  const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
+  const front: FrontMatterRead = yaml && !prose ? checkFrontMatter(yaml) : { status: 'ok', fields: {} };
+  if (front.status === 'failed') return failed(`${name}: ${front.problems.join('; ')}.`);
+
+  const task = (split && !prose ? split.body : text).trim();
+  if (task === '') return failed(`${name} has no task: say below the front matter what to change.`);
+  const { title, verify = [], setup = [], allow = [], protect = [] } = front.fields;
+  return {
+    status: 'ok',
+    plan: { title: title ?? titleOf(task), task, verify, setup, allow, protect, sha256 },
+  };
+}
+
+/** Null when the text does not begin with `---`. */
+function splitFrontMatter(text: string): { yaml: string; body: string } | 'unclosed' | null {
+  const opening = /^---[ \t]*(?:\n|$)/.exec(text);
+  if (!opening) return null;
+  const rest = text.slice(opening[0].length);
+  const closing = /^(?:---|\.\.\.)[ \t]*(?:\n|$)/m.exec(rest);
+  if (!closing) return 'unclosed';
+  return { yaml: rest.slice(0, closing.index), body: rest.slice(closing.index + closing[0].length) };
+}
+
+type FrontMatterRead = { status: 'ok'; fields: PlanFrontMatter } | { status: 'failed'; problems: string[] };
+
+function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
+  const known = Object.keys(PlanFrontMatter.shape);
+  switch (yaml.status) {
+    case 'failed':
+      return {
+        status: 'failed',
+        problems: yaml.problems.map(({ line, message }) => `line ${line}: ${message}`),
+      };
+    case 'not_a_mapping':
+      return {
+        status: 'failed',
+        problems: [`line 2: the front matter is a list; it needs keys, such as verify: ["npm test"]`],
+      };
+    case 'ok': {
+      const parsed = PlanFrontMatter.safeParse(yaml.values);
+      if (parsed.success) return { status: 'ok', fields: parsed.data };
+      return {
+        status: 'failed',
+        problems: parsed.error.issues.flatMap((issue) =>
+          issue.code === 'unrecognized_keys'
+            ? issue.keys.map(
+                (key) =>
+                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; the nearest is ${nearestName(key, known)}`,
+              )
+            : [`line ${yaml.lineOf(issue.path)}: ${issue.path.join('.')}: ${issue.message}`],
+        ),
+      };
+    }
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function failed(message: string): PlanRead {
+  return { status: 'failed', message };
+}

@@ -1,0 +1,24 @@
+/** Where the repository begins, without running git. */
+
+import { lstat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+
+/** The nearest folder at or above `start` that holds a `.git` folder or file; null when there is none. */
+export async function repositoryRoot(start: string): Promise<string | null> {
+  for (let folder = resolve(start); ; folder = dirname(folder)) {
+    if (await exists(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    // A folder that may not be entered cannot be looked into; git gives up on it as well.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+/** The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved. */
+
+import { join } from 'node:path';
+import { readBytes, textOf } from './read-bytes.ts';
+import { repositoryRoot } from './repository-root.ts';
+import { parseYamlMapping } from './yaml-mapping.ts';
+
+const MAX_BYTES = 65_536;
+
+/** `lines` says where each key stands, counted from 1. `file` is null when there is none. */
+export type SettingsFileRead =
+  | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
+  | { status: 'failed'; problems: string[] };
+
+/** Reads `name` in the root of the repository that `start` lies in. A link is refused, not followed. */
+export async function readSettingsFile(start: string, name: string): Promise<SettingsFileRead> {
+  const root = await repositoryRoot(start);
+  if (root === null) return { status: 'ok', file: null };
+  const read = await readBytes(join(root, name), { maxBytes: MAX_BYTES, follow: false });
+  if (read.status === 'failed') {
+    return read.missing ? { status: 'ok', file: null } : failed(`${name}: ${read.why}`);
+  }
+  const text = textOf(read.bytes);
+  if (text === null) return failed(`${name}: is not UTF-8 text`);
+  const yaml = parseYamlMapping(text, 1);
+  switch (yaml.status) {
+    case 'failed':
+      return failed(...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`));
+    case 'not_a_mapping':
+      return failed(`${name}:1: is no mapping; it needs keys, such as max-iterations: 10`);
+    case 'ok': {
+      const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
+      return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
+    }
+  }
+}
+
+function failed(...problems: string[]): SettingsFileRead {
+  return { status: 'failed', problems };
+}

@@ -1,0 +1,59 @@
+/** YAML from files that anybody can write: a plain mapping or a list of what is wrong with it, by line. */
+
+import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+
+export type YamlMapping =
+  | {
+      status: 'ok';
+      values: Record<string, unknown>;
+      /** The line of what stands at a path of keys and indexes, or of the nearest thing around it. */
+      lineOf(path: readonly PropertyKey[]): number;
+    }
+  /** Valid YAML, but one text, number or list. */
+  | { status: 'not_a_mapping'; kind: 'scalar' | 'list' }
+  | { status: 'failed'; problems: YamlProblem[] };
+
+export interface YamlProblem {
+  readonly line: number;
+  readonly message: string;
+}
+
+/**
+ * Parses one YAML 1.2 document. `firstLine` is the number of the text's first line in its file. Empty text is an empty
+ * mapping. Aliases are refused, for a few lines of them can stand for gigabytes, and so are tags, which mean nothing here.
+ */
+export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
+  const counter = new LineCounter();
+  const lineAt = (offset: number) => counter.linePos(offset).line + firstLine - 1;
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
+  const problems = [...document.errors, ...document.warnings].map((problem) => ({
+    line: lineAt(problem.pos[0]),
+    message: problem.message,
+  }));
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) {
+        problems.push({ line: lineAt(node.range?.[0] ?? 0), message: 'aliases (*name) are not allowed' });
+      }
+    },
+  });
+  if (problems.length > 0) return { status: 'failed', problems };
+  const root = document.contents;
+  if (root === null || (isScalar(root) && root.value === null)) {
+    return { status: 'ok', values: {}, lineOf: () => firstLine };
+  }
+  if (!isMap(root)) return { status: 'not_a_mapping', kind: isScalar(root) ? 'scalar' : 'list' };
+  const oddKey = root.items.find((item) => !isScalar(item.key) || typeof item.key.value !== 'string');
+  if (oddKey) return { status: 'failed', problems: [{ line: firstLine, message: 'every key must be text' }] };
+
+  return {
+    status: 'ok',
+    values: root.toJSON() as Record<string, unknown>,
+    lineOf(path) {
+      const key = root.items.find((item) => isScalar(item.key) && item.key.value === path[0])?.key;
+      const inner = path.length > 1 ? document.getIn(path, true) : undefined;
+      const node = isScalar(inner) ? inner : isScalar(key) ? key : root;
+      return lineAt(node.range?.[0] ?? 0);
+    },
+  };
+}
