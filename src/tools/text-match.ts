@@ -7,18 +7,16 @@ export interface Match {
 }
 
 /**
- * All matches, overlapping ones included, up to `max`. A `\n` matches `\n` and `\r\n` alike, since the model writes the
- * first wherever it saw the second; an explicit `\r\n` matches only itself.
+ * All matches, overlapping ones included, up to `max`. Where `find` has a bare `\n`, its line ends fit `\n` and `\r\n`
+ * alike, since the model writes the first wherever it saw the second; otherwise `\r\n` matches only itself.
  */
 export function findMatches(text: string, find: string, max: number): Match[] {
   if (!text.includes('\r\n') || !/(?<!\r)\n/.test(find)) return exactMatches(text, find, max);
-  const matches: Match[] = [];
-  const pattern = lenientPattern(find);
-  for (let found = pattern.exec(text); found !== null && matches.length < max; found = pattern.exec(text)) {
-    matches.push({ start: found.index, end: found.index + found[0].length });
-    pattern.lastIndex = found.index + 1;
-  }
-  return matches;
+  const original = originalIndex(text);
+  return exactMatches(text.replaceAll('\r\n', '\n'), find.replaceAll('\r\n', '\n'), max).map((match) => ({
+    start: original(match.start),
+    end: original(match.end),
+  }));
 }
 
 /** The matches that do not overlap an earlier one, as they are replaced from the start of the text. */
@@ -50,10 +48,22 @@ function exactMatches(text: string, find: string, max: number): Match[] {
   return matches;
 }
 
-function lenientPattern(find: string): RegExp {
-  const literal = find.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  // A bare line feed must not match the second half of a CRLF, or it would count one place twice.
-  return new RegExp(literal.replace(/(?<!\r)\n/g, '(?:\\r\\n|(?<!\\r)\\n)'), 'g');
+/** Maps an index of the text with all `\r\n` as `\n` to the index in the text itself; a `\r` belongs to its `\n`. */
+function originalIndex(text: string): (flat: number) => number {
+  const shortened: number[] = [];
+  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) {
+    shortened.push(at - shortened.length);
+  }
+  return (flat) => {
+    let low = 0;
+    let high = shortened.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((shortened[middle] ?? 0) < flat) low = middle + 1;
+      else high = middle;
+    }
+    return flat + low;
+  };
 }
 
 /**
