@@ -28,7 +28,9 @@ export async function runPatchsmith(input: RunInput): Promise<RunOutcome> {
   const session = new Session(input);
   const ended = await perform(session).catch((error: unknown) => ({ outcome: crashed(error), patch: null }));
   session.conclude(ended.outcome);
+  for (const sink of session.sinks) sink.close(session.result);
   await writeDocument(session, ended.patch);
+  session.sayGoodbye(ended.outcome);
   return ended.outcome;
 }
 
@@ -70,13 +72,11 @@ async function perform(session: Session): Promise<Ended> {
     interrupt,
     onProgress: (happening) => progress.onTurnProgress(happening),
   });
-  const sinks = openSinks(session, directory);
-  for (const sink of sinks) sink.accept(first);
-  const { stop, crash } = await drive(loop, sinks);
+  session.sinks = openSinks(session, directory);
+  for (const sink of session.sinks) sink.accept(first);
+  const { stop, crash } = await drive(loop, session.sinks);
   await sandbox.close();
-  const ended = await finish(session, ready, { stop, crash, state: loop.state });
-  for (const sink of sinks) sink.close({ ...session.result, ...rendering(ended.outcome) });
-  return ended;
+  return finish(session, ready, { stop, crash, state: loop.state });
 }
 
 /** The journal comes first: what is not on disk has not happened. */
@@ -188,10 +188,6 @@ function crashed(error: unknown): RunOutcome {
   return internalError(
     `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
   );
-}
-
-function rendering({ name, exitCode, reason }: RunOutcome) {
-  return { status: 'finished' as const, outcome: name, exitCode, reason };
 }
 
 function absolute(cwd: string, path: string): string {

@@ -66,11 +66,12 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const usedMs = state.now - state.startedAt;
   if (state.interruption?.cause === 'signal')
     return { why: 'interrupted', signal: state.interruption.signal };
+  // Work that is done stays done, also when the clock runs out while the last event is written.
+  if (state.phase.at === 'ended') return endOfWork(state);
   if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {
     return { why: 'deadline', valueMs: limits.deadlineMs, usedMs };
   }
   if (state.providerFailure) return { why: 'provider', ...state.providerFailure };
-  if (state.phase.at === 'ended') return endOfWork(state);
   if (state.phase.at === 'fix' && state.fixRoundsUsed >= limits.fixRounds) {
     return { why: 'verify_failed', commands: state.phase.failed.map((report) => report.command) };
   }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ChangeKind } from './change.ts';
 import { Usage } from './conversation.ts';
-import { BaseRevision, CommandReport, SandboxLevel } from './events.ts';
+import { CommandReport, SandboxLevel } from './events.ts';
 import type { StopReason } from './limits.ts';
 
 export const OutcomeName = z.enum([
@@ -171,8 +171,15 @@ export const RunResult = z.strictObject({
   ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
-  base: BaseRevision.nullable(),
-  treeSha: z.string().nullable().describe('Tree that the patch makes of base.tree'),
+  baseSha: z.string().nullable().describe('HEAD when the run began; null in a repository without commits'),
+  baseTree: z
+    .string()
+    .nullable()
+    .describe(
+      'Tree of the work tree when the run began, uncommitted changes included; the patch applies to it',
+    ),
+  baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run began'),
+  treeSha: z.string().nullable().describe('Tree that the patch makes of baseTree'),
   patch: z
     .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
     .nullable()

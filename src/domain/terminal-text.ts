@@ -5,7 +5,10 @@ const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u2
 
 /** One line of text: control characters become spaces, and CI workflow commands lose their meaning. */
 export function oneLine(text: string, maxLength = 200): string {
-  const plain = text.replace(CONTROL, ' ').replaceAll('##[', '# #[').replace(/^(\s*)::/, '$1: :');
+  const plain = text
+    .replace(CONTROL, ' ')
+    .replaceAll('##[', '# #[')
+    .replace(/^(\s*)::/, '$1: :');
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 

@@ -20,7 +20,9 @@ export function emptyResult(runId: string, version: string): RunResult {
     principles: [],
     provider: null,
     model: null,
-    base: null,
+    baseSha: null,
+    baseTree: null,
+    baseDirty: null,
     treeSha: null,
     patch: null,
     changedFiles: [],
@@ -40,7 +42,17 @@ export function emptyResult(runId: string, version: string): RunResult {
 /** What is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
   const { plan, principles, provider, model, base, sandbox, setup } = start;
-  return { plan, principles, provider, model, base, sandbox, setup };
+  return {
+    plan,
+    principles,
+    provider,
+    model,
+    baseSha: base.commit,
+    baseTree: base.tree,
+    baseDirty: base.dirty,
+    sandbox,
+    setup,
+  };
 }
 
 /** What the events have told so far. */

@@ -14,7 +14,7 @@ import type { Settings } from '../config.ts';
 import { type Interruption, Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { type Redact, redactorFor } from '../domain/redact.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, EventSink } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
 
 export interface RunInput {
@@ -48,6 +48,8 @@ export class Session {
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
+  /** Readers of the event stream; empty until the loop is about to begin. */
+  sinks: readonly EventSink[] = [];
   readonly #deadline = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
@@ -93,7 +95,7 @@ export class Session {
     this.result = { ...this.result, warnings: [...this.result.warnings, message] };
   }
 
-  /** Writes the result, prints the closing lines, and gives the document for stdout. */
+  /** Writes the final result. */
   conclude(outcome: RunOutcome): void {
     clearTimeout(this.#timer);
     const totalMs = this.input.now() - this.startedAt;
@@ -101,6 +103,10 @@ export class Session {
     const durations = { ...this.result.durations, totalMs };
     this.tell({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
     if (this.directory) clearScratch(this.directory);
+  }
+
+  /** The closing lines for people; the outcome is the last one. */
+  sayGoodbye(outcome: RunOutcome): void {
     if (this.result.model !== null) this.#sumUp();
     this.progress.final(finalLine(outcome));
   }

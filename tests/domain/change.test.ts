@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ChangeLedger, type FileState, type PathChange, toCodeChanges } from '../../src/domain/change.ts';
 
-const file = (blob: string, mode: FileState['mode'] = '100644', size = 3): FileState => ({ mode, blob, size });
+const file = (blob: string, mode: FileState['mode'] = '100644', size = 3): FileState => ({
+  mode,
+  blob,
+  size,
+});
 const byTool = { by: 'tool', tool: 'write_file', calls: ['c1'] } as const;
 
 function ledgerOf(...steps: PathChange[][]): ChangeLedger {
@@ -71,7 +75,11 @@ describe('ChangeLedger', () => {
 
   test('what a verify command changed stays out of the net and is named', () => {
     const ledger = ledgerOf([{ path: 'a', before: file('1'), after: file('2') }]);
-    for (const change of toCodeChanges([{ path: 'a', before: file('2'), after: file('3') }], { by: 'verify' }, 1)) {
+    for (const change of toCodeChanges(
+      [{ path: 'a', before: file('2'), after: file('3') }],
+      { by: 'verify' },
+      1,
+    )) {
       ledger.record(change);
     }
     expect(ledger.net()).toEqual([{ path: 'a', before: file('1'), after: file('2') }]);
@@ -80,7 +88,10 @@ describe('ChangeLedger', () => {
 
   test('the net of any sequence of states is first state to last state', () => {
     const states = fc.array(
-      fc.dictionary(fc.constantFrom('a', 'b', 'dir/c'), fc.constantFrom('1', '2', '3').map((blob) => file(blob))),
+      fc.dictionary(
+        fc.constantFrom('a', 'b', 'dir/c'),
+        fc.constantFrom('1', '2', '3').map((blob) => file(blob)),
+      ),
       { minLength: 2, maxLength: 8 },
     );
     fc.assert(

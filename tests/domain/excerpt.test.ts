@@ -13,7 +13,11 @@ describe('cutTo', () => {
   });
 
   test('widens a gap that is already there', () => {
-    expect(cutTo({ head: 'abcd', omitted: 100, tail: 'wxyz' }, 4)).toEqual({ head: 'ab', omitted: 104, tail: 'yz' });
+    expect(cutTo({ head: 'abcd', omitted: 100, tail: 'wxyz' }, 4)).toEqual({
+      head: 'ab',
+      omitted: 104,
+      tail: 'yz',
+    });
   });
 
   test('never splits a surrogate pair', () => {

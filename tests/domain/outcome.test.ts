@@ -17,7 +17,12 @@ describe('decideOutcome', () => {
   test.each<[string, OutcomeFacts, string, number]>([
     ['finished with changes', facts(completed), 'done', 0],
     ['finished without changes', facts(completed, { changedFiles: 0 }), 'no_change', 0],
-    ['finished without changes, which is an error', facts(completed, { changedFiles: 0, ifNoChanges: 'error' }), 'no_change', 3],
+    [
+      'finished without changes, which is an error',
+      facts(completed, { changedFiles: 0, ifNoChanges: 'error' }),
+      'no_change',
+      3,
+    ],
     ['a provider failure', facts({ why: 'provider', kind: 'outage', message: 'x' }), 'provider_error', 4],
     ['blocked by the model', facts({ why: 'blocked', by: 'model', reason: 'x' }), 'blocked', 5],
     ['a refusal', facts({ why: 'blocked', by: 'refusal', reason: '' }), 'blocked', 5],

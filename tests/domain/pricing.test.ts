@@ -6,7 +6,13 @@ const million = 1_000_000;
 
 describe('costOf', () => {
   test('bills every class of tokens at its own price', () => {
-    const usage = { input: million, output: million, cacheRead: million, cacheWrite: million, cacheWrite1h: million };
+    const usage = {
+      input: million,
+      output: million,
+      cacheRead: million,
+      cacheWrite: million,
+      cacheWrite1h: million,
+    };
     expect(costOf('claude-sonnet-5-5', usage, null)).toBeCloseTo(2 + 10 + 0.1 + 2.5 + 4);
   });
 

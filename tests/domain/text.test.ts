@@ -41,13 +41,21 @@ describe('redactorFor', () => {
 });
 
 describe('a plan', () => {
-  test.each(['', '  ', 'true', ':', 'exit 0', 'exit', 'echo ok', "printf 'fine'", '# npm test', '/bin/true;'])(
-    '%j verifies nothing',
-    (command) => {
-      expect(isNoOpCommand(command)).toBe(true);
-      expect(VerifyCommand.safeParse(command).success).toBe(false);
-    },
-  );
+  test.each([
+    '',
+    '  ',
+    'true',
+    ':',
+    'exit 0',
+    'exit',
+    'echo ok',
+    "printf 'fine'",
+    '# npm test',
+    '/bin/true;',
+  ])('%j verifies nothing', (command) => {
+    expect(isNoOpCommand(command)).toBe(true);
+    expect(VerifyCommand.safeParse(command).success).toBe(false);
+  });
 
   test.each(['npm test', 'exit 1', 'echo x | grep y', 'true && npm test', 'test -f a', 'truest'])(
     '%j verifies something',

@@ -1,0 +1,25 @@
+/** `patchsmith demo`: the main job on a small real project, with a recorded conversation in place of a model. */
+
+import { fixturePath, materialise } from './adapters/fixtures/materialise.ts';
+import { Settings } from './config/settings.ts';
+import type { RunOutcome } from './domain/outcome.ts';
+import { type RunInput, runPatchsmith } from './run.ts';
+
+/** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
+export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Promise<RunOutcome> {
+  const repo = await materialise('price-list');
+  input.stderr.write(`demo: a small project with a failing test, in ${repo}\n`);
+  const settings = Settings.parse({
+    repo,
+    plan: fixturePath('plans/fix-quantity.md'),
+    provider: 'replay',
+    recording: fixturePath('transcripts/fix-quantity.jsonl'),
+    output: 'patch',
+  });
+  const outcome = await runPatchsmith({ ...input, settings, apiKey: null });
+  input.stderr.write(`\n${NEXT}\n`);
+  return outcome;
+}
+
+const NEXT =
+  'That was a recorded conversation. With a key, in a checkout of yours: ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"';

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { noUsage } from '../../src/domain/conversation.ts';
+import { after, call, commandEnd, completed, turn } from '../support/events.ts';
+
+describe('the fold of a run', () => {
+  test('begins with the task and waits for the model', () => {
+    const state = after([]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'the task' }] },
+    ]);
+  });
+
+  test('answers all calls of a turn in one message, in the order of the calls', () => {
+    const waiting = after([turn({ calls: [call('a'), call('b')] }), completed('b', 'second')]);
+    expect(waiting.phase.at).toBe('tools');
+    const state = after([
+      turn({ calls: [call('a'), call('b')] }),
+      completed('b', 'second'),
+      completed('a', 'first'),
+    ]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)).toEqual({
+      role: 'user',
+      content: [
+        { type: 'tool_result', callId: 'a', text: 'first', isError: false },
+        { type: 'tool_result', callId: 'b', text: 'second', isError: false },
+      ],
+    });
+  });
+
+  test('keeps an assistant turn exactly as it came', () => {
+    const content = [
+      { type: 'thinking', thinking: '', signature: 's' },
+      { type: 'unheard_of', data: { x: 1 } },
+    ];
+    const state = after([turn({ content })]);
+    expect(state.conversation.messages.at(-1)).toEqual({ role: 'assistant', content });
+  });
+
+  test('a turn that was cut off inside a call has calls that must not run', () => {
+    const state = after([turn({ calls: [call('a')], stop: 'max_tokens' })]);
+    expect(state.phase).toMatchObject({ at: 'tools', cutOff: true });
+    expect(state.cutOffsInARow).toBe(1);
+  });
+
+  test('a cut-off text is to be continued, and a whole turn forgets the count', () => {
+    const cut = turn({ text: 'half', stop: 'max_tokens' });
+    const state = after([cut, { type: 'message.added', text: 'go on' }, cut]);
+    expect(state.phase).toEqual({ at: 'continue' });
+    expect(state.cutOffsInARow).toBe(2);
+    expect(after([cut, { type: 'message.added', text: 'go on' }, turn()]).cutOffsInARow).toBe(0);
+  });
+
+  test('a paused turn goes on without a word from the runner', () => {
+    const state = after([turn({ stop: 'pause_turn', text: 'x' })]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)?.role).toBe('assistant');
+  });
+
+  test('the end of the work is verified where the plan asks for it', () => {
+    expect(after([turn({ text: 'all done' })]).phase).toEqual({
+      at: 'ended',
+      how: 'done',
+      summary: 'all done',
+    });
+    expect(after([turn({ text: 'all done' })], { verify: ['npm test'] }).phase).toEqual({
+      at: 'verify',
+      summary: 'all done',
+    });
+  });
+
+  test('finish ends the work, and blocked work is not verified', () => {
+    const finish = (verdict: 'done' | 'blocked') =>
+      after(
+        [
+          turn({ calls: [call('f', 'finish')] }),
+          {
+            type: 'tool.completed',
+            call: 'f',
+            outcome: { status: 'finished', verdict, summary: 'why', text: 'Work ended.' },
+            durationMs: 1,
+          },
+        ],
+        { verify: ['npm test'] },
+      ).phase;
+    expect(finish('done')).toEqual({ at: 'verify', summary: 'why' });
+    expect(finish('blocked')).toEqual({ at: 'ended', how: 'blocked', summary: 'why' });
+  });
+
+  test('a failed verification uses up a fix round and joins the unsent message', () => {
+    const failed = { command: 'npm test', end: commandEnd(1), output: 'red' };
+    const state = after(
+      [
+        turn({ calls: [call('f', 'finish')] }),
+        {
+          type: 'tool.completed',
+          call: 'f',
+          outcome: { status: 'finished', verdict: 'done', summary: '', text: 'Work ended.' },
+          durationMs: 1,
+        },
+        { type: 'verify.completed', reports: [failed] },
+        { type: 'message.added', text: 'mend it' },
+      ],
+      { verify: ['npm test'] },
+    );
+    expect(state.fixRoundsUsed).toBe(1);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)?.content.map((block) => block.type)).toEqual([
+      'tool_result',
+      'text',
+    ]);
+  });
+
+  test('counts tokens and money, also of attempts that broke', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    const state = after([turn({ usage, retries: [{ cause: 'reset', waitedMs: 1, usage }] })]);
+    expect(state.usage.input).toBe(2_000_000);
+    expect(state.costUsd).toBeCloseTo(4);
+  });
+
+  test('a cost that is once unknown stays unknown', () => {
+    expect(after([turn({ model: 'claude-unheard-of' }), turn()]).costUsd).toBeNull();
+  });
+
+  test('sees the same calls with the same results again', () => {
+    const again = [turn({ calls: [call('a')] }), completed('a')];
+    expect(after([...again, ...again, ...again]).repeats).toBe(3);
+    expect(after([...again, ...again, turn({ calls: [call('b')] }), completed('b', 'other')]).repeats).toBe(
+      1,
+    );
+  });
+});
