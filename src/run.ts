@@ -19,7 +19,7 @@ import { succeeded } from './domain/tool.ts';
 import type { EventSink, ProvenPatch } from './ports.ts';
 import { prepare, type Ready } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
-import { type RunInput, Session } from './run/session.ts';
+import { absolutePath, type RunInput, Session } from './run/session.ts';
 
 export type { RunInput } from './run/session.ts';
 
@@ -166,7 +166,7 @@ async function publish(
   const { settings } = session.input;
   const targets = [
     directory.patch,
-    ...(settings.patch === null ? [] : [absolute(session.input.cwd, settings.patch)]),
+    ...(settings.patch === null ? [] : [absolutePath(session.input.cwd, settings.patch)]),
   ];
   for (const target of targets) {
     const failure = await patchFilePublisher(target).publish(patch);
@@ -188,8 +188,4 @@ function crashed(error: unknown): RunOutcome {
   return internalError(
     `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
   );
-}
-
-function absolute(cwd: string, path: string): string {
-  return path.startsWith('/') ? path : `${cwd}/${path}`;
 }

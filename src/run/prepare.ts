@@ -4,17 +4,19 @@ import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
+import { ProviderSettingsError } from '../adapters/providers/settings-error.ts';
 import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
-import { JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
+import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
+import type { Plan } from '../domain/plan.ts';
 import { describeEnd, succeeded } from '../domain/tool.ts';
 import type { LlmProvider, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
-import type { Session } from './session.ts';
+import { absolutePath, type Session } from './session.ts';
 
 export interface Ready {
   readonly status: 'ready';
@@ -27,11 +29,12 @@ export interface Ready {
   readonly permits: (path: string) => boolean;
 }
 
+type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
 type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
 /** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
-  const { settings, cwd, env, stdin, apiKey, version } = session.input;
+  const { settings, cwd, env, stdin, version } = session.input;
   const found = await findCheckout(settings.repo ?? cwd);
   const problem = session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   if (problem !== null || session.directory === null) return stopped(usageError(problem ?? ''));
@@ -42,21 +45,27 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const read = await readPlan({ plan: settings.plan, message: settings.message, stdin, cwd });
   if (read.status === 'failed') return stopped(usageError(read.message));
   const { plan } = read;
-  const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const principles = await readPrinciples({
     files: settings.principles,
     root: checkout.root,
-    workingDirectory,
+    workingDirectory: settings.workingDirectory,
     cwd,
     maxBytes: settings.maxPrinciplesBytes,
   });
   if (principles.status === 'failed') return stopped(usageError(principles.message));
+  for (const warning of principles.warnings) session.warn(warning);
 
-  const workspace = await openWorkspace(checkout, {
-    shadowDir: directory.shadowGit,
-    agentGitDir: directory.agentGit,
-    env,
-  });
+  // Loading the provider's library and reading the work tree wait for different things.
+  const [providing, workspace] = await Promise.all([
+    openProvider(session),
+    openWorkspace(checkout, {
+      shadowDir: directory.shadowGit,
+      agentGitDir: directory.agentGit,
+      env,
+    }),
+  ]);
+  if (providing.status === 'failed') return stopped(usageError(providing.message));
+  const { provider } = providing;
   const opened = await openSandbox({
     mode: settings.sandbox,
     root: checkout.root,
@@ -68,80 +77,83 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
-  const setup = await runCommands(plan.setup, session.interrupt, {
-    sandbox,
-    redact: session.redact,
-    timeoutMs: settings.verifyTimeoutMs,
-  });
-  session.tell({ setup, sandbox: sandbox.level });
-  const failed = setup.find((report) => !succeeded(report.end));
-  const interrupted = interruptedOutcome(session);
-  if (interrupted || failed) await sandbox.close();
-  if (interrupted) return stopped(interrupted);
-  if (failed) {
-    return stopped(
-      usageError(`The plan's setup command failed, ${describeEnd(failed.end)}: ${failed.command}`),
-    );
+  const ran = await runSetup(session, plan, { workspace, sandbox });
+  if (ran.status === 'stopped') {
+    await sandbox.close();
+    return ran;
   }
-  const bySetup = await workspace.capture('all');
-  if (bySetup.length > 0) {
-    session.warn(
-      `Setup commands changed ${bySetup
-        .map((change) => change.path)
-        .slice(0, 5)
-        .join(', ')}; not in the patch.`,
-    );
-  }
-
-  const provider = await createProvider(settings.provider, { settings, apiKey, cwd });
-  if (provider.status === 'failed') return stopped(usageError(provider.message));
-  const tools = createTools({
-    defaultTimeoutMs: settings.commandTimeoutMs,
-    maxTimeoutMs: settings.maxCommandTimeoutMs,
-  });
+  const tools = createTools(settings);
   const verify = [...new Set([...plan.verify, ...settings.verify])];
+  const workingDirectory = settings.workingDirectory ?? checkout.prefix;
+  const { limits } = session;
+  const prompt = taskPrompt({ principles: principles.principles, plan, limits, verify, workingDirectory });
   const start: RunStarted = {
     type: 'run.started',
     journalVersion: JOURNAL_VERSION,
     runId: session.runId,
     patchsmith: version,
-    provider: provider.provider.name,
-    model: provider.provider.model,
+    provider: provider.name,
+    model: provider.model,
     sandbox: sandbox.level,
     base: workspace.base,
     plan: { title: plan.title, sha256: plan.sha256 },
-    principles: principles.principles.map(({ path, sha256, bytes, truncated }) => ({
-      path,
-      sha256,
-      bytes,
-      truncated,
-    })),
-    setup,
+    principles: principles.principles.map(({ text: _, ...file }) => file),
+    setup: ran.setup,
     verify,
-    limits: session.limits,
+    limits,
     price: settings.price,
-    system: systemPrompt(),
+    system: systemPrompt({ sandbox: sandbox.level }),
     tools: definitionsOf(tools),
-    prompt: session.redact(
-      taskPrompt({
-        principles: principles.principles,
-        plan,
-        limits: session.limits,
-        verify,
-        workingDirectory,
-      }),
-    ),
+    prompt: session.redact(prompt),
   };
-  return {
-    status: 'ready',
-    directory,
-    start,
-    provider: provider.provider,
-    workspace,
-    sandbox,
-    tools,
-    permits: pathPolicy(plan),
-  };
+  const permits = pathPolicy(plan);
+  return { status: 'ready', directory, start, provider, workspace, sandbox, tools, permits };
+}
+
+/** Setup commands run before the model is asked; what they change is told and stays out of the patch. */
+async function runSetup(
+  session: Session,
+  plan: Plan,
+  { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
+): Promise<Stopped | { status: 'ready'; setup: CommandReport[] }> {
+  const { input, redact, interrupt } = session;
+  const timeoutMs = input.settings.verifyTimeoutMs;
+  const setup = await runCommands(plan.setup, interrupt, { sandbox, redact, timeoutMs });
+  session.tell({ setup, sandbox: sandbox.level });
+  const interrupted = interruptedOutcome(session);
+  if (interrupted) return stopped(interrupted);
+  const failed = setup.find((report) => !succeeded(report.end));
+  if (failed) {
+    const what = `The plan's setup command failed, ${describeEnd(failed.end)}: ${failed.command}`;
+    return stopped(usageError(`${what}. Its output is in the result.`));
+  }
+  const changed = setup.length === 0 ? [] : await workspace.capture('all');
+  if (changed.length > 0) {
+    const names = changed.slice(0, 5).map((change) => change.path);
+    session.warn(`Not in the patch, since setup commands changed them: ${names.join(', ')}.`);
+  }
+  return { status: 'ready', setup };
+}
+
+async function openProvider({ input }: Session): Promise<Providing> {
+  const { settings, apiKey, cwd } = input;
+  const { model, baseUrl, maxOutputTokens, effort, idleTimeoutMs, verbose, recording } = settings;
+  try {
+    const provider = await createProvider(settings.provider, {
+      apiKey,
+      model,
+      ...(baseUrl === null ? {} : { baseUrl }),
+      maxOutputTokens,
+      effort,
+      idleTimeoutMs,
+      showThinking: verbose,
+      recording: recording === null ? null : absolutePath(cwd, recording),
+    });
+    return { status: 'ok', provider };
+  } catch (error) {
+    if (error instanceof ProviderSettingsError) return { status: 'failed', message: error.message };
+    throw error;
+  }
 }
 
 function stopped(outcome: RunOutcome): Stopped {

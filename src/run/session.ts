@@ -121,6 +121,11 @@ export class Session {
   }
 }
 
+/** `path` as seen from `cwd`. */
+export function absolutePath(cwd: string, path: string): string {
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}
+
 function secretsOf({ apiKey, env }: RunInput): string[] {
   const fromEnvironment = Object.entries(env).flatMap(([name, value]) =>
     value !== undefined && SECRET_NAME.test(name) ? [value] : [],
