@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import type { Conversation, Retry } from '../../domain/conversation.ts';
 import { type Redact, redactorFor } from '../../domain/redact.ts';
+import { oneLine } from '../../domain/terminal-text.ts';
 import type { Clock, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
 import type { Failure } from './anthropic/failures.ts';
@@ -28,7 +29,7 @@ export interface AnthropicOptions extends RequestSettings {
   /** No single wait is longer, also when the server asks for it; 120 s without it. */
   readonly maxWaitMs?: number;
   readonly clock?: Clock;
-  /** Resolves or rejects early when the signal aborts. */
+  /** Resolves after `ms`, and at once when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
@@ -77,6 +78,7 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
     idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
     clock,
     signal,
+    redact,
     onText: (text: string) => request.onProgress({ type: 'text', text }),
   };
   const policies: RetryPolicies = {
@@ -119,7 +121,7 @@ function describe(
 ): string {
   const details = [
     where,
-    ...(last.requestId === null ? [] : [`request ${last.requestId}`]),
+    ...(last.requestId === null ? [] : [`request ${oneLine(last.requestId, 100)}`]),
     ...(failures.length === 1 ? [] : [`${failures.length} attempts`]),
   ];
   return `${last.failure.message} (${details.join(', ')})`;

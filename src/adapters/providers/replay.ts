@@ -78,7 +78,7 @@ function turnOf(line: string, place: string): TurnResult | null {
   if (event.type === 'turn.completed') {
     const completed = Completed.safeParse(event);
     if (completed.success) return { status: 'ok', turn: completed.data.turn };
-    return failedRecording(`The recording ${place}: not a valid turn.\n${z.prettifyError(completed.error)}`);
+    return failedRecording(`The recording ${place}: not a valid turn (${issuesOf(completed.error)}).`);
   }
   if (event.type === 'turn.failed') {
     const failed = Failed.safeParse(event);
@@ -86,7 +86,7 @@ function turnOf(line: string, place: string): TurnResult | null {
       const { kind, message, retries } = failed.data;
       return { status: 'failed', kind, message, retries };
     }
-    return failedRecording(`The recording ${place}: not a valid failure.\n${z.prettifyError(failed.error)}`);
+    return failedRecording(`The recording ${place}: not a valid failure (${issuesOf(failed.error)}).`);
   }
   return null;
 }
@@ -107,6 +107,10 @@ function parseLine(line: string): z.infer<typeof Line> | null {
     if (error instanceof SyntaxError) return null;
     throw error;
   }
+}
+
+function issuesOf(error: z.ZodError): string {
+  return error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
 }
 
 function failedRecording(message: string): TurnResult {

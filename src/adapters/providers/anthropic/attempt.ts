@@ -3,9 +3,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import type { Usage } from '../../../domain/conversation.ts';
+import type { Redact } from '../../../domain/redact.ts';
 import type { Clock } from '../../../ports.ts';
 import { type Answer, AnswerBuilder } from './answer.ts';
 import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';
+import type { RequestBody } from './request.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** Far above any answer a model can give; a server that sends more is broken. */
@@ -13,7 +15,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface Attempt {
   readonly client: Anthropic;
-  readonly body: Anthropic.MessageCreateParamsStreaming;
+  readonly body: RequestBody;
   /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
   /** Longest wait for the headers of the answer. */
@@ -22,6 +24,8 @@ export interface Attempt {
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** For text of the server, which may repeat the key. */
+  readonly redact: Redact;
   onText(text: string): void;
 }
 
@@ -40,12 +44,14 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
       ? { status: 'interrupted' }
       : { status: 'failed', failure, usage: builder.usage, requestId };
   try {
-    watchdog.expect(
-      attempt.connectTimeoutMs,
-      `no answer within ${attempt.connectTimeoutMs / 1000} s (setting: connect timeout)`,
-    );
-    const response = await attempt.client.messages
-      .create(attempt.body, { signal: watchdog.signal, timeout: attempt.connectTimeoutMs })
+    watchdog.expect(attempt.connectTimeoutMs, `no answer within ${attempt.connectTimeoutMs / 1000} s`);
+    // `messages.create` is the same request, but prints warnings of its own to stderr, once a turn.
+    const response = await attempt.client
+      .post('/v1/messages', {
+        body: attempt.body,
+        signal: watchdog.signal,
+        timeout: attempt.connectTimeoutMs,
+      })
       .asResponse();
     requestId = response.headers.get('request-id');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
@@ -53,7 +59,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     if (attempt.signal.aborted) return { status: 'interrupted' };
     if (error instanceof Anthropic.APIError) {
       requestId = error.requestID ?? requestId;
-      return failed(refusalOf(error, watchdog, attempt.clock));
+      return failed(refusalOf(error, watchdog, attempt));
     }
     if (isBodyError(error)) {
       return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
@@ -85,13 +91,13 @@ async function readAnswer(
     );
   }
   for await (const { event, data } of Stream.rawEvents(watched(response.body, attempt, watchdog))) {
-    if (event === 'error') return failed(errorEvent(data));
+    if (event === 'error') return failed(errorEvent(attempt.redact(data)));
     const parsed = parseEvent(data);
     // Comments and fields without data are legal and say nothing.
     if (parsed === 'empty') continue;
     if (parsed === 'malformed')
       return failed(streamFailure('The answer holds an event that is not valid JSON'));
-    if (parsed.type === 'error') return failed(errorEvent(data));
+    if (parsed.type === 'error') return failed(errorEvent(attempt.redact(data)));
     const step = builder.add(parsed);
     if (step.status === 'broken') return failed(streamFailure(step.why));
     if (step.status === 'more') {
@@ -115,7 +121,7 @@ async function readAnswer(
 
 /** The same body, with every chunk reported as a sign of life and the total bounded. */
 function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: Watchdog): Response {
-  const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (setting: idle timeout)`;
+  const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`;
   let bytes = 0;
   watchdog.expect(attempt.idleTimeoutMs, silence);
   return new Response(
@@ -168,7 +174,7 @@ function stringField(value: unknown, name: string): string | null {
 function refusalOf(
   error: InstanceType<typeof Anthropic.APIError>,
   watchdog: Watchdog,
-  clock: Clock,
+  { clock, redact }: Attempt,
 ): Failure {
   if (error.status === undefined) {
     return connectionFailure(watchdog.reason ?? causeOf(error));
@@ -177,7 +183,7 @@ function refusalOf(
     status: error.status,
     type: error.type,
     code: error.errorCode,
-    message: error.apiMessage ?? error.message,
+    message: redact(error.apiMessage ?? error.message),
     retryAfterMs: retryAfterMs(error.headers?.get('retry-after') ?? null, clock()),
   });
 }

@@ -1,6 +1,7 @@
 /** The error table of the Claude API: what a failed attempt means, and whether another one can help. */
 
 import type { ProviderFailureKind } from '../../../domain/limits.ts';
+import { oneLine } from '../../../domain/terminal-text.ts';
 
 /** `never`: the same request would fail again. The other two have their own waits. */
 export type RetryClass = 'never' | 'rate_limit' | 'outage';
@@ -25,11 +26,14 @@ export interface ApiRefusal {
   readonly retryAfterMs: number | null;
 }
 
+/** Characters of a server's own words that are passed on. */
+const MAX_QUOTED = 500;
+
 /** Classifies by code, then status, then type; the text decides only where the API gives nothing better. */
 export function failureOf(refusal: ApiRefusal): Failure {
   const { kind, retry, advice } = rowFor(refusal);
   const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
-  const said = oneLine(refusal.message);
+  const said = oneLine(refusal.message, MAX_QUOTED).trim();
   return {
     kind,
     retry,
@@ -43,14 +47,14 @@ export function connectionFailure(cause: string): Failure {
   return {
     kind: 'outage',
     retry: 'outage',
-    message: `No connection: ${oneLine(cause)}. Check the network, the proxy and the base URL.`,
+    message: `No connection: ${oneLine(cause, MAX_QUOTED)}. Check the network, the proxy and the base URL.`,
     retryAfterMs: null,
   };
 }
 
 /** An answer that began and cannot be used. `retry` is `never` when the next answer would be as unusable. */
 export function streamFailure(cause: string, retry: RetryClass = 'outage'): Failure {
-  return { kind: 'stream', retry, message: `${cause}.`, retryAfterMs: null };
+  return { kind: 'stream', retry, message: `${oneLine(cause, MAX_QUOTED)}.`, retryAfterMs: null };
 }
 
 /** Milliseconds of a `retry-after` header (seconds or an HTTP date), never negative; null when there is none. */
@@ -161,10 +165,4 @@ function rowForType(type: string | null, message: string): Row {
 function invalidRequest(message: string): Row {
   if (SPEND_LIMIT_TEXT.test(message)) return billing;
   return TOO_LONG_TEXT.test(message) ? tooLarge : invalid;
-}
-
-/** Text of a server, fit for a terminal: no control characters, at most 500 characters. */
-function oneLine(text: string): string {
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  return line.length > 500 ? `${line.slice(0, 500)} …` : line;
 }

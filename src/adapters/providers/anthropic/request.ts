@@ -3,7 +3,6 @@
  * with the bytes of the shorter. Cache breakpoints are the only thing that moves.
  */
 
-import type Anthropic from '@anthropic-ai/sdk';
 import type { Conversation, Message, ToolDefinition, UserBlock } from '../../../domain/conversation.ts';
 
 /** How hard the model tries; what each means is the model's business. */
@@ -19,18 +18,35 @@ export interface RequestSettings {
   readonly showThinking: boolean;
 }
 
-/** The wire accepts block types that the SDK's types do not name, so a message is typed by what it is. */
+/**
+ * What is sent. The SDK's own type does not fit: blocks of the model go back as they came, and their types may be
+ * newer than the SDK.
+ */
+export interface RequestBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly thinking?: { readonly type: 'adaptive'; readonly display: 'summarized' };
+  readonly output_config?: { readonly effort: Effort };
+  readonly tools?: readonly WireTool[];
+  readonly system?: readonly WireBlock[];
+  readonly messages: readonly WireMessage[];
+  readonly stream: true;
+}
+
+interface WireTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: Readonly<Record<string, unknown>>;
+}
+
 type WireBlock = { type: string; [field: string]: unknown };
+
 interface WireMessage {
   role: 'user' | 'assistant';
   content: WireBlock[];
 }
 
-export function requestBody(
-  settings: RequestSettings,
-  conversation: Conversation,
-): Anthropic.MessageCreateParamsStreaming {
-  const messages = withBreakpoints(wireMessages(conversation.messages));
+export function requestBody(settings: RequestSettings, conversation: Conversation): RequestBody {
   return {
     model: settings.model,
     max_tokens: settings.maxOutputTokens,
@@ -42,8 +58,7 @@ export function requestBody(
     ...(conversation.system === ''
       ? {}
       : { system: [{ type: 'text', text: conversation.system, cache_control: { type: 'ephemeral' } }] }),
-    // Blocks of the model go back as they came, whatever their type.
-    messages: messages as unknown as Anthropic.MessageParam[],
+    messages: withBreakpoints(wireMessages(conversation.messages)),
     stream: true,
   };
 }
@@ -53,12 +68,8 @@ function hasAdaptiveThinking(model: string): boolean {
   return !/^claude-[a-z]+-4-/.test(model);
 }
 
-function wireTool(tool: ToolDefinition): Anthropic.Tool {
-  return {
-    name: tool.name,
-    description: tool.description,
-    input_schema: tool.inputSchema as Anthropic.Tool.InputSchema,
-  };
+function wireTool({ name, description, inputSchema }: ToolDefinition): WireTool {
+  return { name, description, input_schema: inputSchema };
 }
 
 /**

@@ -1,5 +1,8 @@
 /** Ends a request that has gone silent, or whose run was interrupted. */
 
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** Its `signal` aborts when a wait takes too long, or when the outer signal aborts. */
 export class Watchdog {
   readonly #controller = new AbortController();
@@ -26,7 +29,7 @@ export class Watchdog {
   /** Something has to happen within `ms`; replaces what was expected before. */
   expect(ms: number, reason: string): void {
     clearTimeout(this.#timer);
-    if (this.#reason === null) this.#timer = setTimeout(() => this.bite(reason), ms);
+    if (this.#reason === null) this.#timer = setTimeout(() => this.bite(reason), Math.min(ms, MAX_TIMER_MS));
   }
 
   bite(reason: string): void {
