@@ -27,7 +27,14 @@ export interface SettingMeta {
   readonly file: 'set' | 'lower' | 'refused';
 }
 
-export const SETTING_GROUPS = ['Task', 'Repository', 'Model', 'Limits', 'Commands', 'Output'] as const;
+export const SETTING_GROUPS = [
+  'Task',
+  'Repository',
+  'Model',
+  'Limits',
+  'Sandbox and time limits of commands',
+  'Output',
+] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
@@ -110,7 +117,7 @@ export const Settings = z.strictObject({
   fixRounds: whole(0).default(3).register(about, {
     flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'lower',
     help: 'How often the model may mend what a verify command shows' }),
-  maxToolOutputChars: whole(1_000).default(40_000).register(about, {
+  maxToolOutput: whole(1_000).default(40_000).register(about, {
     flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'lower',
     help: 'Characters of one tool result that the model sees, at least 1000' }),
   maxPrinciplesBytes: whole(0).default(65_536).register(about, {
@@ -118,17 +125,17 @@ export const Settings = z.strictObject({
     help: 'Bytes of all principles together' }),
 
   sandbox: choice(SANDBOXES).default('auto').register(about, {
-    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Commands', file: 'set',
-    help: 'Contain commands: or do not start, where possible, or not at all',
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and time limits of commands', file: 'set',
+    help: 'Contain commands: always (else the run does not start), where it can be had, or not',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
-    flag: 'command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
     help: 'Time for a command of the model that asks for no other' }),
   maxCommandTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'max-command-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
     help: 'The most time a command of the model can ask for' }),
   verifyTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'verify-timeout', value: 'TIME', group: 'Commands', file: 'lower',
+    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
     help: 'Time for one verify or setup command' }),
 
   patch: text().nullable().default(null).register(about, {
@@ -165,4 +172,13 @@ export function settingEntries(): SettingEntry[] {
     const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
     return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
   });
+}
+
+/** The default as help texts show it. */
+export function defaultText({ key, initial, defaultHelp }: SettingEntry): string {
+  if (defaultHelp !== undefined) return defaultHelp;
+  if (initial === null) return 'none';
+  if (!key.endsWith('Ms')) return String(initial);
+  const seconds = Number(initial) / 1_000;
+  return seconds > 60 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }

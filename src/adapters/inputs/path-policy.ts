@@ -6,7 +6,10 @@ import picomatch from 'picomatch';
  * `allow` empty means every path; `protect` wins over `allow`. Globs are relative to the repository root; without a
  * slash they match a name at any depth, a trailing slash means all below, and dot files are matched like others.
  */
-export function pathPolicy(plan: { allow: readonly string[]; protect: readonly string[] }): (path: string) => boolean {
+export function pathPolicy(plan: {
+  allow: readonly string[];
+  protect: readonly string[];
+}): (path: string) => boolean {
   const allowed = matcher(plan.allow);
   const isProtected = matcher(plan.protect);
   return (path) => (plan.allow.length === 0 || allowed(path)) && !isProtected(path);
@@ -17,7 +20,7 @@ function matcher(globs: readonly string[]): (path: string) => boolean {
   return picomatch(globs.map(rooted), { dot: true, nonegate: true });
 }
 
-/** `docs/` is `**/docs/**`, `*.md` is `**/*.md`, `/x` and `a/b` are rooted. */
+// `docs/` is `**/docs/**`, `*.md` is `**/*.md`, `/x` and `a/b` are rooted.
 function rooted(glob: string): string {
   const below = glob.endsWith('/') ? `${glob}**` : glob;
   if (below.startsWith('/')) return below.slice(1);

@@ -1,0 +1,103 @@
+#!/usr/bin/env node
+/** The edge of the process: argv, environment, signals, streams and exit codes. Nothing else reads or ends them. */
+
+import packageJson from '../package.json' with { type: 'json' };
+import { COMMANDS } from './cli/commands.ts';
+import type { Edge } from './cli/edge.ts';
+import type { Interruption } from './domain/limits.ts';
+import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
+import { redactorFor } from './domain/redact.ts';
+import { finalLine } from './run/report.ts';
+
+const manifest: { version: string; bugs?: { url: string } } = packageJson;
+const secrets = [process.env.ANTHROPIC_API_KEY ?? ''];
+
+process.on('uncaughtException', crash);
+process.on('unhandledRejection', crash);
+for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+
+await main(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), crash);
+
+async function main(argv: readonly string[]): Promise<number> {
+  const edge = edgeOfProcess(interruptedBySignals());
+  // A child that is given this process's environment by mistake must not get the key with it.
+  delete process.env.ANTHROPIC_API_KEY;
+  const { readArguments } = await import('./cli/arguments.ts');
+  const asked = await readArguments(argv, COMMANDS, process.stdout.columns ?? 100);
+  switch (asked.ask) {
+    case 'help':
+      process.stdout.write(`${asked.text}\n`);
+      return 0;
+    case 'version':
+      process.stdout.write(`${manifest.version}\n`);
+      return 0;
+    case 'mistake':
+      return refuse(asked.problems);
+    case 'command': {
+      const end = await asked.command.start(edge, asked.flags, asked.problems);
+      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems);
+    }
+  }
+}
+
+function edgeOfProcess(interrupt: AbortSignal): Edge {
+  const { stdin, stdout, stderr } = process;
+  return {
+    env: { ...process.env },
+    cwd: process.cwd(),
+    stdin,
+    stdout,
+    stderr,
+    interrupt,
+    now: Date.now,
+    version: manifest.version,
+    hide: (secret) => secrets.push(secret),
+  };
+}
+
+/** The first signal asks the run to end and write what it has; a second one ends the process on the spot. */
+function interruptedBySignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+      const reason: Interruption = { cause: 'signal', signal };
+      controller.abort(reason);
+    });
+  }
+  return controller.signal;
+}
+
+function refuse(problems: readonly string[]): number {
+  const [only, ...more] = problems;
+  if (only !== undefined && more.length === 0) return conclude(usageError(only));
+  for (const problem of problems) process.stderr.write(`  ${printable(problem)}\n`);
+  return conclude(
+    usageError(`${problems.length} things are wrong, listed above; patchsmith --help shows what there is`),
+  );
+}
+
+function crash(error: unknown): never {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
+  process.stderr.write(`${redactorFor(secrets)(stack)}\n`);
+  process.exit(
+    conclude(internalError(`This is a bug of patchsmith; please report it ${where}, with the lines above.`)),
+  );
+}
+
+/** The last line on stderr is the outcome, whatever happens. */
+function conclude(outcome: RunOutcome): number {
+  process.stderr.write(`${printable(redactorFor(secrets)(finalLine(outcome)))}\n`);
+  return outcome.exitCode;
+}
+
+/** A reader that has gone away, such as `head`, is no failure of the run; what it wants to write is lost to that reader only. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+/** On one line and without characters that steer a terminal: a problem can quote a hostile file. */
+function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+/g, ' ');
+}

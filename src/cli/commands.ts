@@ -1,0 +1,70 @@
+/** The commands: one entry each. What a command needs is loaded when it runs. */
+
+import type { CommandEnd, Edge } from './edge.ts';
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** The line and what it is for. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  readonly takesSettings: boolean;
+  /** `problems` are mistakes in the words of the command line, to be told together with what else is wrong. */
+  start(
+    edge: Edge,
+    flags: Readonly<Record<string, unknown>>,
+    problems: readonly string[],
+  ): Promise<CommandEnd>;
+}
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'run',
+    summary: 'Carry out a plan in this checkout and write the patch',
+    examples: [
+      ['patchsmith run -m "Fix the failing test" --verify "npm test"', 'A task in one line'],
+      ['patchsmith run --plan plan.md --patch change.patch', 'A plan from a file, the patch to a file'],
+      [
+        'gh issue view 7 --json body -q .body | patchsmith run --plan - --output json',
+        'A plan from stdin, the result to stdout',
+      ],
+      ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
+    ],
+    takesSettings: true,
+    start: startRun,
+  },
+  {
+    name: 'demo',
+    summary: 'See a recorded run on a small project; needs no key',
+    examples: [],
+    takesSettings: false,
+    async start(edge, _flags, problems) {
+      if (problems.length > 0) return { status: 'refused', problems: [...problems] };
+      const { runDemo } = await import('../demo.ts');
+      const env = withoutKey(edge.env);
+      return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };
+    },
+  },
+];
+
+async function startRun(
+  edge: Edge,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): Promise<CommandEnd> {
+  const { readRunInputs } = await import('./run-inputs.ts');
+  const inputs = await readRunInputs(edge, flags, problems);
+  if (inputs.status === 'refused') return inputs;
+  const { settings, apiKey, notes } = inputs;
+  if (apiKey !== null) edge.hide(apiKey);
+  const { runPatchsmith } = await import('../run.ts');
+  const env = withoutKey(edge.env);
+  return {
+    status: 'told',
+    outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes }),
+  };
+}
+
+/** The key goes its own way: what an environment holds ends up in a child sooner or later. */
+function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {
+  return env;
+}

@@ -1,0 +1,21 @@
+/** What lies between the process and a command. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { RunOutcome } from '../domain/outcome.ts';
+
+/** The process as a command sees it. */
+export interface Edge {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly interrupt: AbortSignal;
+  readonly now: () => number;
+  readonly version: string;
+  /** Keeps a value out of what the process prints should it crash. */
+  hide(secret: string): void;
+}
+
+/** `told` has printed its last line; `refused` has done nothing, for these reasons. */
+export type CommandEnd = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };

@@ -1,0 +1,51 @@
+/** Settings and key for a run, from everywhere they may come from; all that is wrong is told at once. */
+
+import { resolve } from 'node:path';
+import { readApiKey } from '../adapters/inputs/dotenv.ts';
+import { nearestName } from '../adapters/inputs/nearest-name.ts';
+import { readSettingsFile } from '../adapters/inputs/settings-file.ts';
+import { PROJECT_FILE, resolveSettings, type Settings } from '../config.ts';
+import type { Edge } from './edge.ts';
+
+export type RunInputs =
+  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[] }
+  | { status: 'refused'; problems: string[] };
+
+/** `problems` are what is already known to be wrong. */
+export async function readRunInputs(
+  edge: Edge,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): Promise<RunInputs> {
+  const { env, cwd } = edge;
+  const repo = typeof flags.repo === 'string' ? flags.repo : (env.PATCHSMITH_REPO ?? '');
+  const file = await readSettingsFile(resolve(cwd, repo), PROJECT_FILE);
+  const resolved = resolveSettings({
+    flags,
+    env,
+    file: file.status === 'ok' ? file.file : null,
+    nearest: nearestName,
+  });
+  const all = [
+    ...problems,
+    ...(file.status === 'failed' ? file.problems : []),
+    ...(resolved.status === 'failed' ? resolved.problems : []),
+  ];
+  if (resolved.status === 'failed') return { status: 'refused', problems: all };
+
+  const { settings } = resolved;
+  if (settings.plan === null && settings.message === null) {
+    all.push('there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT');
+  }
+  const { key, notes } =
+    settings.provider === 'anthropic' ? await readApiKey(env, cwd) : { key: null, notes: [] };
+  if (settings.provider === 'anthropic' && key === null) {
+    all.push(
+      ...notes,
+      'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+    );
+  }
+  return all.length > 0
+    ? { status: 'refused', problems: all }
+    : { status: 'ok', settings, apiKey: key, notes };
+}
