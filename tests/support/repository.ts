@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+
+/** A real repository in a temporary folder. */
+export interface Repository {
+  readonly root: string;
+  /** Runs git in it as its user would, and returns what it printed. */
+  git(...args: string[]): Promise<string>;
+  write(path: string, content: string | Uint8Array, mode?: number): void;
+}
+
+const folders: string[] = [];
+
+/** A temporary folder that `removeFolders` removes. */
+export function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-test-')));
+  folders.push(folder);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Makes a repository with one commit of these files. */
+export async function makeRepository(
+  files: Readonly<Record<string, string | Uint8Array>>,
+): Promise<Repository> {
+  const root = temporaryFolder();
+  const repository: Repository = {
+    root,
+    async git(...args) {
+      const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
+      const { stdout } = await execa('git', [...identity, ...args], { cwd: root, stdin: 'ignore' });
+      return stdout;
+    },
+    write(path, content, mode = 0o644) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), content, { mode });
+    },
+  };
+  for (const [path, content] of Object.entries(files)) repository.write(path, content);
+  await repository.git('init', '--quiet', '--initial-branch=main');
+  await repository.git('add', '--all', '--force');
+  await repository.git('commit', '--quiet', '--allow-empty', '--message', 'Start');
+  return repository;
+}
