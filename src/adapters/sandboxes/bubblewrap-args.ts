@@ -1,0 +1,64 @@
+/** bubblewrap's argument list. Pure: what is mounted where has been decided before. */
+
+/** Applied in order: a later mount covers an earlier one. `optional`: skipped when the source is gone. */
+export type Mount =
+  | { kind: 'read-only'; source: string; at: string; optional?: boolean }
+  | { kind: 'read-write'; source: string; at: string }
+  | { kind: 'link'; to: string; at: string }
+  | { kind: 'scratch'; at: string; bytes: number }
+  | { kind: 'processes' | 'devices'; at: string };
+
+/** What this bubblewrap can do; Ubuntu 22.04 still has 0.6. */
+export interface BubblewrapFeatures {
+  readonly disableUserns: boolean;
+  readonly tmpfsSize: boolean;
+}
+
+export interface BubblewrapCall {
+  readonly features: BubblewrapFeatures;
+  readonly mounts: readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string;
+  /** The descriptor on which bubblewrap tells the process id of the namespace's init and the end of the command. */
+  readonly statusFd: number;
+  readonly command: readonly string[];
+}
+
+export function bubblewrapArgs({
+  features,
+  mounts,
+  env,
+  directory,
+  statusFd,
+  command,
+}: BubblewrapCall): string[] {
+  return [
+    // No network among them: the namespace has a loopback interface of its own and nothing else.
+    ...['--unshare-all', '--unshare-user'],
+    ...(features.disableUserns ? ['--disable-userns'] : []),
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    '--clearenv',
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...mounts.flatMap((mount) => mountArgs(mount, features)),
+    ...['--chdir', directory, '--json-status-fd', String(statusFd)],
+    '--',
+    ...command,
+  ];
+}
+
+function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
+  switch (mount.kind) {
+    case 'read-only':
+      return [mount.optional ? '--ro-bind-try' : '--ro-bind', mount.source, mount.at];
+    case 'read-write':
+      return ['--bind', mount.source, mount.at];
+    case 'link':
+      return ['--symlink', mount.to, mount.at];
+    case 'scratch':
+      return [...(features.tmpfsSize ? ['--size', String(mount.bytes)] : []), '--tmpfs', mount.at];
+    case 'processes':
+      return ['--proc', mount.at];
+    case 'devices':
+      return ['--dev', mount.at];
+  }
+}

@@ -1,0 +1,164 @@
+/** What a sandboxed command sees of the machine, in the order of mounting. */
+
+import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentGit } from '../../ports.ts';
+import type { Mount } from './bubblewrap-args.ts';
+import { statOf } from './host-files.ts';
+import { CREDENTIAL_FILES, isWithin } from './toolchain-policy.ts';
+
+/** The home folder inside: empty, and gone with the command. */
+export const HOME_INSIDE = '/home/agent';
+/** Where the files of ours that commands need are mounted. */
+const OURS_INSIDE = '/run/patchsmith';
+export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
+
+/** The lists of users, libraries, zones and certificates. `/etc` as a whole would show keys and password hashes. */
+const ETC_FILES = [
+  'alternatives',
+  'ca-certificates.conf',
+  'group',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'mime.types',
+  'nsswitch.conf',
+  'os-release',
+  'passwd',
+  'protocols',
+  'services',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'timezone',
+];
+
+const MEBIBYTE = 1024 * 1024;
+
+export interface View {
+  readonly root: string;
+  readonly agentGit: AgentGit;
+  /** A folder of ours for the files that are mounted. */
+  readonly files: string;
+  /** Text of the git configuration. */
+  readonly gitConfig: string;
+  readonly toolchains: readonly { readonly source: string; readonly at: string }[];
+}
+
+/** Mounts, and the variables without which git would not find what they show. */
+export async function mountsOf(
+  view: View,
+): Promise<{ mounts: Mount[]; variables: Readonly<Record<string, string>> }> {
+  const empty = await file(view, 'empty', '');
+  const shown = ['/usr', '/usr/local', ...view.toolchains.map((place) => place.at)];
+  const git = await gitMounts(view);
+  const mounts: Mount[] = [
+    ...(await systemMounts()),
+    ...(await etcMounts(view)),
+    { kind: 'processes', at: '/proc' },
+    { kind: 'devices', at: '/dev' },
+    { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
+    { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
+    ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
+    ...(await filesThatExist(shown, CREDENTIAL_FILES)).map(
+      (at): Mount => ({ kind: 'read-only', source: empty, at }),
+    ),
+    // After the scratch folders and toolchains, since the work tree may lie below one of them.
+    { kind: 'read-write', source: view.root, at: view.root },
+    ...git.mounts,
+  ];
+  return { mounts, variables: git.variables };
+}
+
+/** The mount of one more file of ours, and its path inside. */
+export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
+  return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
+}
+
+async function systemMounts(): Promise<Mount[]> {
+  const mounts: Mount[] = [{ kind: 'read-only', source: '/usr', at: '/usr' }];
+  for (const at of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
+    const stats = await statOf(at);
+    if (stats?.isSymbolicLink()) mounts.push({ kind: 'link', to: await readlink(at), at });
+    else if (stats?.isDirectory()) mounts.push({ kind: 'read-only', source: at, at });
+  }
+  return mounts;
+}
+
+async function etcMounts(view: View): Promise<Mount[]> {
+  const java = (await readdir('/etc')).filter((name) => name.startsWith('java-'));
+  // The machine's own hosts file names its neighbours; Java wants its host name to resolve.
+  const hosts = await file(view, 'hosts', '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n');
+  return [
+    ...[...ETC_FILES, ...java].map((name): Mount => {
+      const path = join('/etc', name);
+      return { kind: 'read-only', source: path, at: path, optional: true };
+    }),
+    { kind: 'read-only', source: hosts, at: '/etc/hosts' },
+    {
+      kind: 'read-only',
+      source: await file(view, 'gitconfig', view.gitConfig),
+      at: GIT_CONFIG_INSIDE,
+    },
+  ];
+}
+
+/**
+ * The throwaway git dir over the real one. No mount point lies in a folder that commands can write to: by a link
+ * planted there, bubblewrap would follow the next command's mounts out of the tree.
+ */
+async function gitMounts({ root, agentGit, files }: View): Promise<{
+  mounts: Mount[];
+  variables: Record<string, string>;
+}> {
+  const dotGit = join(root, '.git');
+  const mounts: Mount[] = [];
+  if (agentGit.dotGitIsFile) {
+    const at = join(OURS_INSIDE, 'git');
+    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at });
+    mounts.push({
+      kind: 'read-only',
+      source: await file({ files }, 'dot-git', `gitdir: ${at}\n`),
+      at: dotGit,
+    });
+  } else {
+    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at: dotGit });
+  }
+  const hidden: string[] = [];
+  for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
+    // The throwaway covers a store below .git; git finds it by the variable instead of by its alternates file.
+    const at = isWithin(store, root) ? join(OURS_INSIDE, `objects-${index}`) : store;
+    if (at !== store) hidden.push(at);
+    mounts.push({ kind: 'read-only', source: store, at, optional: true });
+  }
+  return {
+    mounts,
+    variables: hidden.length > 0 ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: hidden.join(':') } : {},
+  };
+}
+
+/** The store and those it borrows from (`git clone --shared`), in git's own manner. */
+async function objectStores(first: string): Promise<string[]> {
+  const stores = new Set([first]);
+  for (const store of stores) {
+    if (!(await statOf(join(store, 'info/alternates')))?.isFile()) continue;
+    const lines = (await readFile(join(store, 'info/alternates'), 'utf8')).split('\n');
+    for (const line of lines) {
+      if (line !== '' && !line.startsWith('#')) stores.add(line.startsWith('/') ? line : join(store, line));
+    }
+  }
+  return [...stores];
+}
+
+async function file({ files }: Pick<View, 'files'>, name: string, text: string): Promise<string> {
+  await mkdir(files, { recursive: true, mode: 0o700 });
+  const path = join(files, name);
+  await writeFile(path, text, { mode: 0o644 });
+  return path;
+}
+
+async function filesThatExist(places: readonly string[], names: readonly string[]): Promise<string[]> {
+  const paths = places.flatMap((place) => names.map((name) => join(place, name)));
+  const stats = await Promise.all(paths.map(statOf));
+  return paths.filter((_, index) => stats[index]?.isFile());
+}

@@ -1,0 +1,55 @@
+/** Finds bubblewrap and proves, by one command through the full recipe, that it contains what it promises to contain. */
+
+import { readlink } from 'node:fs/promises';
+import { execa } from 'execa';
+import type { Sandbox } from '../../ports.ts';
+import { BubblewrapFailure } from './bubblewrap.ts';
+import type { BubblewrapFeatures } from './bubblewrap-args.ts';
+
+/** A variable that the probe puts into bubblewrap's own environment and that must not arrive inside. */
+export const CANARY = 'PATCHSMITH_CANARY';
+
+const PROBE_MS = 30_000;
+
+/** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
+export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
+  const { stdout } = await execa(program, ['--version'], { extendEnv: false, env: {}, timeout: PROBE_MS });
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const version = Number(major) * 1000 + Number(minor);
+  if (version < 5) return 'too old';
+  return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
+}
+
+/** Null when every assertion held, else what went wrong. `hidden` is a path that must be absent inside. */
+export async function probe(sandbox: Sandbox, hidden: string): Promise<string | null> {
+  const [pidNamespace, netNamespace] = await Promise.all(
+    ['pid', 'net'].map((name) => readlink(`/proc/self/ns/${name}`)),
+  );
+  const script = `
+    fail() { echo "$1"; exit 1; }
+    [ -z "\${${CANARY}+set}" ] || fail 'environment variables reach commands'
+    [ "$(readlink /proc/self/ns/pid)" != '${pidNamespace}' ] || fail 'other processes are visible'
+    [ -n "$(readlink /proc/self/ns/pid)" ] || fail '/proc is missing'
+    sh -c '[ "$(readlink /proc/self/ns/pid)" = "$(readlink /proc/$$/ns/pid)" ]' || fail '/proc is not its own'
+    [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
+    [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
+    if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
+    echo contained`;
+  try {
+    const { end, output } = await sandbox.run({
+      script,
+      timeoutMs: PROBE_MS,
+      signal: new AbortController().signal,
+    });
+    if (end.timedOut) return `the probe took longer than ${PROBE_MS / 1000} s`;
+    return output.head === 'contained\n' ? null : output.head.trim() || 'the probe did not run';
+  } catch (error) {
+    // What bubblewrap says when the machine does not let it work.
+    if (error instanceof BubblewrapFailure) return error.message;
+    throw error;
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

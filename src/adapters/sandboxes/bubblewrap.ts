@@ -1,0 +1,93 @@
+/** Commands in namespaces of their own: no network, no other process, no file but the work tree and the toolchains. */
+
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { execa } from 'execa';
+import type { Sandbox } from '../../ports.ts';
+import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './bubblewrap-args.ts';
+import { oursInside } from './bubblewrap-mounts.ts';
+import { readStatus } from './bubblewrap-status.ts';
+import { orNullAfter } from './deadline.ts';
+import { OutputCapture } from './output-capture.ts';
+import { killProcess, waitUntilGone } from './process-table.ts';
+import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
+import { sandboxOf } from './sandbox-of.ts';
+import { exitOf, shellCommand, withScript } from './shell.ts';
+
+/** Everything that has been found out about the machine and decided about the view. */
+export interface BubblewrapSetup {
+  readonly program: string;
+  readonly features: BubblewrapFeatures;
+  readonly shell: string;
+  readonly root: string;
+  readonly mounts: readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  /** bubblewrap's own environment, of which nothing reaches commands. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** A folder of ours; it goes with the sandbox. */
+  readonly files: string;
+}
+
+/** bubblewrap could not set up a sandbox; the message is its own. */
+export class BubblewrapFailure extends Error {
+  override readonly name = 'BubblewrapFailure';
+}
+
+/** How long bubblewrap may take to tell of its namespace's init, and the kernel to end it. */
+const STATUS_MS = 5_000;
+const KILL_MS = 10_000;
+const COMPLAINT_MS = 500;
+const STATUS_FD = 3;
+/** As much of bubblewrap's own words as an error message carries. */
+const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
+
+export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
+  const { shell, mounts, files } = setup;
+  return sandboxOf('namespaces', files, (command, scriptFile) =>
+    withScript(command.script, scriptFile, (script) => {
+      if (script.by === 'argument') {
+        return runToEnd(() => start(setup, mounts, shellCommand(shell, script)), command);
+      }
+      const mount = oursInside(script.path, 'script');
+      const line = shellCommand(shell, { by: 'file', path: mount.at });
+      return runToEnd(() => start(setup, [...mounts, mount], line), command);
+    }),
+  );
+}
+
+function start(setup: BubblewrapSetup, mounts: readonly Mount[], command: string[]): ContainedProcess {
+  const { features, env, root } = setup;
+  const args = bubblewrapArgs({ features, mounts, env, directory: root, statusFd: STATUS_FD, command });
+  // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
+  const child = execa(setup.program, args, {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    buffer: false,
+    reject: false,
+    extendEnv: false,
+    env: setup.outerEnv,
+    encoding: 'buffer',
+  });
+  const complaint = new OutputCapture(COMPLAINT_LIMITS);
+  child.stderr.on('data', (chunk: Buffer) => complaint.write(chunk));
+  const status = readStatus(child.stdio[STATUS_FD] as Readable);
+
+  async function exited(): Promise<ExitStatus> {
+    const exit = await exitOf(child);
+    if (exit.exitCode === null || (await status.commandStarted)) return exit;
+    await orNullAfter(COMPLAINT_MS, once(child.stderr, 'close'));
+    const said = complaint.excerpt().head.trim();
+    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+  }
+
+  return {
+    exited: exited(),
+    output: child.stdout,
+    async killAll() {
+      // The init first: with it the kernel kills the whole namespace, sessions and orphans included.
+      const init = await orNullAfter(STATUS_MS, status.init);
+      if (init !== null) await killProcess(init);
+      child.kill('SIGKILL');
+      if (init !== null) await waitUntilGone(init, KILL_MS);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Commands without containment: an own process group, an environment by allow-list, and a sweep afterwards. */
+
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import type { Sandbox } from '../../ports.ts';
+import { killNow, processesMarked } from './process-table.ts';
+import { type ContainedProcess, runToEnd } from './run-to-end.ts';
+import { sandboxOf } from './sandbox-of.ts';
+import { exitOf, shellCommand, withScript } from './shell.ts';
+
+export interface NoneSetup {
+  readonly shell: string;
+  readonly root: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A folder of ours; it goes with the sandbox. */
+  readonly files: string;
+}
+
+/** Every process of a command inherits this variable, whatever session or parent it moves to. */
+const MARK = 'PATCHSMITH_COMMAND';
+/** A process may start another between the look and the kill; a tree that grows faster than this is given up. */
+const SWEEPS = 50;
+
+export function uncontained(setup: NoneSetup): Sandbox {
+  return sandboxOf('none', setup.files, (command, scriptFile) =>
+    withScript(command.script, scriptFile, (script) =>
+      runToEnd(() => start(setup, shellCommand(setup.shell, script)), command),
+    ),
+  );
+}
+
+function start({ root, env }: NoneSetup, [program = '', ...args]: string[]): ContainedProcess {
+  const mark = randomUUID();
+  const child = execa(program, args, {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    buffer: false,
+    reject: false,
+    extendEnv: false,
+    env: { ...env, [MARK]: mark },
+    encoding: 'buffer',
+    detached: true,
+  });
+  return {
+    exited: exitOf(child),
+    output: child.stdout,
+    async killAll() {
+      if (child.pid !== undefined) killNow(-child.pid);
+      for (let sweep = 0; sweep < SWEEPS; sweep++) {
+        const left = await processesMarked(`${MARK}=${mark}`);
+        if (left.length === 0) return;
+        for (const pid of left) killNow(pid);
+        await sleep(2);
+      }
+    },
+  };
+}

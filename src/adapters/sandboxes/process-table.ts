@@ -1,0 +1,79 @@
+/** Reads /proc: which processes there are, who started them, and whether one is still the same one. */
+
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { orMissing } from './host-files.ts';
+
+/** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
+export interface ProcessId {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** Null when there is no such process, or only its exit status is left. */
+export async function identify(pid: number): Promise<ProcessId | null> {
+  const stat = await statOf(pid);
+  return stat === null || stat.ended ? null : { pid, startTime: stat.startTime };
+}
+
+async function isAlive(process: ProcessId): Promise<boolean> {
+  return (await identify(process.pid))?.startTime === process.startTime;
+}
+
+/** Kills this very process, never a later one with its number. */
+export async function killProcess(process: ProcessId): Promise<void> {
+  if (await isAlive(process)) killNow(process.pid);
+}
+
+/** Throws when the process is still there after `deadlineMs`: the machine is broken. */
+export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (let pauseMs = 1; await isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
+    if (performance.now() > deadline) throw new Error(`Process ${process.pid} survives SIGKILL.`);
+    await sleep(pauseMs);
+  }
+}
+
+/** Sends SIGKILL to a process, or to a group when `pid` is negative. One that is gone or not ours is left alone. */
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+/** Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. */
+export async function processesMarked(entry: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const marked = new Set<number>();
+  const children = new Map<number, number[]>();
+  await Promise.all(
+    pids.map(async (pid) => {
+      const stat = await statOf(pid);
+      if (stat === null || stat.ended) return;
+      children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
+      const environ = await readProc(`/proc/${pid}/environ`);
+      if (environ?.split('\0').includes(entry)) marked.add(pid);
+    }),
+  );
+  // A set is iterated in order of insertion, entries added on the way included.
+  for (const pid of marked) for (const child of children.get(pid) ?? []) marked.add(child);
+  return [...marked];
+}
+
+async function statOf(pid: number): Promise<{ ended: boolean; parent: number; startTime: string } | null> {
+  const text = await readProc(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
+  const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const startTime = rest[17];
+  if (state === undefined || parent === undefined || startTime === undefined) return null;
+  return { ended: state === 'Z' || state === 'X', parent: Number(parent), startTime };
+}
+
+/** Null when the process ends meanwhile or belongs to somebody else. */
+function readProc(path: string): Promise<string | null> {
+  return orMissing(readFile(path, 'utf8'));
+}

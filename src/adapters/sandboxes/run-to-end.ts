@@ -1,0 +1,95 @@
+/** The life of one command, whatever contains it: started, limited, drained, and dead to the last process. */
+
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { whole } from '../../domain/excerpt.ts';
+import type { CommandResult, SandboxCommand } from '../../ports.ts';
+import { orNullAfter } from './deadline.ts';
+import { OutputCapture } from './output-capture.ts';
+
+/** A command that has been started. */
+export interface ContainedProcess {
+  /** Exit code or signal of the command itself; rejects when it could not be started. */
+  readonly exited: Promise<ExitStatus>;
+  /** stdout and stderr in one stream. */
+  readonly output: Readable;
+  /** Kills every process of the command and resolves when they are gone. */
+  killAll(): Promise<void>;
+}
+
+export interface ExitStatus {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** How long output of background processes is still read after the command has ended. */
+const DRAIN_MS = 100;
+/** How long the rest of the pipe may take once nobody can write to it any more. */
+const REST_MS = 2_000;
+/** The longest delay a timer takes; anything longer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
+export async function runToEnd(
+  start: () => ContainedProcess,
+  command: SandboxCommand,
+): Promise<CommandResult> {
+  if (command.signal.aborted) return neverStarted();
+  const startedAt = performance.now();
+  const contained = start();
+  const capture = new OutputCapture();
+  contained.output.on('data', (chunk: Buffer) => capture.write(chunk));
+  const drained = untilClosed(contained.output);
+
+  const ending = await firstOf(contained.exited, command).catch(async (error: unknown) => {
+    await contained.killAll();
+    throw error;
+  });
+  const durationMs = performance.now() - startedAt;
+  if (ending.by === 'exit') await orNullAfter(DRAIN_MS, drained);
+  await contained.killAll();
+  await orNullAfter(REST_MS, drained);
+  contained.output.destroy();
+
+  return {
+    end: {
+      exitCode: ending.by === 'exit' ? ending.status.exitCode : null,
+      signal: ending.by === 'exit' ? ending.status.signal : null,
+      timedOut: ending.by === 'timeout',
+      interrupted: ending.by === 'interruption',
+      durationMs,
+    },
+    output: capture.excerpt(),
+  };
+}
+
+type Ending = { by: 'exit'; status: ExitStatus } | { by: 'timeout' } | { by: 'interruption' };
+
+async function firstOf(exited: Promise<ExitStatus>, command: SandboxCommand): Promise<Ending> {
+  const settled = new AbortController();
+  const { signal } = settled;
+  try {
+    return await Promise.race<Ending>([
+      exited.then((status) => ({ by: 'exit', status })),
+      sleep(Math.min(command.timeoutMs, LONGEST_TIMER_MS), { by: 'timeout' } as const, { signal }),
+      once(command.signal, 'abort', { signal }).then(() => ({ by: 'interruption' })),
+    ]);
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Also settles when the stream breaks: what was read until then is the output. */
+function untilClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+}
+
+function neverStarted(): CommandResult {
+  const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
+  return { end, output: whole('') };
+}

@@ -1,0 +1,34 @@
+/** The life of a sandbox: commands run side by side until it closes, and then none is left. */
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SandboxLevel } from '../../domain/events.ts';
+import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
+
+/** Runs one command; `scriptFile` is a path of ours for a script too long for an argument. */
+export type RunCommand = (command: SandboxCommand, scriptFile: string) => Promise<CommandResult>;
+
+/** `files` is the sandbox's own folder and goes with it. After `close` a command comes back as interrupted. */
+export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCommand): Sandbox {
+  const closing = new AbortController();
+  const running = new Set<Promise<CommandResult>>();
+  let started = 0;
+  return {
+    level,
+    async run(command) {
+      const signal = AbortSignal.any([command.signal, closing.signal]);
+      const result = runCommand({ ...command, signal }, join(files, `script-${started++}`));
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+      await rm(files, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** The shell that runs a script, and how a script gets to it. */
+
+import type { ChildProcess } from 'node:child_process';
+import { access, constants, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { orMissing } from './host-files.ts';
+import type { ExitStatus } from './run-to-end.ts';
+
+/** An absolute program of the machine, looked for in fixed folders: PATH may name others. */
+export async function findProgram(name: string): Promise<string | null> {
+  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
+    const path = join(folder, name);
+    if (await isExecutable(path)) return path;
+  }
+  return null;
+}
+
+/** bash where there is one: that is what most scripts are written for. */
+export async function findShell(): Promise<string> {
+  return (await findProgram('bash')) ?? '/bin/sh';
+}
+
+/** The command line that runs a script with its errors in its output, in the order of writing. */
+export function shellCommand(shell: string, script: ScriptPlace): string[] {
+  const merge = script.by === 'argument' ? 'exec 2>&1; exec "$0" -c "$1"' : 'exec 2>&1; exec "$0" "$1"';
+  return ['/bin/sh', '-c', merge, shell, script.by === 'argument' ? script.text : script.path];
+}
+
+export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };
+
+/** One argument may have 128 KiB at most, and holds no NUL. */
+const LONGEST_ARGUMENT = 100 * 1024;
+
+/** Writes a script to `path` when it is too long for an argument; `use` runs it, then the file goes. */
+export async function withScript<T>(
+  script: string,
+  path: string,
+  use: (place: ScriptPlace) => Promise<T>,
+): Promise<T> {
+  if (Buffer.byteLength(script) <= LONGEST_ARGUMENT && !script.includes('\0')) {
+    return use({ by: 'argument', text: script });
+  }
+  await writeFile(path, script, { mode: 0o644 });
+  try {
+    return await use({ by: 'file', path });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** A child as execa gives it with `reject: false`. */
+type Child = Pick<ChildProcess, 'once'> &
+  PromiseLike<{ exitCode?: number; signal?: string; cause?: unknown }>;
+
+/** Settles when the child exits, before its pipes close; rejects when it could not be started. */
+export function exitOf(child: Child): Promise<ExitStatus> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+    child.then(({ exitCode, signal, cause }) => {
+      if (exitCode === undefined && signal === undefined) reject(cause);
+    }, reject);
+  });
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return (await orMissing(access(path, constants.X_OK).then(() => true))) ?? false;
+}

@@ -1,0 +1,108 @@
+/** Which places of the machine a command may see as toolchains, and how much of each. Decided from names alone. */
+
+import { basename, dirname, join, relative } from 'node:path';
+
+/** What must not be shown, and what is there anyway. All paths are absolute. */
+export interface Boundaries {
+  /** Home folders: of them only toolchains are shown, never the folder itself. */
+  readonly homes: readonly string[];
+  /** The work tree, as named and as resolved. It is mounted of its own, writable for commands. */
+  readonly roots: readonly string[];
+  /** The run directory and the real repository. */
+  readonly offLimits: readonly string[];
+}
+
+/** Parts of a system that hold sockets, credentials and other people's data. */
+const CLOSED = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys', '/var'];
+
+const CLOSED_IN_HOME = new Set([
+  '.aws',
+  '.azure',
+  '.config',
+  '.docker',
+  '.git-credentials',
+  '.gnupg',
+  '.kube',
+  '.netrc',
+  '.npmrc',
+  '.password-store',
+  '.pypirc',
+  '.ssh',
+]);
+
+/** Folders that hold programs and stand beside what those programs need. */
+const BIN_NAMES = new Set(['bin', 'sbin', 'shims']);
+
+/** Files that make their folder a self-contained environment or version manager wherever it stands. */
+const MARKERS = ['conda-meta', 'pyvenv.cfg', 'shims'];
+
+/** Folders beside `bin` in an installed toolchain. */
+const COMPANIONS = ['include', 'jre', 'lib', 'lib64', 'libexec'];
+
+/** Token files that package managers keep at the top of a prefix; an empty file hides each. */
+export const CREDENTIAL_FILES = [
+  '.netrc',
+  '.npmrc',
+  '.pypirc',
+  'credentials',
+  'credentials.json',
+  'credentials.toml',
+  'etc/npmrc',
+  'pip.conf',
+];
+
+/** `path` may be mounted read-only. A path of the work tree may not: what it leads to can change during the run. */
+export function mayBeShown(path: string, { homes, roots, offLimits }: Boundaries): boolean {
+  if (dirname(path) === '/') return false;
+  if (roots.some((root) => isWithin(path, root))) return false;
+  if (offLimits.some((place) => isWithin(place, path) || isWithin(path, place))) return false;
+  if (homes.some((home) => isWithin(home, path))) return false;
+  const home = homeOf(path, homes);
+  if (home === undefined) return !CLOSED.some((place) => isWithin(path, place));
+  return !CLOSED_IN_HOME.has(relative(home, path).split('/')[0] ?? '');
+}
+
+/**
+ * The prefix around a folder of programs, when that prefix is a toolchain; null when only the folder itself may be
+ * shown, as with `~/.cargo/bin` and `~/.local/bin`, whose neighbours hold credentials.
+ * `neighbours` are the names in the folder above.
+ */
+export function prefixAround(
+  bin: string,
+  neighbours: ReadonlySet<string>,
+  boundaries: Boundaries,
+): string | null {
+  const prefix = dirname(bin);
+  if (!BIN_NAMES.has(basename(bin)) || !mayBeShown(prefix, boundaries)) return null;
+  if (MARKERS.some((name) => neighbours.has(name))) return prefix;
+  const home = homeOf(prefix, boundaries.homes);
+  if (home !== undefined && isCommonFolder(relative(home, prefix))) return null;
+  // A checkout is somebody's project, with its own secrets, and no toolchain.
+  if (neighbours.has('.git')) return null;
+  return COMPANIONS.some((name) => neighbours.has(name)) ? prefix : null;
+}
+
+/** Where a link out of a folder of programs leads: another such folder, a tree of node packages, or one file. */
+export function linkTarget(path: string): { kind: 'bin' | 'modules' | 'file'; path: string } {
+  const [before, ...modules] = path.split('/node_modules/');
+  if (before !== undefined && modules.length > 0)
+    return { kind: 'modules', path: join(before, 'node_modules') };
+  const folder = dirname(path);
+  return BIN_NAMES.has(basename(folder)) ? { kind: 'bin', path: folder } : { kind: 'file', path };
+}
+
+/** `path` is `place` or lies below it. */
+export function isWithin(path: string, place: string): boolean {
+  return path === place || path.startsWith(place.endsWith('/') ? place : `${place}/`);
+}
+
+function homeOf(path: string, homes: readonly string[]): string | undefined {
+  const named = homes.find((home) => isWithin(path, home));
+  return named ?? /^(\/root|\/home\/[^/]+)(?=\/|$)/.exec(path)?.[0];
+}
+
+/** `~/x` and `~/.local/x` are shared by many programs, whatever stands in them. */
+function isCommonFolder(belowHome: string): boolean {
+  const depth = belowHome.split('/').length;
+  return depth === 1 || (depth === 2 && belowHome.startsWith('.local/'));
+}

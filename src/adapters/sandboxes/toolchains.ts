@@ -1,0 +1,155 @@
+/** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
+
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { entriesOf, linkOf, realPathOf } from './host-files.ts';
+import { type Boundaries, isWithin, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
+
+/** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
+export interface Toolchains {
+  readonly mounts: readonly { readonly source: string; readonly at: string }[];
+  readonly path: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface ToolchainHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program that runs us: its prefix holds npm. */
+  readonly execPath: string;
+  readonly boundaries: Boundaries;
+}
+
+/** Visible in every sandbox. */
+export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
+
+/** Folders that a toolchain finds by a variable; the folder is mounted and the variable passed on. */
+const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT', 'RUSTUP_HOME'];
+
+/** They choose a version among installed ones and hold nothing else. */
+const VERSION_VARIABLES = ['PYENV_VERSION', 'RUSTUP_TOOLCHAIN'];
+
+/** Where hosted runners keep every version of every toolchain. */
+const TOOL_CACHE = '/opt/hostedtoolcache';
+
+const ALWAYS_IN_PATH = ['/usr/bin', '/bin'];
+
+export async function findToolchains(host: ToolchainHost): Promise<Toolchains> {
+  const scan = new Scan(host.boundaries);
+  await scan.showPlace(TOOL_CACHE);
+
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(toolchainVariables(host.env))) {
+    const isVersion = VERSION_VARIABLES.includes(name);
+    if (isVersion || (isAbsolute(value) && (await scan.showPlace(normalize(value))))) variables[name] = value;
+  }
+  const path: string[] = [];
+  for (const entry of searchPath(host.env)) if (await scan.showBin(entry)) path.push(entry);
+  await scan.showBin(dirname(host.execPath));
+  return { mounts: scan.mounts(), path, variables };
+}
+
+/** The absolute folders of PATH in their order, and the system's own after them. */
+export function searchPath(env: ToolchainHost['env']): string[] {
+  const named = (env.PATH ?? '').split(':').filter(isAbsolute).map(withoutSlash);
+  return [...new Set([...named, ...ALWAYS_IN_PATH])];
+}
+
+/** Variables by which toolchains are found, as far as they are set. */
+export function toolchainVariables(env: ToolchainHost['env']): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of [...FOLDER_VARIABLES, ...VERSION_VARIABLES]) {
+    const value = env[name];
+    if (value !== undefined) found[name] = value;
+  }
+  // rustup's proxies in ~/.cargo/bin look below HOME, which is another one in the sandbox.
+  if (found.RUSTUP_HOME === undefined && env.HOME !== undefined)
+    found.RUSTUP_HOME = join(env.HOME, '.rustup');
+  return found;
+}
+
+/** Collects mounts; every place that is shown is followed to where its links lead. */
+class Scan {
+  readonly #boundaries: Boundaries;
+  readonly #mounts = new Map<string, string>();
+  readonly #bins = new Map<string, boolean>();
+
+  constructor(boundaries: Boundaries) {
+    this.#boundaries = boundaries;
+  }
+
+  /** Parents before what lies in them. */
+  mounts(): { source: string; at: string }[] {
+    return [...this.#mounts]
+      .map(([at, source]) => ({ at, source }))
+      .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  }
+
+  /** Makes a folder of programs work at this very path; false when it is missing or must stay hidden. */
+  async showBin(bin: string): Promise<boolean> {
+    const known = this.#bins.get(bin);
+    if (known !== undefined) return known;
+    this.#bins.set(bin, true);
+    const real = await realPathOf(bin);
+    const shown = real !== null && (await this.#showBin(bin, real));
+    this.#bins.set(bin, shown);
+    return shown;
+  }
+
+  async #showBin(bin: string, real: string): Promise<boolean> {
+    // The work tree's own folders are there; their links are the repository's word and lead nowhere new.
+    if (this.#isInWorkTree(bin) || this.#isInWorkTree(real)) return this.#isInWorkTree(bin);
+    const prefix = prefixAround(real, await namesIn(dirname(real)), this.#boundaries);
+    if (!this.#show(real, prefix ?? real)) return false;
+    if (bin !== real) {
+      const named = dirname(bin);
+      const wide =
+        prefix !== null && mayBeShown(named, this.#boundaries) && (await realPathOf(named)) === prefix;
+      if (!this.#show(bin, wide ? named : bin, wide ? prefix : real)) return false;
+    }
+    for (const name of await linksIn(real)) await this.#followLink(join(real, name));
+    return true;
+  }
+
+  /** Shows a file or folder whole, at this very path. */
+  async showPlace(path: string): Promise<boolean> {
+    const real = await realPathOf(path);
+    if (real === null || this.#isInWorkTree(real)) return false;
+    return this.#show(real, real) && (path === real || this.#show(path, path, real));
+  }
+
+  /** True when `path` is visible in the end: it was before, or `at` above it now is. */
+  #show(path: string, at: string, source: string = at): boolean {
+    if ([...SYSTEM, ...this.#mounts.keys()].some((place) => isWithin(path, place))) return true;
+    if (!mayBeShown(at, this.#boundaries)) return false;
+    this.#mounts.set(at, source);
+    return true;
+  }
+
+  async #followLink(link: string): Promise<void> {
+    for (let hop = 0, from = link; hop < 8; hop++) {
+      const to = await linkOf(from);
+      if (to === null) return;
+      from = resolve(dirname(from), to);
+      if (SYSTEM.some((place) => isWithin(from, place))) continue;
+      const target = linkTarget(from);
+      if (target.kind === 'bin') await this.showBin(target.path);
+      else await this.showPlace(target.path);
+    }
+  }
+
+  #isInWorkTree(path: string): boolean {
+    return this.#boundaries.roots.some((root) => isWithin(path, root));
+  }
+}
+
+function withoutSlash(path: string): string {
+  return normalize(path).replace(/(?<=.)\/$/, '');
+}
+
+async function linksIn(folder: string): Promise<string[]> {
+  const entries = (await entriesOf(folder)) ?? [];
+  return entries.filter((entry) => entry.isSymbolicLink()).map((entry) => entry.name);
+}
+
+async function namesIn(folder: string): Promise<Set<string>> {
+  return new Set(((await entriesOf(folder)) ?? []).map((entry) => entry.name));
+}
