@@ -91,10 +91,7 @@ function checkBlock(role: 'user' | 'assistant', block: unknown, path: string, me
   }
   if (block.type === 'tool_result') checkResult(block, path, memory);
   if (block.type === 'tool_use') checkCall(block, path);
-  if (
-    block.type === 'thinking' &&
-    (typeof block.thinking !== 'string' || typeof block.signature !== 'string')
-  )
+  if (block.type === 'thinking' && (typeof block.thinking !== 'string' || !block.signature))
     throw invalid(`${path}.thinking.signature: Field required`);
   if (block.type === 'redacted_thinking' && typeof block.data !== 'string')
     throw invalid(`${path}.redacted_thinking.data: Field required`);

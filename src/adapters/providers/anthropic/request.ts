@@ -88,9 +88,13 @@ function wireMessages(messages: readonly Message[]): WireMessage[] {
   return wire;
 }
 
-/** The API sends empty text blocks now and then, and refuses to take them back. Thinking blocks with empty text stay. */
+/**
+ * Two kinds of blocks come from the API and are refused by it: empty text, and a thought that was cut off before its
+ * signature. Thinking blocks with empty text are signed, and stay.
+ */
 function canGoBack(block: WireBlock): boolean {
-  return !(block.type === 'text' && block.text === '');
+  if (block.type === 'text') return block.text !== '';
+  return block.type !== 'thinking' || Boolean(block.signature);
 }
 
 /** Results first, in their order: the API takes text only after all of them. */
