@@ -1,7 +1,7 @@
 /** What a sandboxed command sees of the machine, in the order of mounting. */
 
 import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { statOf } from './host-files.ts';
@@ -144,7 +144,10 @@ async function objectStores(first: string): Promise<string[]> {
     if (!(await statOf(join(store, 'info/alternates')))?.isFile()) continue;
     const lines = (await readFile(join(store, 'info/alternates'), 'utf8')).split('\n');
     for (const line of lines) {
-      if (line !== '' && !line.startsWith('#')) stores.add(line.startsWith('/') ? line : join(store, line));
+      if (line === '' || line.startsWith('#')) continue;
+      const next = line.startsWith('/') ? line : join(store, line);
+      // The file may come with the repository, and must not be a way to show any folder of the machine.
+      if (basename(next) === 'objects') stores.add(next);
     }
   }
   return [...stores];

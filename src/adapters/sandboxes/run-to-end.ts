@@ -89,7 +89,8 @@ function untilClosed(stream: Readable): Promise<void> {
   });
 }
 
-function neverStarted(): CommandResult {
+/** The result of a command that the run was stopped before. */
+export function neverStarted(): CommandResult {
   const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
   return { end, output: whole('') };
 }

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLevel } from '../../domain/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
+import { neverStarted } from './run-to-end.ts';
 
 /** Runs one command; `scriptFile` is a path of ours for a script too long for an argument. */
 export type RunCommand = (command: SandboxCommand, scriptFile: string) => Promise<CommandResult>;
@@ -17,6 +18,7 @@ export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCom
     level,
     async run(command) {
       const signal = AbortSignal.any([command.signal, closing.signal]);
+      if (signal.aborted) return neverStarted();
       const result = runCommand({ ...command, signal }, join(files, `script-${started++}`));
       running.add(result);
       try {

@@ -71,6 +71,8 @@ class Scan {
   readonly #boundaries: Boundaries;
   readonly #mounts = new Map<string, string>();
   readonly #bins = new Map<string, boolean>();
+  /** Folders, by their real paths, whose links have been looked at: /bin is often /usr/bin. */
+  readonly #followed = new Set<string>();
 
   constructor(boundaries: Boundaries) {
     this.#boundaries = boundaries;
@@ -105,7 +107,10 @@ class Scan {
         prefix !== null && mayBeShown(named, this.#boundaries) && (await realPathOf(named)) === prefix;
       if (!this.#show(bin, wide ? named : bin, wide ? prefix : real)) return false;
     }
-    for (const name of await linksIn(real)) await this.#followLink(join(real, name));
+    if (!this.#followed.has(real)) {
+      this.#followed.add(real);
+      await Promise.all((await linksIn(real)).map((name) => this.#followLink(join(real, name))));
+    }
     return true;
   }
 
