@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
+import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
+import { answered, asking, plainConversation, resultsOf, turnOf } from './asking.ts';
+
+const settings = { model: 'claude-sonnet-5-5', maxOutputTokens: 8192, effort: null, showThinking: false };
+const ephemeral = { cache_control: { type: 'ephemeral' } };
+
+describe('a request', () => {
+  test('is nothing but the conversation and the settings', () => {
+    expect(requestBody(settings, plainConversation())).toEqual({
+      model: 'claude-sonnet-5-5',
+      max_tokens: 8192,
+      tools: [
+        {
+          name: 'read_file',
+          description: 'Reads a file.',
+          input_schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+        },
+      ],
+      system: [{ type: 'text', text: 'You change code.', ...ephemeral }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Mend the parser.', ...ephemeral }] }],
+      stream: true,
+    });
+  });
+
+  test('has the results of calls first, errors marked, and a notice where there was no output', () => {
+    const conversation = plainConversation(
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: 'a', name: 'read_file', input: {} },
+          { type: 'tool_use', id: 'b', name: 'read_file', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'The tests failed.' },
+          { type: 'tool_result', callId: 'a', text: '', isError: false },
+          { type: 'tool_result', callId: 'b', text: 'no such file', isError: true },
+        ],
+      },
+    );
+    expect(requestBody(settings, conversation).messages[2]).toEqual({
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'a', content: '(no output)' },
+        { type: 'tool_result', tool_use_id: 'b', content: 'no such file', is_error: true },
+        { type: 'text', text: 'The tests failed.', ...ephemeral },
+      ],
+    });
+  });
+
+  test('is the same bytes for the same conversation, and begins with the blocks of the one before', async () => {
+    const run = async (): Promise<string[]> => {
+      const { server, ask } = await asking([{ calls: [{ name: 'read_file', input: { path: 'a' } }] }, {}]);
+      const first = turnOf(await ask());
+      turnOf(await ask(plainConversation(answered(first), resultsOf(first))));
+      return server.requests.map(({ bytes }) => bytes);
+    };
+    const [once, again] = [await run(), await run()];
+    expect(again).toEqual(once);
+    const bare = once.map((bytes) => bytes.replaceAll(`,"cache_control":{"type":"ephemeral"}`, ''));
+    const blocks = bare[0]?.slice(0, bare[0].lastIndexOf(']'));
+    expect(blocks && bare[1]?.startsWith(blocks)).toBe(true);
+  });
+
+  test('says how hard to try and that thoughts are to be shown only when the user asked', async () => {
+    const { server, ask } = await asking([{}], { effort: 'max', showThinking: true });
+    turnOf(await ask());
+    const { output_config, thinking } = server.requests[0]?.body ?? {};
+    expect([output_config, thinking]).toEqual([
+      { effort: 'max' },
+      { type: 'adaptive', display: 'summarized' },
+    ]);
+  });
+
+  test('fits a model of the fourth generation, which does not think by itself', async () => {
+    const { server, ask } = await asking([{ text: 'ok' }], {
+      model: 'claude-sonnet-4-5-20250929',
+      showThinking: true,
+    });
+    expect(turnOf(await ask()).text).toBe('ok');
+    expect(server.requests[0]?.body).not.toHaveProperty('thinking');
+  });
+
+  test('never has more than four breakpoints', () => {
+    const turns = Array.from({ length: 12 }, (_, n) => [
+      {
+        role: 'assistant' as const,
+        content: [{ type: 'tool_use', id: `t${n}`, name: 'read_file', input: {} }],
+      },
+      {
+        role: 'user' as const,
+        content: [{ type: 'tool_result' as const, callId: `t${n}`, text: 'x', isError: false }],
+      },
+    ]).flat();
+    const bytes = JSON.stringify(requestBody(settings, plainConversation(...turns)));
+    expect(bytes.match(/cache_control/g)?.length).toBe(3);
+  });
+});
+
+describe('a provider is not made', () => {
+  const make = (more: { apiKey?: string; baseUrl?: string }) => () =>
+    createAnthropicProvider({ ...settings, apiKey: 'sk-ant-secret-value', ...more });
+
+  test.each([
+    ['without a key', { apiKey: '' }, 'There is no API key'],
+    ['with a key that cannot be sent', { apiKey: 'sk-ant-secret-value\n' }, 'contains spaces, line breaks'],
+    [
+      'for plain http on another machine',
+      { baseUrl: 'http://proxy.example/v1' },
+      'host proxy.example) must use https',
+    ],
+    ['for another protocol', { baseUrl: 'file:///etc/passwd' }, 'not an http(s) URL'],
+    ['for no URL at all', { baseUrl: 'api.anthropic.com' }, 'not an http(s) URL'],
+    ['for a URL with a password', { baseUrl: 'https://u:hunter22@api.example' }, 'no user, password'],
+  ])('%s', (_name, more, message) => {
+    let thrown: unknown;
+    try {
+      make(more)();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(ProviderSettingsError);
+    expect(String(thrown)).toContain(message);
+    expect(String(thrown)).not.toMatch(/secret-value|hunter22/);
+  });
+
+  test.each([
+    'http://localhost:1',
+    'http://127.0.0.1:1',
+    'http://[::1]:1',
+    'https://gateway.example/anthropic/',
+  ])('but it is for %s', (baseUrl) => {
+    expect(make({ baseUrl })().name).toBe('anthropic');
+  });
+});

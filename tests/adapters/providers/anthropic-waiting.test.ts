@@ -1,0 +1,103 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import type { Fault } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
+
+/** The first request meets the fault, every later one an answer. */
+const firstOnly = (fault: Fault) => (_request: unknown, n: number) =>
+  n === 0 ? { text: 'half', fault } : { text: 'whole' };
+
+test('an answer that stays silent for the idle timeout is asked for again', async () => {
+  const { ask } = await asking(firstOnly({ kind: 'stall', afterEvents: 3 }), { idleTimeoutMs: 300 });
+  const turn = turnOf(await ask());
+  expect([turn.text, turn.retries[0]?.cause]).toEqual([
+    'whole',
+    'The answer broke off: nothing came for 0.3 s (see --idle-timeout).',
+  ]);
+});
+
+test('an endpoint that sends no headers in time is asked again', async () => {
+  const { ask } = await asking(firstOnly({ kind: 'stall', afterEvents: null }), { connectTimeoutMs: 300 });
+  const turn = turnOf(await ask());
+  expect([turn.text, turn.retries[0]?.cause]).toEqual([
+    'whole',
+    'No connection: no answer within 0.3 s. Check the network, the proxy and the base URL.',
+  ]);
+});
+
+test('an error whose body never comes is still that error', async () => {
+  const stuck = createServer((_request, response) => {
+    response.writeHead(403, { 'content-type': 'application/json' }).flushHeaders();
+  });
+  await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    stuck.close();
+    stuck.closeAllConnections();
+  });
+  const { port } = stuck.address() as AddressInfo;
+  const { ask } = await asking([], { baseUrl: `http://127.0.0.1:${port}`, connectTimeoutMs: 300 });
+  expect(failureOf(await ask()).kind).toBe('permission');
+});
+
+test('an answer that comes slowly may take many times the idle timeout', async () => {
+  const { server, ask } = await asking([{ text: 'slow but steady', gapMs: 200 }], { idleTimeoutMs: 1500 });
+  expect([turnOf(await ask()).text, server.requests.length]).toEqual(['slow but steady', 1]);
+});
+
+test('pings are a sign of life', async () => {
+  const { server, ask } = await asking([{ text: 'x', pings: 10, gapMs: 200 }], { idleTimeoutMs: 1500 });
+  expect([turnOf(await ask()).text, server.requests.length]).toEqual(['x', 1]);
+});
+
+test('an interruption ends the turn while the endpoint says nothing', async () => {
+  const { server, ask } = await asking([{ fault: { kind: 'stall', afterEvents: null } }]);
+  const abort = new AbortController();
+  const answer = ask(undefined, abort.signal);
+  while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  abort.abort();
+  expect(await answer).toEqual({ status: 'interrupted' });
+});
+
+test('an interruption ends the turn in mid-stream', async () => {
+  const { ask, progress } = await asking([
+    { text: 'half an answer', fault: { kind: 'stall', afterEvents: 6 } },
+  ]);
+  const abort = new AbortController();
+  const answer = ask(undefined, abort.signal);
+  while (progress.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  abort.abort();
+  expect(await answer).toEqual({ status: 'interrupted' });
+});
+
+test('an interruption ends the wait before the next attempt', async () => {
+  const server = await startClaudeServer({
+    turns: [{ fault: { kind: 'http', status: 429, retryAfter: '100' } }],
+  });
+  onTestFinished(() => server.close());
+  const provider = createAnthropicProvider({
+    apiKey: TEST_KEY,
+    baseUrl: server.url,
+    model: 'claude-sonnet-5-5',
+    effort: null,
+    maxOutputTokens: 8192,
+    showThinking: false,
+  });
+  const abort = new AbortController();
+  const result = await provider.complete({
+    conversation: plainConversation(),
+    signal: abort.signal,
+    onProgress: () => setImmediate(() => abort.abort()),
+  });
+  expect([result, server.requests.length]).toEqual([{ status: 'interrupted' }, 1]);
+});
+
+test('a run that is already interrupted asks nothing', async () => {
+  const { server, ask } = await asking([{}]);
+  expect([await ask(undefined, AbortSignal.abort()), server.requests.length]).toEqual([
+    { status: 'interrupted' },
+    0,
+  ]);
+});
