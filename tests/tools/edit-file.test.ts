@@ -1,0 +1,186 @@
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { editFileTool } from '../../src/tools/edit-file.ts';
+import { readFileTool } from '../../src/tools/read-file.ts';
+import { findMatches, replaceMatches } from '../../src/tools/text-match.ts';
+import { writeFileTool } from '../../src/tools/write-file.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+
+let workspace: PlainWorkspace;
+
+beforeEach(() => {
+  workspace = plainWorkspace();
+});
+
+afterEach(() => workspace.remove());
+
+const edit = (find: string, replace: string, more: object = {}) =>
+  workspace.call(editFileTool, { path: 'file', find, replace, ...more });
+const onDisk = () => readFileSync(join(workspace.root, 'file'));
+
+/** Puts a text, edits it, and gives what is there then; the report when nothing was edited. */
+async function edited(text: string, find: string, replace: string, more: object = {}): Promise<string> {
+  workspace.put('file', text);
+  const result = await edit(find, replace, more);
+  return result.status === 'ok' ? onDisk().toString('utf8') : `${result.reason}: ${result.text}`;
+}
+
+describe('only the matched bytes change', () => {
+  test.each([
+    ['a byte order mark stays', '\ufeffone\ntwo\n', 'one', '1', '\ufeff1\ntwo\n'],
+    ['a missing final newline stays missing', 'one\ntwo', 'two', '2', 'one\n2'],
+    ['a final newline stays', 'one\ntwo\n', 'two', '2', 'one\n2\n'],
+    [
+      'CRLF is matched by a line feed, and inserted',
+      'a\r\nb\r\nc\r\n',
+      'a\nb',
+      'x\ny\nz',
+      'x\r\ny\r\nz\r\nc\r\n',
+    ],
+    ['CRLF is inserted where the match has no line end', 'a\r\nb\r\n', 'b', 'x\ny', 'a\r\nx\r\ny\r\n'],
+    ['CRLF written out is CRLF', 'a\r\nb\r\n', 'a\r\nb', 'x\r\ny', 'x\r\ny\r\n'],
+    [
+      'in mixed line endings the other lines stay as they are',
+      'a\r\nb\nc\r\nd\n',
+      'b\n',
+      'x\ny\n',
+      'a\r\nx\ny\nc\r\nd\n',
+    ],
+    ['in mixed line endings each line keeps its own', 'a\r\nb\nc\n', 'a\nb\nc', 'x\ny\nz', 'x\r\ny\nz\n'],
+    ['the last line takes the ending of the one before', 'a\r\nb', 'b', 'x\ny', 'a\r\nx\r\ny'],
+    ['dollar signs and braces are plain text', 'a.*b', '.*', "$&$1$'{{x}}", "a$&$1$'{{x}}b"],
+    ['a deletion leaves nothing behind', 'one\ntwo\nthree\n', 'two\n', '', 'one\nthree\n'],
+    ['a find with a BOM finds it', '\ufeffone', '\ufeffone', 'two', 'two'],
+  ])('%s', async (_, text, find, replace, expected) => {
+    expect(await edited(text, find, replace)).toBe(expected);
+  });
+
+  test('and the mode stays', async () => {
+    workspace.put('file', 'echo one\n');
+    chmodSync(join(workspace.root, 'file'), 0o755);
+    expect(await edit('one', 'two')).toEqual({ status: 'ok', text: 'Edited "file": at line 1.' });
+    expect(statSync(join(workspace.root, 'file')).mode & 0o777).toBe(0o755);
+  });
+
+  test('for any text with any line endings', () => {
+    const line = fc.tuple(fc.constantFrom('a', 'b', '', 'ab', '\r'), fc.constantFrom('\n', '\r\n'));
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('a', 'a\nb', '\n', 'b\r\n', 'b\n\n'), (lines, find) => {
+        const text = lines.flat().join('');
+        for (const match of findMatches(text, find, 1_000)) {
+          const found = text.slice(match.start, match.end);
+          expect(found.replaceAll('\r\n', '\n')).toBe(find.replaceAll('\r\n', '\n'));
+          expect(replaceMatches(text, [match], find.replaceAll('\r\n', '\n'))).toBe(text);
+          // A match never begins between the two characters of a line end when it could hold both.
+          if (found.startsWith('\n') && !find.includes('\r')) expect(text[match.start - 1]).not.toBe('\r');
+        }
+      }),
+    );
+  });
+});
+
+describe('exactly one match is wanted', () => {
+  test('more are refused with their lines', async () => {
+    expect(await edited('x\ny\nx x\n', 'x', 'z')).toBe(
+      'no_match: Not edited: find occurs 3 times in "file", at lines 1, 3, 3. Add text around it until it is unique, or set all.',
+    );
+    expect(onDisk().toString()).toBe('x\ny\nx x\n');
+  });
+
+  test('overlapping matches are more than one', async () => {
+    expect(await edited('aaa', 'aa', 'b')).toMatch(/^no_match: Not edited: find occurs 2 times/);
+  });
+
+  test('unless all are asked for', async () => {
+    expect(await edited('x\r\nyx\n', 'x', 'z', { all: true })).toBe('z\r\nyz\n');
+    expect(await edited('aaaa', 'aa', 'b', { all: true })).toBe('bb');
+  });
+
+  test('many places are counted, and the first are named', async () => {
+    workspace.put('file', 'x\n'.repeat(1_500));
+    expect(await edit('x', 'y', { all: true })).toEqual({
+      status: 'ok',
+      text: 'Edited "file": at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 1,490 more.',
+    });
+  });
+});
+
+describe('no match', () => {
+  test('shows the lines that differ in white space only', async () => {
+    const text = 'function a() {\n\treturn compute(1);\n}\n\nfunction b() {\n\treturn compute(2);\n}\n';
+    expect(await edited(text, 'function b() {\n    return compute(2);\n}', 'x')).toBe(
+      'no_match: Not edited: find does not occur in "file" (7 lines). The nearest lines are:\n5: function b() {\n6: \treturn compute(2);\n7: }',
+    );
+  });
+
+  test('shows the line that is most alike', async () => {
+    expect(await edited('alpha\nconst limit = 100;\nomega\n', 'const limits = 10;', 'x')).toBe(
+      'no_match: Not edited: find does not occur in "file" (3 lines). The nearest lines are:\n2: const limit = 100;',
+    );
+  });
+
+  test('says so when nothing is alike', async () => {
+    expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
+      'no_match: Not edited: find does not occur in "file" (1 lines). Nothing in it is alike.',
+    );
+    expect(await edited('', 'zzzz', 'x')).toMatch(/^no_match: /);
+  });
+
+  test('stays short and quick in a large file of long lines', async () => {
+    workspace.put('file', `${'lorem ipsum dolor '.repeat(50)}\n`.repeat(1_000));
+    const result = await edit(`${'lorem ipsum dolor sit '.repeat(50)}\n`.repeat(100), 'x');
+    expect(result).toMatchObject({ status: 'failed', reason: 'no_match' });
+    expect(result.text.length).toBeLessThan(4_000);
+  });
+});
+
+describe('refused', () => {
+  test('an edit that changes nothing', async () => {
+    expect(await edited('one\r\ntwo', 'one\n', 'one\r\n')).toBe(
+      'invalid_input: Not edited: find and replace are the same text.',
+    );
+  });
+
+  test('empty find, unknown fields and half a surrogate pair, by the schema', () => {
+    const valid = { path: 'a', find: 'x', replace: '' };
+    const accepted = (more: object) => editFileTool.schema.safeParse({ ...valid, ...more }).success;
+    expect([
+      accepted({}),
+      accepted({ find: '' }),
+      accepted({ count: 1 }),
+      accepted({ replace: '\udc00' }),
+    ]).toEqual([true, false, false, false]);
+  });
+
+  test('text in other encodings and binary files, whose bytes stay', async () => {
+    const bytes = Buffer.from('caf\xe9 one\n', 'latin1');
+    workspace.put('file', bytes);
+    expect(await edit('one', 'two')).toMatchObject({
+      reason: 'not_text',
+      text: expect.stringMatching(/^Not edited: "file" is Latin-1 or other non-UTF-8 text/),
+    });
+    expect(onDisk()).toEqual(bytes);
+    workspace.put('file', 'one\0');
+    expect(await edit('one', 'two')).toMatchObject({ reason: 'not_text' });
+  });
+
+  test('missing files and paths outside', async () => {
+    expect(await edit('one', 'two')).toMatchObject({ reason: 'not_found' });
+    expect(await workspace.call(editFileTool, { path: '../x', find: 'a', replace: 'b' })).toMatchObject({
+      reason: 'path_refused',
+    });
+  });
+});
+
+test('a file that was seen in part is still seen in part after an edit, and one seen whole still whole', async () => {
+  const replaceWhole = () => workspace.call(writeFileTool, { path: 'file', content: 'new' });
+  workspace.put('file', 'one\ntwo\nthree\n');
+  await workspace.call(readFileTool, { path: 'file', limit: 1 });
+  expect(await edit('one', '1')).toMatchObject({ status: 'ok' });
+  expect(await replaceWhole()).toMatchObject({ reason: 'conflict' });
+  await workspace.call(readFileTool, { path: 'file' });
+  expect(await edit('1', 'one')).toMatchObject({ status: 'ok' });
+  expect(await replaceWhole()).toMatchObject({ status: 'ok' });
+});

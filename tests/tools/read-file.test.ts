@@ -1,0 +1,189 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readFileTool } from '../../src/tools/read-file.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+
+let workspace: PlainWorkspace;
+
+beforeEach(() => {
+  workspace = plainWorkspace();
+});
+
+afterEach(() => workspace.remove());
+
+const read = (input: object, limit?: number) => workspace.call(readFileTool, input, limit);
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join('');
+
+/** The coverage of a file that was shown as far as the calls so far went. */
+async function coverage(path: string) {
+  const file = await workspace.context.workspace.readFile(path as never);
+  return file.status === 'ok' ? workspace.seen.coverage(path, file.blob) : file.reason;
+}
+
+describe('text', () => {
+  test('is shown as it is: byte order mark, line endings, missing final newline, no line numbers', async () => {
+    const text = '\ufeffone\r\ntwo\nError: three';
+    workspace.put('file.txt', text);
+    expect(await read({ path: './file.txt' })).toEqual({ status: 'ok', text });
+    expect(await coverage('file.txt')).toBe('all');
+  });
+
+  test('is shown from a line on, and for a number of lines, with a notice of where that is', async () => {
+    workspace.put('file.txt', numbered(5));
+    expect(await read({ path: 'file.txt', offset: 2, limit: 2 })).toEqual({
+      status: 'ok',
+      text: 'line 2\nline 3\n[Lines 2-3 of 5]',
+    });
+    expect(await coverage('file.txt')).toBe('part');
+    expect(await read({ path: 'file.txt', offset: 4, limit: 99 })).toEqual({
+      status: 'ok',
+      text: 'line 4\nline 5\n[Lines 4-5 of 5]',
+    });
+    expect(await coverage('file.txt')).toBe('part');
+    expect(await read({ path: 'file.txt', limit: 1 })).toEqual({
+      status: 'ok',
+      text: 'line 1\n[Lines 1-1 of 5]',
+    });
+    expect(await coverage('file.txt')).toBe('all');
+  });
+
+  test('that is empty is said to be empty', async () => {
+    workspace.put('empty', '');
+    expect(await read({ path: 'empty' })).toEqual({ status: 'ok', text: '(the file is empty)' });
+  });
+
+  test('has no line beyond its end', async () => {
+    workspace.put('file.txt', 'one\ntwo');
+    expect(await read({ path: 'file.txt', offset: 3 })).toEqual({
+      status: 'failed',
+      reason: 'invalid_input',
+      text: 'Line 3 is beyond the end: "file.txt" has 2 lines.',
+    });
+  });
+});
+
+describe('a large file', () => {
+  test('is refused over 100 KB, with a call that shows as much as fits', async () => {
+    workspace.put('big.txt', `${'x'.repeat(1023)}\n`.repeat(150));
+    expect(await read({ path: 'big.txt' })).toEqual({
+      status: 'failed',
+      reason: 'too_large',
+      text: '"big.txt" has 153,600 bytes in 150 lines; one call shows at most 102,400 bytes. Next: read_file {"path":"big.txt","offset":1,"limit":100}',
+    });
+    expect(await read({ path: 'big.txt', offset: 1, limit: 100 }, 200_000)).toMatchObject({ status: 'ok' });
+    expect(await read({ path: 'big.txt', offset: 40 })).toMatchObject({
+      reason: 'too_large',
+      text: expect.stringContaining('Next: read_file {"path":"big.txt","offset":40,"limit":100}'),
+    });
+  });
+
+  test('whose one line is over 100 KB is shown through a command', async () => {
+    workspace.put("it's.min.js", 'é'.repeat(60_000));
+    expect(await read({ path: "it's.min.js" })).toMatchObject({
+      reason: 'too_large',
+      text: expect.stringContaining(
+        `Next: run_command ${JSON.stringify({ command: `sed -n '1p' './it'\\''s.min.js' | cut -c 1-20000` })}`,
+      ),
+    });
+  });
+
+  test('that is not even read whole is shown through a command', async () => {
+    workspace.put('huge', 'x'.repeat(1_000_001));
+    expect(await read({ path: 'huge' })).toEqual({
+      status: 'failed',
+      reason: 'too_large',
+      text: `"huge" has 1,000,001 bytes; files over 1,000,000 bytes are not read whole. Next: run_command {"command":"sed -n '1,400p' ./huge"}`,
+    });
+  });
+});
+
+describe('a result that is cut', () => {
+  test('names the call that shows exactly the lines that are missing, and only what was shown counts as seen', async () => {
+    workspace.put('file.txt', numbered(1_000));
+    const cut = await read({ path: 'file.txt' }, 1_000);
+    const [head, , tail] = cut.text.split(/\[(\d+ of \d+)\]/);
+    const firstMissing = (head?.split('\n').length ?? 0) - 1 + 1;
+    const lastMissing = 1_000 - ((tail?.split('\n').length ?? 0) - 2);
+    expect(cut.next).toBe(
+      `read_file ${JSON.stringify({ path: 'file.txt', offset: firstMissing, limit: lastMissing - firstMissing + 1 })}`,
+    );
+    expect(await coverage('file.txt')).toBe('part');
+    await read(JSON.parse(cut.next?.slice('read_file '.length) ?? ''));
+    expect(await coverage('file.txt')).toBe('all');
+  });
+
+  test('can be followed, call by call, until everything has been seen', async () => {
+    workspace.put('file.txt', Array.from({ length: 60 }, (_, n) => `${n} ${'x'.repeat(n * 3)}\n`).join(''));
+    let next: string | undefined = 'read_file {"path":"file.txt"}';
+    for (let calls = 0; next !== undefined && calls < 60; calls += 1) {
+      next = (await read(JSON.parse(next.slice('read_file '.length)), 1_000)).next;
+    }
+    expect(await coverage('file.txt')).toBe('all');
+  });
+
+  test('inside one long line goes on with a command instead of the same call', async () => {
+    workspace.put('line.txt', `short\n${'x'.repeat(5_000)}\nshort\n`);
+    expect((await read({ path: 'line.txt', offset: 2, limit: 1 }, 1_000)).next).toBe(
+      `run_command {"command":"sed -n '2p' ./line.txt | cut -c 501-20500"}`,
+    );
+  });
+});
+
+describe('what is not UTF-8 text', () => {
+  test.each([
+    [
+      'logo.png',
+      Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+      'a PNG image',
+      '89 50 4e 47 0d 0a 1a 0a 00 00 00 0d 49 48 44 52',
+      '',
+    ],
+    ['data', Buffer.of(1, 0, 2), 'binary data', '01 00 02', ''],
+    [
+      'wide.txt',
+      Buffer.from('\ufeffhi', 'utf16le'),
+      'UTF-16 text (little endian)',
+      'ff fe 68 00 69 00',
+      ' Next: run_command {"command":"iconv -f UTF-16 -t UTF-8 ./wide.txt"}',
+    ],
+    [
+      'old.txt',
+      Buffer.from('caf\xe9', 'latin1'),
+      'Latin-1 or other non-UTF-8 text',
+      '63 61 66 e9',
+      ' Next: run_command {"command":"iconv -f LATIN1 -t UTF-8 ./old.txt"}',
+    ],
+  ])('%s is named for what it is', async (path, bytes, kind, first, next) => {
+    workspace.put(path, bytes);
+    expect(await read({ path })).toEqual({
+      status: 'failed',
+      reason: 'not_text',
+      text: `"${path}" is ${kind}, not UTF-8 text: ${bytes.length} bytes, first bytes ${first}.${next}`,
+    });
+  });
+});
+
+describe('a path', () => {
+  test.each(['../x', '/etc/passwd', '.GIT/config', 'a/.git/config', 'a\0b'])(
+    '%j is refused',
+    async (path) => {
+      expect(await read({ path })).toMatchObject({ status: 'failed', reason: 'path_refused' });
+    },
+  );
+
+  test('with brackets and dots in its name is a path like any other', async () => {
+    workspace.put('app/[...slug].tsx', 'export {}\n');
+    expect(await read({ path: 'app/[...slug].tsx' })).toEqual({ status: 'ok', text: 'export {}\n' });
+  });
+
+  test('that leads through a link outside is refused, and one that is missing gets its neighbours named', async () => {
+    symlinkSync('/etc', join(workspace.root, 'etc'));
+    workspace.put('main.ts', '');
+    expect(await read({ path: 'etc/passwd' })).toMatchObject({ reason: 'path_refused' });
+    expect(await read({ path: 'mian.ts' })).toMatchObject({
+      reason: 'not_found',
+      text: expect.stringContaining('Nearest names in the repository root: "main.ts"'),
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { createTools, definitionsOf } from '../../src/tools/registry.ts';
+import { plainWorkspace } from '../support/plain-workspace.ts';
+
+const tools = createTools({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 });
+const definitions = definitionsOf(tools);
+
+test('the model is given these seven tools, with these inputs, and nothing else fits', () => {
+  const inputs = Object.fromEntries(
+    definitions.map(({ name, inputSchema: { properties, required, additionalProperties } }) => [
+      name,
+      { all: Object.keys(properties as object), required, additionalProperties },
+    ]),
+  );
+  const strict = (required: string[], optional: string[] = []) => ({
+    all: [...required, ...optional],
+    required,
+    additionalProperties: false,
+  });
+  expect(inputs).toEqual({
+    read_file: strict(['path'], ['offset', 'limit']),
+    write_file: strict(['path', 'content']),
+    edit_file: strict(['path', 'find', 'replace'], ['all']),
+    list_files: strict(['path'], ['glob']),
+    search: strict(['pattern'], ['path', 'glob']),
+    run_command: strict(['command'], ['timeout_seconds']),
+    finish: strict(['status', 'summary']),
+  });
+});
+
+test('a definition says what it must and no more', () => {
+  expect(definitions.find(({ name }) => name === 'read_file')?.inputSchema).toEqual({
+    type: 'object',
+    properties: {
+      path: { type: 'string' },
+      offset: { type: 'integer', minimum: 1, description: 'First line, from 1' },
+      limit: { type: 'integer', minimum: 1, description: 'Number of lines' },
+    },
+    required: ['path'],
+    additionalProperties: false,
+  });
+});
+
+test('definitions are the same bytes every time', () => {
+  const again = definitionsOf(createTools({ commandTimeoutMs: 1, maxCommandTimeoutMs: 2 }));
+  expect(JSON.stringify(again)).toBe(JSON.stringify(definitions));
+});
+
+test('unknown fields and wrong types are refused by every tool', () => {
+  for (const tool of tools) {
+    const required = {
+      path: 'a',
+      content: '',
+      find: 'a',
+      replace: '',
+      pattern: 'a',
+      command: 'a',
+      status: 'done',
+      summary: '',
+    };
+    const wanted =
+      definitions.find((definition) => definition.name === tool.name)?.inputSchema.required ?? [];
+    const valid = Object.fromEntries(
+      Object.entries(required).filter(([name]) => (wanted as string[]).includes(name)),
+    );
+    expect([tool.name, tool.schema.safeParse(valid).success]).toEqual([tool.name, true]);
+    expect(tool.schema.safeParse({ ...valid, cwd: '/' }).success).toBe(false);
+    for (const name of Object.keys(valid))
+      expect(tool.schema.safeParse({ ...valid, [name]: 7 }).success).toBe(false);
+    expect(tool.schema.safeParse('text').success).toBe(false);
+  }
+});
+
+test('finish carries its verdict and summary', async () => {
+  const finish = tools.find((tool) => tool.name === 'finish');
+  const workspace = plainWorkspace();
+  try {
+    expect(await finish?.execute({ status: 'blocked', summary: 'No such API.' }, workspace.context)).toEqual({
+      status: 'finished',
+      verdict: 'blocked',
+      summary: 'No such API.',
+    });
+  } finally {
+    workspace.remove();
+  }
+});

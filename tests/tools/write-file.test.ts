@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readFileTool } from '../../src/tools/read-file.ts';
+import { writeFileTool } from '../../src/tools/write-file.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+
+let workspace: PlainWorkspace;
+
+beforeEach(() => {
+  workspace = plainWorkspace({ ignored: (path) => path.startsWith('build/') });
+});
+
+afterEach(() => workspace.remove());
+
+const write = (path: string, content: string) => workspace.call(writeFileTool, { path, content });
+const onDisk = (path: string) => readFileSync(join(workspace.root, path), 'utf8');
+
+test('a new file gets exactly the content, in folders that are made for it', async () => {
+  expect(await write('src/a/b.ts', 'é\r\n')).toEqual({
+    status: 'ok',
+    text: 'Created "src/a/b.ts": 4 bytes.',
+  });
+  expect(onDisk('src/a/b.ts')).toBe('é\r\n');
+});
+
+test('empty content is content', async () => {
+  expect(await write('pkg/__init__.py', '')).toEqual({
+    status: 'ok',
+    text: 'Created "pkg/__init__.py": 0 bytes.',
+  });
+  expect(onDisk('pkg/__init__.py')).toBe('');
+});
+
+test('a file that was never read, or read whole, may be replaced', async () => {
+  workspace.put('a', 'old');
+  expect(await write('a', 'new')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
+  workspace.put('b', 'old');
+  await workspace.call(readFileTool, { path: 'b' });
+  expect(await write('b', 'new')).toEqual({ status: 'ok', text: 'Replaced "b": 3 bytes.' });
+});
+
+test('a file of which only a part was shown keeps its content until the rest is read', async () => {
+  const text = 'a line of text\n'.repeat(100);
+  workspace.put('long.txt', text);
+  await workspace.call(readFileTool, { path: 'long.txt' }, 1_000);
+  expect(await write('long.txt', 'short')).toEqual({
+    status: 'failed',
+    reason: 'conflict',
+    text:
+      'Not written: only a part of "long.txt" (100 lines) has been shown, and the rest would be lost. Change it with edit_file, or read the rest first: ' +
+      'read_file {"path":"long.txt","offset":1,"limit":50} and read_file {"path":"long.txt","offset":51}',
+  });
+  expect(onDisk('long.txt')).toBe(text);
+  await workspace.call(readFileTool, { path: 'long.txt', offset: 1, limit: 50 });
+  await workspace.call(readFileTool, { path: 'long.txt', offset: 51 });
+  expect(await write('long.txt', 'short')).toMatchObject({ status: 'ok' });
+});
+
+test('a file that changed since it was shown in part is another version, and may be replaced', async () => {
+  workspace.put('a', 'one\ntwo\n');
+  await workspace.call(readFileTool, { path: 'a', limit: 1 });
+  workspace.put('a', 'three\n');
+  expect(await write('a', 'new')).toMatchObject({ status: 'ok' });
+});
+
+test('what the model has written itself it may write again', async () => {
+  await write('a', 'one');
+  expect(await write('a', 'two')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
+});
+
+test('a path that git ignores is written, and is said to stay out of the patch', async () => {
+  expect(await write('build/out.js', 'x')).toEqual({
+    status: 'ok',
+    text: 'Created "build/out.js": 1 bytes. Git ignores this path, so it will not be in the patch.',
+  });
+});
+
+test('half a surrogate pair is refused by the schema; a whole one is fine', () => {
+  expect(writeFileTool.schema.safeParse({ path: 'a', content: 'x\ud83d' }).error?.issues).toMatchObject([
+    { path: ['content'], message: 'holds half a surrogate pair, which is not valid Unicode' },
+  ]);
+  expect(writeFileTool.schema.safeParse({ path: 'a', content: '😀' }).success).toBe(true);
+});
+
+test('the target is the tidied path, and nothing when the path is refused', () => {
+  expect(writeFileTool.target?.({ path: './a//b', content: '' })).toBe('a/b');
+  expect(writeFileTool.target?.({ path: '../b', content: '' })).toBe(null);
+});
+
+test('folders and paths outside are refused', async () => {
+  workspace.put('src/a', '');
+  expect(await write('src', 'x')).toMatchObject({ status: 'failed', reason: 'path_refused' });
+  expect(await write('../x', 'x')).toMatchObject({ status: 'failed', reason: 'path_refused' });
+  expect(await write('.git/hooks/pre-commit', 'x')).toMatchObject({
+    status: 'failed',
+    reason: 'path_refused',
+  });
+});
