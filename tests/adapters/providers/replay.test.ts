@@ -1,0 +1,149 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createProvider, providerNames } from '../../../src/adapters/providers/registry.ts';
+import { createReplayProvider, readRecording } from '../../../src/adapters/providers/replay.ts';
+import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
+import { type LlmTurn, noUsage } from '../../../src/domain/conversation.ts';
+import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
+import { plainConversation } from './asking.ts';
+
+function turn(text: string): LlmTurn {
+  return {
+    content: [
+      { type: 'thinking', thinking: '', signature: 's', later: [1] },
+      { type: 'text', text },
+    ],
+    stop: 'end_turn',
+    stopDetail: '',
+    calls: [],
+    text,
+    usage: noUsage,
+    model: 'claude-sonnet-5-5',
+    retries: [{ cause: 'overloaded', waitedMs: 500 }],
+    durationMs: 12,
+  };
+}
+
+const completed = (text: string) =>
+  JSON.stringify({ type: 'turn.completed', turn: turn(text), seq: 2, at: 5 });
+const toolLine = JSON.stringify({ type: 'tool.completed', call: 'a', seq: 3, at: 6 });
+const recorded = (...lines: string[]) =>
+  createReplayProvider({ name: 'events.jsonl', text: lines.join('\n') });
+
+function ask(provider: LlmProvider, progress: TurnProgress[] = []): Promise<TurnResult> {
+  const { signal } = new AbortController();
+  return provider.complete({
+    conversation: plainConversation(),
+    signal,
+    onProgress: (step) => progress.push(step),
+  });
+}
+
+async function fileWith(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'replay-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'events.jsonl');
+  await writeFile(path, text);
+  return path;
+}
+
+test('recorded turns come back in their order, exactly as they were', async () => {
+  const started = JSON.stringify({ type: 'run.started', model: 'claude-opus-5-5', seq: 1, at: 1 });
+  const provider = recorded(started, completed('one'), toolLine, '', completed('two'), '');
+  const progress: TurnProgress[] = [];
+  expect([await ask(provider, progress), await ask(provider, progress)]).toEqual([
+    { status: 'ok', turn: turn('one') },
+    { status: 'ok', turn: turn('two') },
+  ]);
+  expect(progress).toEqual([
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'two' },
+  ]);
+  expect([provider.name, provider.model]).toEqual(['replay', 'claude-opus-5-5']);
+});
+
+test('blocks keep the order of their fields', async () => {
+  const line = completed('x').replace('"type":"thinking","thinking":""', '"thinking":"","type":"thinking"');
+  const result = await ask(recorded(line));
+  expect(result.status === 'ok' && JSON.stringify(result.turn.content[0])).toBe(
+    '{"thinking":"","type":"thinking","signature":"s","later":[1]}',
+  );
+});
+
+test('asked beyond its end, it says how many turns there were', async () => {
+  const provider = recorded(completed('one'));
+  await ask(provider);
+  expect([await ask(provider), await ask(provider)]).toEqual(
+    Array(2).fill({
+      status: 'failed',
+      kind: 'recording',
+      message:
+        'The recording events.jsonl holds 1 model turns, and the run asked for one more. ' +
+        'It goes another way than the one that was recorded.',
+      retries: [],
+    }),
+  );
+});
+
+test('a recorded failure of the provider is played too', async () => {
+  const line = JSON.stringify({ type: 'turn.failed', kind: 'billing', message: 'no credit', retries: [] });
+  expect(await ask(recorded(line))).toEqual({
+    status: 'failed',
+    kind: 'billing',
+    message: 'no credit',
+    retries: [],
+  });
+});
+
+test.each([
+  ['torn', completed('two').slice(0, 40), 'line 3: not a JSON event; the line is torn or damaged'],
+  ['no event', '[1]', 'line 3: not a JSON event'],
+  [
+    'an invalid turn',
+    '{"type":"turn.completed","turn":{"content":[]}}',
+    'line 3: not a valid turn (turn.stop: ',
+  ],
+  ['an invalid failure', '{"type":"turn.failed"}', 'line 3: not a valid failure (kind: '],
+])('a line that is %s is named when its turn is due', async (_name, line, message) => {
+  const provider = recorded(completed('one'), toolLine, line);
+  expect((await ask(provider)).status).toBe('ok');
+  expect(await ask(provider)).toMatchObject({ kind: 'recording', message: expect.stringContaining(message) });
+});
+
+test('an interrupted run is told so', async () => {
+  const request = { conversation: plainConversation(), signal: AbortSignal.abort(), onProgress: () => {} };
+  expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });
+});
+
+test('a recording that cannot be read is named', async () => {
+  await expect(readRecording('/nonexistent/events.jsonl')).rejects.toThrow(
+    new ProviderSettingsError('The recording /nonexistent/events.jsonl cannot be read (ENOENT).'),
+  );
+});
+
+const settings = {
+  model: 'claude-sonnet-5-5',
+  maxOutputTokens: 8192,
+  effort: null,
+  showThinking: false,
+  apiKey: null,
+  recording: null,
+};
+
+test('the registry makes every provider by its name', async () => {
+  expect(providerNames).toEqual(['anthropic', 'replay']);
+  const recording = await fileWith(completed('one'));
+  const replay = await createProvider('replay', { ...settings, recording });
+  const anthropic = await createProvider('anthropic', { ...settings, apiKey: 'sk-ant-test' });
+  expect([replay.model, anthropic.model]).toEqual(['claude-sonnet-5-5', 'claude-sonnet-5-5']);
+  expect(await ask(replay)).toEqual({ status: 'ok', turn: turn('one') });
+});
+
+test('the registry says what a provider lacks', async () => {
+  await expect(createProvider('anthropic', settings)).rejects.toThrow(
+    'There is no API key. Set ANTHROPIC_API_KEY.',
+  );
+  await expect(createProvider('replay', settings)).rejects.toThrow('The replay provider needs a recording');
+});
