@@ -1,0 +1,72 @@
+/**
+ * The throwaway git dir that commands get instead of the real one: the same history, branches and index, so that the
+ * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
+ */
+
+import { copyFileSync, lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentGit } from '../../ports.ts';
+import { makeRepository } from './bare-repository.ts';
+import type { Checkout } from './checkout-layout.ts';
+import { runGit } from './git.ts';
+import { copyIndex } from './start-index.ts';
+import type { UserSettings } from './user-settings.ts';
+
+/** Makes the folder `gitDir`, which must not exist yet. */
+export async function makeAgentGit(
+  checkout: Checkout,
+  gitDir: string,
+  settings: UserSettings,
+): Promise<AgentGit> {
+  makeRepository({
+    gitDir,
+    objectFormat: checkout.objectFormat,
+    alternate: checkout.objects,
+    head: checkout.head.branchRef === null ? (checkout.head.commit ?? '') : `ref: ${checkout.head.branchRef}`,
+    core: {
+      bare: false,
+      filemode: settings.fileMode,
+      ignorecase: settings.ignoreCase,
+      autocrlf: settings.autocrlf,
+      eol: settings.eol,
+      logallrefupdates: true,
+    },
+    // Without a name the model's own commits would fail.
+    config: '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost\n[gc]\n\tauto = 0\n',
+  });
+  // Listed one by one, so that any ref storage will do; the stash is the user's own and stays out.
+  const refs = await runGit({
+    cwd: checkout.root,
+    args: [
+      `--git-dir=${checkout.gitDir}`,
+      'for-each-ref',
+      '--format=%(objectname) %(refname)',
+      'refs/heads',
+      'refs/tags',
+      'refs/remotes',
+    ],
+  });
+  writeFileSync(join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with:\n'), refs]));
+  for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
+    copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
+  }
+  const mtimeNs = copyIndex(checkout.gitDir, gitDir, 'index');
+  // A younger index would make git believe files that changed in the very moment the real one was written.
+  if (mtimeNs !== null) setMtime(join(gitDir, 'index'), mtimeNs);
+  const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
+  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
+}
+
+/** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */
+function setMtime(path: string, mtimeNs: bigint): void {
+  const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
+  utimesSync(path, seconds, seconds);
+}
+
+function copyIfThere(from: string, to: string): void {
+  try {
+    copyFileSync(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}

@@ -1,0 +1,39 @@
+/** Makes the small repositories of the run by hand: no template, no hook, no setting but the ones written here. */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ObjectFormat } from './object-store.ts';
+
+export interface RepositoryPlan {
+  readonly gitDir: string;
+  readonly objectFormat: ObjectFormat;
+  /** Object store to read from besides its own; null for none. */
+  readonly alternate: string | null;
+  /** Content of HEAD, without the newline. */
+  readonly head: string;
+  /** Lines of the `[core]` section. */
+  readonly core: Readonly<Record<string, string | boolean>>;
+  /** Further sections of the configuration, as text. */
+  readonly config?: string;
+}
+
+/** Creates the folder and what git needs to take it for a repository. */
+export function makeRepository(plan: RepositoryPlan): void {
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
+    mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
+  }
+  const core = { repositoryformatversion: plan.objectFormat === 'sha1' ? '0' : '1', ...plan.core };
+  const lines = Object.entries(core).map(([name, value]) => `\t${name} = ${value}\n`);
+  const format = plan.objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${plan.objectFormat}\n`;
+  writeFileSync(join(plan.gitDir, 'config'), `[core]\n${lines.join('')}${format}${plan.config ?? ''}`);
+  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
+  if (plan.alternate !== null) {
+    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), `${quoted(plan.alternate)}\n`);
+  }
+}
+
+/** A path as `objects/info/alternates` wants it: C-quoted when a newline, a quote or a comment sign could be misread. */
+function quoted(path: string): string {
+  if (!/[\n"\\]|^#/.test(path)) return path;
+  return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,87 @@
+/** Finds the checkout that a folder lies in. */
+
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Checkout } from './checkout-layout.ts';
+import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from './git.ts';
+import { decodeName } from './names.ts';
+import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
+
+export { openWorkspace, type WorkspacePlaces } from './git-workspace.ts';
+
+export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
+
+/** `env` names the user's git configuration, which says whose checkouts are safe to use. */
+export async function findCheckout(startDir: string, env: UserEnvironment): Promise<CheckoutResult> {
+  if (findGit() === null)
+    return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
+  let start: string;
+  try {
+    start = realpathSync(startDir);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error)
+      return failed(`The folder ${startDir} cannot be opened: ${error.message}.`);
+    throw error;
+  }
+  const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
+  const topLevel = await ask('rev-parse', '--show-toplevel');
+  if (topLevel.exitCode !== 0) return failed(await whyNot(start, topLevel, ask));
+  const root = line(topLevel);
+  if (Buffer.from(root, 'utf8').toString('utf8') !== root)
+    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
+
+  const where = async (...args: string[]) =>
+    realpathSync(resolve(start, line(await ask('rev-parse', ...args))));
+  const commit = await ask('rev-parse', '--verify', '--quiet', 'HEAD');
+  const branch = await ask('symbolic-ref', '--quiet', 'HEAD');
+  const format = line(await ask('rev-parse', '--show-object-format'));
+  return {
+    status: 'ok',
+    checkout: {
+      root: realpathSync(root),
+      gitDir: await where('--absolute-git-dir'),
+      commonDir: await where('--git-common-dir'),
+      objects: await where('--git-path', 'objects'),
+      prefix: line(await ask('rev-parse', '--show-prefix')).replace(/\/$/, ''),
+      objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
+      head: {
+        commit: commit.exitCode === 0 ? line(commit) : null,
+        branchRef: branch.exitCode === 0 ? line(branch) : null,
+      },
+    },
+  };
+}
+
+const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
+
+async function whyNot(
+  start: string,
+  { stderr }: GitAnswer,
+  ask: (...args: string[]) => Promise<GitAnswer>,
+): Promise<string> {
+  if (stderr.includes('safe.directory')) {
+    const mend = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
+    return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${mend ?? SAFE_DIRECTORY}`;
+  }
+  if (stderr.includes('not a git repository')) {
+    return `${start} is not in a git repository. Name a checkout with --repo, or make one with: git init`;
+  }
+  const bare = await ask('rev-parse', '--is-bare-repository');
+  if (bare.exitCode === 0 && line(bare) === 'true') {
+    return `${start} is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>`;
+  }
+  const inside = await ask('rev-parse', '--is-inside-git-dir');
+  if (inside.exitCode === 0 && line(inside) === 'true') {
+    return `${start} is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.`;
+  }
+  return `git cannot use ${start}: ${stderr || 'no reason given'}`;
+}
+
+/** Output without the newline that ends it; names may hold newlines of their own. */
+function line({ stdout }: GitAnswer): string {
+  return decodeName(stdout).replace(/\n$/, '');
+}
+
+function failed(message: string): CheckoutResult {
+  return { status: 'failed', message };
+}

@@ -1,0 +1,186 @@
+/** Takes the content of files into the object store, as git itself would keep it. */
+
+import { closeSync, readlinkSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type Conversion,
+  NO_CONVERSION,
+  streamWithoutCr,
+  TextStats,
+  toGit,
+  turnsLineEndings,
+} from './conversion.ts';
+import { isLfsPointer, lfsPointer, sha256Of } from './lfs-pointer.ts';
+import type { ObjectStore } from './object-store.ts';
+import { chunksOf, type OpenedFile, openRegular, readWhole, statNow } from './opened-file.ts';
+import { absolutePath, type FileStat, invisible, sameStat } from './work-tree.ts';
+
+/** A file to be taken in. */
+export interface Wanted {
+  readonly path: string;
+  readonly stat: FileStat;
+  /** The blob that the user's index has for the path; null when there is none. */
+  readonly inIndex: string | null;
+}
+
+/** `stat` is null when the file kept changing, so that it has to be looked at again next time. */
+export type Taken =
+  | {
+      status: 'ok';
+      blob: string;
+      size: number;
+      kind: 'file' | 'link';
+      executable: boolean;
+      stat: FileStat | null;
+    }
+  | { status: 'absent' }
+  | { status: 'unreadable' };
+
+export interface ContentSources {
+  readonly root: string;
+  readonly store: ObjectStore;
+  conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>>;
+  /** Which of these paths the user's index holds as text with CRLF. */
+  crlfInIndex(paths: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Says that a path's content could not be kept as git would. */
+  warn(text: string): void;
+}
+
+/** Files above this are never held in memory, unless their encoding has to be turned. */
+const STREAMED_BYTES = 16 * 1024 * 1024;
+
+/** Files taken in between two breaths, so that signals and timers are served. */
+const BREATH = 100;
+
+/** How often a file that changes while it is read is read again. */
+const ATTEMPTS = 4;
+
+/** Takes in all wanted files; every wanted path has an answer. */
+export async function takeContents(
+  wanted: readonly Wanted[],
+  sources: ContentSources,
+): Promise<Map<string, Taken>> {
+  const taken = new Map<string, Taken>();
+  const files = wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path);
+  const conversions = files.length > 0 ? await sources.conversions(files) : new Map<string, Conversion>();
+  const undecided: Wanted[] = [];
+  let count = 0;
+  for (const want of wanted) {
+    const conversion = conversions.get(want.path) ?? NO_CONVERSION;
+    const crlfInIndex = want.inIndex === null ? false : null;
+    const one = await takeOne(want, { conversion, crlfInIndex }, sources);
+    if (one === 'ask_index') undecided.push(want);
+    else taken.set(want.path, one);
+    count += 1;
+    if (count % BREATH === 0) await setImmediate();
+  }
+  if (undecided.length === 0) return taken;
+  const crlf = await sources.crlfInIndex(undecided.map(({ path }) => path));
+  for (const want of undecided) {
+    const conversion = conversions.get(want.path) ?? NO_CONVERSION;
+    const one = await takeOne(want, { conversion, crlfInIndex: crlf.has(want.path) }, sources);
+    if (one !== 'ask_index') taken.set(want.path, one);
+  }
+  return taken;
+}
+
+/** How one file is to be turned; `crlfInIndex` is null while nobody has looked. */
+interface Turning {
+  readonly conversion: Conversion;
+  readonly crlfInIndex: boolean | null;
+}
+
+async function takeOne(
+  want: Wanted,
+  turning: Turning,
+  sources: ContentSources,
+): Promise<Taken | 'ask_index'> {
+  if (want.stat.kind === 'link') return takeLink(want, sources);
+  for (let attempt = 1; ; attempt += 1) {
+    const opening = openRegular(sources.root, want.path);
+    if (opening.status !== 'open') return opening;
+    const { file } = opening;
+    try {
+      const content = await takeContent(file, want, turning, sources);
+      if (content === 'ask_index') return content;
+      const still = sameStat(file.stat, statNow(file));
+      if (content !== null && (still || attempt === ATTEMPTS)) {
+        const { executable } = file.stat;
+        return { status: 'ok', ...content, kind: 'file', executable, stat: still ? file.stat : null };
+      }
+      if (attempt > ATTEMPTS) return { status: 'unreadable' };
+    } finally {
+      closeSync(file.descriptor);
+    }
+  }
+}
+
+type Content = { blob: string; size: number };
+
+/** Null when the file ended too early, so that what was read is no state that it ever had. */
+async function takeContent(
+  file: OpenedFile,
+  want: Wanted,
+  turning: Turning,
+  sources: ContentSources,
+): Promise<Content | 'ask_index' | null> {
+  const { store, warn } = sources;
+  const { conversion, crlfInIndex } = turning;
+  if (conversion.filter === 'lfs') return takeLfs(file, want, sources);
+  if (file.stat.size > STREAMED_BYTES && !conversion.ident && conversion.encoding === null) {
+    return takeStreamed(file, turning, store);
+  }
+  const raw = readWhole(file);
+  const converted = toGit(raw, conversion, crlfInIndex);
+  if (converted.status === 'ask_index') return 'ask_index';
+  if (converted.status === 'failed') {
+    warn(`${JSON.stringify(want.path)} is kept as it is on disk: ${converted.message}.`);
+  }
+  const bytes = converted.status === 'ok' ? converted.bytes : raw;
+  return { blob: store.write(bytes, want.inIndex), size: raw.length };
+}
+
+async function takeStreamed(
+  file: OpenedFile,
+  { conversion, crlfInIndex }: Turning,
+  store: ObjectStore,
+): Promise<Content | 'ask_index' | null> {
+  const { size } = file.stat;
+  let crlf = 0;
+  if (conversion.lineEndings !== 'keep') {
+    const stats = new TextStats();
+    for await (const chunk of chunksOf(file)) stats.add(chunk);
+    const turn = turnsLineEndings(stats, conversion.lineEndings, crlfInIndex);
+    if (turn === 'ask_index') return turn;
+    if (turn) crlf = stats.crlf;
+  }
+  const chunks = crlf > 0 ? streamWithoutCr(chunksOf(file)) : chunksOf(file);
+  const blob = await store.writeStream(chunks, size - crlf);
+  return blob === null ? null : { blob, size };
+}
+
+/** Git keeps a pointer to the content; the content itself has to be pushed by git-lfs. */
+async function takeLfs(file: OpenedFile, { inIndex }: Wanted, { store }: ContentSources): Promise<Content> {
+  const { size } = file.stat;
+  const raw = size <= 1024 ? readWhole(file) : null;
+  if (raw && isLfsPointer(raw)) return { blob: store.write(raw, inIndex), size };
+  return { blob: store.write(lfsPointer(await sha256Of(chunksOf(file)), size), inIndex), size };
+}
+
+function takeLink({ path, stat, inIndex }: Wanted, { root, store }: ContentSources): Taken {
+  try {
+    const target = readlinkSync(absolutePath(root, path), { encoding: 'buffer' });
+    return {
+      status: 'ok',
+      blob: store.write(target, inIndex),
+      size: target.length,
+      kind: 'link',
+      executable: false,
+      // A link cannot be changed, only replaced, and then its inode or ctime tells.
+      stat,
+    };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EINVAL') return { status: 'absent' };
+    return { status: invisible(error) };
+  }
+}

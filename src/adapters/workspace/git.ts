@@ -1,0 +1,101 @@
+/** Runs git plumbing with an environment built from nothing, so that neither the user's settings nor a checkout's can steer it. */
+
+import { accessSync, constants } from 'node:fs';
+import { execa } from 'execa';
+
+/** One git call. Nothing of our own environment is inherited. */
+export interface GitCall {
+  /** Folder that git runs in; never the work tree unless the call only asks where things are. */
+  readonly cwd: string;
+  readonly args: readonly string[];
+  /** Added to the environment built from nothing; undefined takes a variable out of it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Bytes for stdin; stdin is closed when left out. */
+  readonly input?: Uint8Array;
+  /** Writes stdout to this file instead of keeping it in memory. */
+  readonly stdoutFile?: string;
+}
+
+/** `exitCode` is null when git was killed; `stderr` is trimmed. */
+export interface GitAnswer {
+  readonly exitCode: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs git and resolves whatever its exit code; rejects when git cannot be started. */
+export async function askGit(call: GitCall): Promise<GitAnswer> {
+  const result = await execa(gitProgram(), [...QUIET, ...call.args], {
+    cwd: call.cwd,
+    env: { ...EMPTY_ENVIRONMENT, ...call.env },
+    extendEnv: false,
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    reject: false,
+    maxBuffer: MAX_OUTPUT_BYTES,
+    stdout: call.stdoutFile === undefined ? 'pipe' : { file: call.stdoutFile },
+    ...(call.input === undefined ? { stdin: 'ignore' as const } : { input: call.input }),
+  });
+  if (result.exitCode === undefined && result.signal === undefined) throw result;
+  if (result.isMaxBuffer) throw result;
+  return {
+    exitCode: result.exitCode ?? null,
+    stdout: Buffer.from(result.stdout ?? []),
+    stderr: Buffer.from(result.stderr ?? [])
+      .toString('utf8')
+      .trim(),
+  };
+}
+
+/** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */
+export async function runGit(call: GitCall): Promise<Buffer> {
+  const answer = await askGit(call);
+  if (answer.exitCode !== 0) {
+    throw new Error(`git ${call.args.join(' ')} failed (${answer.exitCode ?? 'killed'}): ${answer.stderr}`);
+  }
+  return answer.stdout;
+}
+
+/** Absolute path of git, looked for in fixed folders only; null when it is in none of them. */
+export function findGit(): string | null {
+  for (const folder of PROGRAM_FOLDERS) {
+    try {
+      accessSync(`${folder}/git`, constants.X_OK);
+      return `${folder}/git`;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
+  }
+  return null;
+}
+
+/** Where programs of the runner may come from, in this order. */
+export const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as const;
+
+/** Stated on the command line, which comes after every configuration file. */
+const QUIET = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat'];
+
+const EMPTY_ENVIRONMENT = {
+  PATH: PROGRAM_FOLDERS.join(':'),
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  SSH_ASKPASS: '/bin/false',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_ADVICE: '0',
+};
+
+/** Enough for the index of some million files; more than that is a bug, not a repository. */
+const MAX_OUTPUT_BYTES = 2 ** 30;
+
+function gitProgram(): string {
+  const program = findGit();
+  if (program === null) throw new Error(`git is in none of ${PROGRAM_FOLDERS.join(', ')}`);
+  return program;
+}

@@ -1,0 +1,101 @@
+/** Git objects by our own hand: ids of contents, and loose blobs written into the shadow repository. */
+
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createDeflate, deflateSync } from 'node:zlib';
+
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/** Git's id of a blob with these bytes. */
+export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
+  return blobHash(bytes.length, format).update(bytes).digest('hex');
+}
+
+/** Where blobs are kept. Writing a blob that is already there costs one look. */
+export class ObjectStore {
+  readonly #objects: string;
+  readonly #format: ObjectFormat;
+
+  /** `gitDir` is an existing repository whose own object folder is written to. */
+  constructor(gitDir: string, format: ObjectFormat) {
+    this.#objects = join(gitDir, 'objects');
+    this.#format = format;
+  }
+
+  /** Keeps a blob and returns its id. `elsewhere` is the id of a blob that another store has, which is not kept twice. */
+  write(bytes: Uint8Array, elsewhere: string | null): string {
+    const id = blobId(bytes, this.#format);
+    if (id === elsewhere || existsSync(this.#pathOf(id))) return id;
+    const temporary = this.#temporary();
+    const file = openSync(temporary, 'wx', 0o444);
+    try {
+      const packed = deflateSync(Buffer.concat([header(bytes.length), bytes]), { level: 1 });
+      for (let at = 0; at < packed.length; ) at += writeSync(file, packed, at);
+    } finally {
+      closeSync(file);
+    }
+    this.#keep(temporary, id);
+    return id;
+  }
+
+  /** The same for contents too large for memory. Null, and nothing kept, when `chunks` are not `size` bytes in all. */
+  async writeStream(chunks: AsyncIterable<Buffer>, size: number): Promise<string | null> {
+    const hash = blobHash(size, this.#format);
+    const temporary = this.#temporary();
+    let seen = 0;
+
+    async function* object(): AsyncGenerator<Buffer> {
+      yield header(size);
+      for await (const chunk of chunks) {
+        seen += chunk.length;
+        hash.update(chunk);
+        yield chunk;
+      }
+    }
+    await pipeline(
+      object,
+      createDeflate({ level: 1 }),
+      createWriteStream(temporary, { mode: 0o444, flags: 'wx' }),
+    );
+    if (seen !== size) {
+      rmSync(temporary);
+      return null;
+    }
+    const id = hash.digest('hex');
+    this.#keep(temporary, id);
+    return id;
+  }
+
+  #pathOf(id: string): string {
+    return join(this.#objects, id.slice(0, 2), id.slice(2));
+  }
+
+  #temporary(): string {
+    return join(this.#objects, `incoming-${randomBytes(8).toString('hex')}`);
+  }
+
+  #keep(temporary: string, id: string): void {
+    const path = this.#pathOf(id);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    renameSync(temporary, path);
+  }
+}
+
+function blobHash(size: number, format: ObjectFormat): Hash {
+  return createHash(format).update(header(size));
+}
+
+function header(size: number): Buffer {
+  return Buffer.from(`blob ${size}\0`);
+}

@@ -1,0 +1,122 @@
+/** Makes the patch from two trees, and proves that it makes the one from the other. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChangeKind, PathChange } from '../../domain/change.ts';
+import type { ChangedFile } from '../../domain/outcome.ts';
+import type { PatchResult } from '../../ports.ts';
+import { askGit, runGit } from './git.ts';
+import { decodeName } from './names.ts';
+import { ScratchIndex } from './trees.ts';
+
+/** The patch of `net` on `baseTree`. Equal trees give equal bytes, whatever the user's configuration says. */
+export async function makeProvenPatch(
+  shadowDir: string,
+  baseTree: string,
+  net: readonly PathChange[],
+): Promise<PatchResult> {
+  const target = new ScratchIndex(shadowDir, 'patch.index');
+  await target.readTree(baseTree);
+  await target.edit(net.map(({ path, after }) => ({ path, state: after })));
+  const tree = await target.writeTree();
+
+  const patchFile = join(shadowDir, 'patch');
+  const diff = await askGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, ...DIFF, '-p', ...TEXT, baseTree, tree],
+    stdoutFile: patchFile,
+  });
+  if (diff.exitCode !== 0) return failed('be made', diff.stderr);
+  const bytes = readFileSync(patchFile);
+
+  if (bytes.length > 0) {
+    const proof = new ScratchIndex(shadowDir, 'proof.index');
+    await proof.readTree(baseTree);
+    const applied = await proof.apply(patchFile);
+    if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
+    const rebuilt = await proof.writeTree();
+    if (rebuilt !== tree) return failed('be proven', `it makes tree ${rebuilt} instead of ${tree}`);
+  } else if (tree !== baseTree) {
+    return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
+  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return {
+    status: 'proven',
+    patch: { bytes, sha256, baseTree, tree, files: await changedFiles(shadowDir, baseTree, tree) },
+  };
+}
+
+/** Everything that a configuration could change about the diff is stated. */
+const DIFF = [
+  '-c',
+  'diff.renameLimit=1000',
+  '-c',
+  'diff.orderFile=',
+  'diff-tree',
+  '-r',
+  '--find-renames=50%',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--ignore-submodules=none',
+  '--submodule=short',
+  '--no-abbrev',
+];
+
+const TEXT = [
+  '--binary',
+  '--full-index',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--unified=3',
+  '--inter-hunk-context=0',
+  '--diff-algorithm=myers',
+  '--indent-heuristic',
+];
+
+async function changedFiles(shadowDir: string, baseTree: string, tree: string): Promise<ChangedFile[]> {
+  const listed = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, ...DIFF, '-z', '--raw', '--numstat', baseTree, tree],
+  });
+  const fields = listed.toString('latin1').split('\0');
+  const next = () => fields.shift() ?? '';
+  const kinds: { path: string; kind: ChangeKind; from?: string }[] = [];
+  while (fields[0]?.startsWith(':')) {
+    const [, , before, after, status = ''] = next().split(' ');
+    const path = next();
+    if (status.startsWith('R')) kinds.push({ from: path, path: next(), kind: 'rename' });
+    else kinds.push({ path, kind: kindOf(status, before === after) });
+  }
+  return kinds.map(({ path, kind, from }) => {
+    const [additions, deletions] = next().split('\t');
+    // After the counts of a rename come both its paths; the other counts carry their path with them.
+    if (from !== undefined) fields.splice(0, 2);
+    return {
+      path: exact(path),
+      kind,
+      ...(from === undefined ? {} : { from: exact(from) }),
+      additions: lines(additions),
+      deletions: lines(deletions),
+    };
+  });
+}
+
+function kindOf(status: string, sameBlob: boolean): ChangeKind {
+  if (status === 'A') return 'create';
+  if (status === 'D') return 'delete';
+  return sameBlob && status === 'M' ? 'mode' : 'modify';
+}
+
+function lines(count: string | undefined): number | null {
+  return count === undefined || count === '-' ? null : Number(count);
+}
+
+function exact(latin1: string): string {
+  return decodeName(Buffer.from(latin1, 'latin1'));
+}
+
+function failed(what: string, why: string): PatchResult {
+  return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git gave no reason'}.` };
+}

@@ -1,0 +1,230 @@
+/** The known state of the work tree, and how it differs from what is there now. */
+
+import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import type { FileMode, FileState, PathChange } from '../../domain/change.ts';
+import { sameState } from '../../domain/change.ts';
+import { type ContentSources, type Taken, takeContents, type Wanted } from './content-store.ts';
+import type { IndexEntry, StartIndex } from './start-index.ts';
+import { foldersOf } from './tracked-paths.ts';
+import { type Walked, type WalkedTree, walk } from './walk.ts';
+import { type FileStat, sameStat } from './work-tree.ts';
+
+export interface SnapshotParts {
+  readonly tree: WalkedTree;
+  readonly index: StartIndex;
+  readonly contents: ContentSources;
+  /** The executable bit of the work tree counts. */
+  readonly fileMode: boolean;
+  /** A file outside the work tree that is written to learn the file system's time. */
+  readonly clockFile: string;
+}
+
+/** `stat` is null when the content has to be looked at next time, whatever its stat says. */
+interface Known {
+  readonly state: FileState;
+  readonly stat: FileStat | null;
+}
+
+export class Snapshot {
+  readonly #parts: SnapshotParts;
+  readonly #known = new Map<string, Known>();
+  /** Submodules and files left out of a sparse checkout: they count as present though no file is there. */
+  readonly #kept = new Map<string, FileState>();
+
+  private constructor(parts: SnapshotParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
+  static async take(parts: SnapshotParts): Promise<Snapshot> {
+    const snapshot = new Snapshot(parts);
+    const clock = snapshot.#readClock();
+    const walked = await walk(parts.tree, '');
+    snapshot.#note(walked);
+    snapshot.#keepWithoutFile();
+    await snapshot.#seed(walked, clock);
+    await snapshot.#update(walked, clock);
+    return snapshot;
+  }
+
+  /** What is known, path by path. */
+  states(): { path: string; state: FileState }[] {
+    return [...this.#known].map(([path, { state }]) => ({ path, state }));
+  }
+
+  /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
+  async capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
+    const changes = new Map<string, PathChange>();
+    for (const path of scope === 'all' ? [''] : scope) {
+      const clock = this.#readClock();
+      const walked = await walk(this.#parts.tree, path);
+      this.#note(walked);
+      const found = await this.#update(walked, clock);
+      await this.#warnOfFilters(found);
+      for (const change of found) {
+        const earlier = changes.get(change.path);
+        changes.set(change.path, earlier ? { ...change, before: earlier.before } : change);
+      }
+    }
+    return [...changes.values()]
+      .filter(({ before, after }) => !sameState(before, after))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  #keepWithoutFile(): void {
+    for (const [path, { mode, blob, skipWorktree }] of this.#parts.index.entries) {
+      if (blob === null || !(skipWorktree || mode === '160000')) continue;
+      const state = { mode, blob, size: 0 };
+      this.#kept.set(path, state);
+      this.#known.set(path, { state, stat: null });
+    }
+  }
+
+  /** Trusts the user's index for files that did not change since it was written. */
+  async #seed(walked: Walked, clock: bigint): Promise<void> {
+    const { index, contents } = this.#parts;
+    const unsure: { path: string; stat: FileStat; blob: string; mode: FileMode }[] = [];
+    for (const [path, stat] of walked.files) {
+      const entry = index.entries.get(path);
+      if (!entry || entry.blob === null || entry.mode === '160000') continue;
+      if (this.#isUnchanged(entry, stat)) this.#know(path, entry.blob, stat, clock);
+      else if (stat.kind === 'file') unsure.push({ path, stat, blob: entry.blob, mode: entry.mode });
+    }
+    const conversions = await contents.conversions(unsure.map(({ path }) => path));
+    for (const { path, stat, blob, mode } of unsure) {
+      const filter = conversions.get(path)?.filter ?? null;
+      // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
+      if (filter !== null && filter !== 'lfs' && mode !== '120000')
+        this.#know(path, blob, stat, stat.ctimeNs + 1n);
+    }
+  }
+
+  #isUnchanged({ stat: was, mode, blob }: IndexEntry, now: FileStat): boolean {
+    if (!was || was.mtimeNs >= this.#parts.index.mtimeNs) return false;
+    // Git marks an entry that it does not trust by size 0.
+    if (was.size === 0 && now.size === 0 && !isEmptyBlob(blob)) return false;
+    return (
+      (mode === '120000') === (now.kind === 'link') &&
+      BigInt(was.size) === BigInt.asUintN(32, BigInt(now.size)) &&
+      BigInt(was.ino) === BigInt.asUintN(32, now.ino) &&
+      was.mtimeNs === truncated(now.mtimeNs) &&
+      was.ctimeNs === truncated(now.ctimeNs)
+    );
+  }
+
+  #know(path: string, blob: string, stat: FileStat, clock: bigint): void {
+    const state = { mode: this.#modeOf(path, stat), blob, size: stat.size };
+    this.#known.set(path, { state, stat: stat.ctimeNs < clock ? stat : null });
+    this.#parts.tree.tracked.addFolders(path);
+  }
+
+  #modeOf(path: string, { kind, executable }: { kind: FileStat['kind']; executable: boolean }): FileMode {
+    if (kind === 'link') return '120000';
+    if (this.#parts.fileMode) return executable ? '100755' : '100644';
+    return this.#parts.index.entries.get(path)?.mode === '100755' ? '100755' : '100644';
+  }
+
+  /** Brings what is known of the walked part up to date and returns the differences. */
+  async #update(walked: Walked, clock: bigint): Promise<PathChange[]> {
+    const { index, contents } = this.#parts;
+    const wanted: Wanted[] = [];
+    for (const [path, stat] of walked.files) {
+      const known = this.#known.get(path);
+      if (known?.stat && sameStat(known.stat, stat)) continue;
+      wanted.push({ path, stat, inIndex: index.entries.get(path)?.blob ?? null });
+    }
+    const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
+    const changes: PathChange[] = [];
+    const unreadable = new Set(walked.unreadable);
+    for (const { path } of wanted) {
+      const one = taken.get(path);
+      if (one?.status === 'unreadable') unreadable.add(path);
+      if (one?.status !== 'ok') continue;
+      const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size };
+      const before = this.#known.get(path)?.state ?? null;
+      const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
+      this.#known.set(path, { state, stat: settled });
+      this.#parts.tree.tracked.addFolders(path);
+      if (!sameState(before, state)) changes.push({ path, before, after: state });
+    }
+    for (const path of unreadable)
+      contents.warn(`${JSON.stringify(path)} cannot be read and counts as it was before.`);
+    const isThere = (path: string) => walked.files.has(path) && taken.get(path)?.status !== 'absent';
+    const isHidden = (path: string) =>
+      unreadable.size > 0 && [path, ...foldersOf(path), ''].some((place) => unreadable.has(place));
+    return [...changes, ...this.#updateMissing(walked.scope, (path) => isThere(path) || isHidden(path))];
+  }
+
+  /** Drops what is known and gone, and puts back what counts as present without a file. */
+  #updateMissing(scope: string, stays: (path: string) => boolean): PathChange[] {
+    const inScope = (path: string) => scope === '' || path === scope || path.startsWith(`${scope}/`);
+    const changes: PathChange[] = [];
+    for (const [path, { state }] of this.#known) {
+      if (!inScope(path) || this.#kept.has(path) || stays(path)) continue;
+      this.#known.delete(path);
+      changes.push({ path, before: state, after: null });
+    }
+    for (const [path, kept] of this.#kept) {
+      if (!(inScope(path) || scope.startsWith(`${path}/`)) || stays(path)) continue;
+      const before = this.#known.get(path)?.state ?? null;
+      const after = this.#isDisplaced(path) ? null : kept;
+      if (after) this.#known.set(path, { state: after, stat: null });
+      else this.#known.delete(path);
+      if (!sameState(before, after)) changes.push({ path, before, after });
+    }
+    return changes;
+  }
+
+  /** A file stands where one of the path's folders was, or files stand below the path. */
+  #isDisplaced(path: string): boolean {
+    for (const folder of foldersOf(path)) if (this.#known.has(folder)) return true;
+    if (!this.#parts.tree.tracked.isFolder(path)) return false;
+    for (const known of this.#known.keys()) if (known.startsWith(`${path}/`)) return true;
+    return false;
+  }
+
+  #note({ nested, unstorable }: Walked): void {
+    const { warn } = this.#parts.contents;
+    for (const path of nested) warn(`${JSON.stringify(path)} is a repository of its own and is left out.`);
+    for (const path of unstorable)
+      warn(`${JSON.stringify(path)} has a name that git refuses and is left out.`);
+  }
+
+  async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
+    const { conversions, warn } = this.#parts.contents;
+    const files = changes.filter(({ after }) => after?.mode === '100644' || after?.mode === '100755');
+    if (files.length === 0) return;
+    const found = await conversions(files.map(({ path }) => path));
+    for (const { path } of files) {
+      const filter = found.get(path)?.filter ?? null;
+      if (filter === 'lfs') {
+        warn(
+          `${JSON.stringify(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
+        );
+      } else if (filter !== null) {
+        warn(
+          `${JSON.stringify(path)} is in the patch as it is on disk; its filter ${JSON.stringify(filter)} was not run.`,
+        );
+      }
+    }
+  }
+
+  /**
+   * The time of the file system, in ns. A file whose ctime is not older may change again without a trace, so its content
+   * is looked at next time.
+   */
+  #readClock(): bigint {
+    writeFileSync(this.#parts.clockFile, '');
+    utimesSync(this.#parts.clockFile, 0, 0);
+    return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
+  }
+}
+
+function isEmptyBlob(blob: string | null): boolean {
+  return blob?.startsWith('e69de29bb2d1') === true || blob?.startsWith('473a0f4c3be8') === true;
+}
+
+/** Seconds as git's index keeps them: 32 bits. */
+function truncated(ns: bigint): bigint {
+  return BigInt.asUintN(32, ns / 1_000_000_000n) * 1_000_000_000n + (ns % 1_000_000_000n);
+}

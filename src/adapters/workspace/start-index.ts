@@ -1,0 +1,142 @@
+/**
+ * The user's index as it was at the start, read from a copy. It says which paths are tracked and which of them need not
+ * be hashed, because git saw them unchanged.
+ */
+
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { FileMode } from '../../domain/change.ts';
+import { runGit } from './git.ts';
+import { decodeName, encodeName } from './names.ts';
+
+export interface StartIndex {
+  /** By path. An unmerged path has an entry with `blob` null. */
+  readonly entries: ReadonlyMap<string, IndexEntry>;
+  /** When the index was written, in ns; a file that is as young as it may have changed unseen. */
+  readonly mtimeNs: bigint;
+}
+
+export interface IndexEntry {
+  readonly mode: FileMode;
+  readonly blob: string | null;
+  /** Left out of a sparse checkout. */
+  readonly skipWorktree: boolean;
+  /** What git knew of the file; null when it knew nothing. */
+  readonly stat: IndexStat | null;
+}
+
+/** Git keeps the low 32 bits of every number. */
+export interface IndexStat {
+  readonly size: number;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly ino: number;
+}
+
+/**
+ * Copies the index of `gitDir` (and the shared index that it may be split from) into the bare repository `shadowDir` and
+ * lists the copy there. An absent index is an empty one.
+ */
+export async function readStartIndex(gitDir: string, shadowDir: string): Promise<StartIndex> {
+  const mtimeNs = copyIndex(gitDir, shadowDir, 'start.index');
+  if (mtimeNs === null) return { entries: new Map(), mtimeNs: 0n };
+  const listed = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
+    env: { GIT_INDEX_FILE: join(shadowDir, 'start.index') },
+  });
+  return { entries: parseListing(listed), mtimeNs };
+}
+
+/** Which of these paths the index holds as text with CRLF, so that git leaves their line endings alone. */
+export async function crlfInIndex(
+  index: StartIndex,
+  paths: readonly string[],
+  shadowDir: string,
+): Promise<ReadonlySet<string>> {
+  const git = { cwd: shadowDir, env: { GIT_INDEX_FILE: join(shadowDir, 'eol.index') } };
+  const lines = paths.flatMap((path) => {
+    const entry = index.entries.get(path);
+    return entry?.blob ? [encodeName(`${entry.mode} ${entry.blob}\t${path}\0`)] : [];
+  });
+  rmSync(git.env.GIT_INDEX_FILE, { force: true });
+  await runGit({
+    ...git,
+    args: [`--git-dir=${shadowDir}`, 'update-index', '-z', '--index-info'],
+    input: Buffer.concat(lines),
+  });
+  const listed = await runGit({ ...git, args: [`--git-dir=${shadowDir}`, 'ls-files', '--eol', '-z'] });
+  const crlf = new Set<string>();
+  for (const [, path] of listed.toString('latin1').matchAll(/i\/(?:crlf|mixed) [^\t]*\t([^\0]*)\0/g)) {
+    crlf.add(decodeName(Buffer.from(path ?? '', 'latin1')));
+  }
+  return crlf;
+}
+
+/** Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null when there is none. */
+export function copyIndex(fromGitDir: string, toGitDir: string, name: string): bigint | null {
+  let index: number;
+  try {
+    index = openSync(join(fromGitDir, 'index'), 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+  try {
+    const { mtimeNs } = fstatSync(index, { bigint: true });
+    writeFileSync(join(toGitDir, name), readFileSync(index));
+    for (const shared of readdirSync(fromGitDir)) {
+      if (shared.startsWith('sharedindex.')) copyFileSync(join(fromGitDir, shared), join(toGitDir, shared));
+    }
+    return mtimeNs;
+  } finally {
+    closeSync(index);
+  }
+}
+
+const INTENT_TO_ADD = 0x2000_0000;
+const SKIP_WORKTREE = 0x4000_0000;
+
+/**
+ * One entry of `ls-files --stage --debug -z`: `mode blob stage TAB path NUL` and five lines of what git knows of the file.
+ * Git keeps its format free to change; an entry in another form is read without its stat, so that the file is hashed.
+ */
+const ENTRY = /(\d{6}) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}[a-z]+: [^\n]*\n)*)/gy;
+const DEBUG =
+  /ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
+
+function parseListing(listed: Buffer): Map<string, IndexEntry> {
+  const entries = new Map<string, IndexEntry>();
+  for (const [, mode, blob, stage, rawPath, debug] of listed.toString('latin1').matchAll(ENTRY)) {
+    const path = decodeName(Buffer.from(rawPath ?? '', 'latin1'));
+    const known = DEBUG.exec(debug ?? '');
+    const flags = Number.parseInt(known?.[7] ?? '0', 16);
+    const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
+    entries.set(path, {
+      mode: mode as FileMode,
+      blob: merged ? (blob ?? null) : null,
+      skipWorktree: (flags & SKIP_WORKTREE) !== 0,
+      stat: merged && known ? statOf(known) : null,
+    });
+  }
+  return entries;
+}
+
+function statOf(known: RegExpExecArray): IndexStat {
+  const nanoseconds = (at: number) => BigInt(known[at] ?? 0) * 1_000_000_000n + BigInt(known[at + 1] ?? 0);
+  return {
+    ctimeNs: nanoseconds(1),
+    mtimeNs: nanoseconds(3),
+    ino: Number(known[5]),
+    size: Number(known[6]),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Ignore rules and attributes as they were at the start of the run. The rule files of the checkout are copied into a tree
+ * that holds nothing else, where git itself can be asked: nothing written later can hide a file or turn its content.
+ */
+
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeRepository } from './bare-repository.ts';
+import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
+import { askGit, runGit } from './git.ts';
+import { encodeName } from './names.ts';
+import type { UserSettings } from './user-settings.ts';
+
+export class StartRules {
+  readonly #folder: string;
+  readonly #settings: UserSettings;
+  readonly #ignored = new Map<string, boolean>();
+  readonly #conversions = new Map<string, Conversion>();
+  #hasAttributes: boolean;
+  #frozen = false;
+
+  /** Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir. */
+  constructor(folder: string, infoDir: string, settings: UserSettings) {
+    this.#folder = folder;
+    this.#settings = settings;
+    mkdirSync(this.#tree, { recursive: true, mode: 0o700 });
+    makeRepository({
+      gitDir: this.#git,
+      objectFormat: 'sha1',
+      alternate: null,
+      head: 'ref: refs/heads/none',
+      core: { bare: false, ignorecase: settings.ignoreCase },
+    });
+    copyIfThere(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
+    copyIfThere(settings.excludesFile, this.#excludes);
+    const copied = [
+      copyIfThere(join(infoDir, 'attributes'), join(this.#git, 'info/attributes')),
+      copyIfThere(settings.attributesFile, this.#attributes),
+    ];
+    this.#hasAttributes = copied.includes(true) || SYSTEM_ATTRIBUTES.some((file) => existsSync(file));
+  }
+
+  /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
+  add(path: string, bytes: Uint8Array): void {
+    if (this.#frozen) return;
+    const copy = Buffer.concat([Buffer.from(`${this.#tree}/`), encodeName(path)]);
+    mkdirSync(Buffer.concat([Buffer.from(`${this.#tree}/`), encodeName(dirname(path))]), { recursive: true });
+    writeFileSync(copy, bytes);
+    if (path.endsWith('.gitattributes')) this.#hasAttributes = true;
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozen;
+  }
+
+  /** From now on the rules stay as they are. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
+  async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    const unknown = paths.filter((path) => !this.#ignored.has(path));
+    if (unknown.length > 0) await this.#askIgnored(unknown);
+    return new Set(paths.filter((path) => this.#ignored.get(path)));
+  }
+
+  /** How the content of each path is turned on its way into git. */
+  async conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
+    if (!this.#hasAttributes) {
+      const conversion = conversionFor(() => 'unspecified', this.#settings);
+      return new Map(paths.map((path) => [path, conversion]));
+    }
+    const unknown = paths.filter((path) => !this.#conversions.has(path));
+    if (unknown.length > 0) await this.#askAttributes(unknown);
+    return this.#conversions;
+  }
+
+  async #askIgnored(paths: readonly string[]): Promise<void> {
+    const answer = await askGit({
+      cwd: this.#tree,
+      args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z', '--verbose', '--non-matching'],
+      env: this.#env,
+      // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
+      input: Buffer.concat(paths.map((path) => encodeName(`./${path}\0`))),
+    });
+    if (answer.exitCode !== 0 && answer.exitCode !== 1) {
+      throw new Error(`git check-ignore failed: ${answer.stderr}`);
+    }
+    const fields = answer.stdout.toString('latin1').split('\0');
+    paths.forEach((path, at) => {
+      const pattern = fields[at * 4 + 2] ?? '';
+      this.#ignored.set(path, pattern !== '' && !pattern.startsWith('!'));
+    });
+  }
+
+  async #askAttributes(paths: readonly string[]): Promise<void> {
+    const stdout = await runGit({
+      cwd: this.#tree,
+      args: [...this.#options, 'check-attr', '--stdin', '-z', ...CONTENT_ATTRIBUTES],
+      env: { ...this.#env, GIT_ATTR_NOSYSTEM: undefined },
+      input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+    });
+    const values = stdout.toString('latin1').split('\0');
+    paths.forEach((path, at) => {
+      const attributeOf = (name: ContentAttribute) =>
+        values[(at * CONTENT_ATTRIBUTES.length + CONTENT_ATTRIBUTES.indexOf(name)) * 3 + 2] ?? 'unspecified';
+      this.#conversions.set(path, conversionFor(attributeOf, this.#settings));
+    });
+  }
+
+  get #git(): string {
+    return join(this.#folder, 'git');
+  }
+
+  get #tree(): string {
+    return join(this.#folder, 'tree');
+  }
+
+  get #excludes(): string {
+    return join(this.#folder, 'excludes');
+  }
+
+  get #attributes(): string {
+    return join(this.#folder, 'attributes');
+  }
+
+  get #options(): string[] {
+    return ['-c', `core.excludesFile=${this.#excludes}`, '-c', `core.attributesFile=${this.#attributes}`];
+  }
+
+  get #env() {
+    return { GIT_DIR: this.#git, GIT_WORK_TREE: this.#tree };
+  }
+}
+
+/** Where git packages look for the attributes of the whole machine. */
+const SYSTEM_ATTRIBUTES = [
+  '/etc/gitattributes',
+  '/usr/local/etc/gitattributes',
+  '/opt/homebrew/etc/gitattributes',
+];
+
+function copyIfThere(from: string | null, to: string): boolean {
+  if (from === null) return false;
+  try {
+    copyFileSync(from, to);
+    return true;
+  } catch (error) {
+    // Git, too, goes on without a rule file that it cannot read.
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/** Trees in the shadow repository: written from states, through scratch indexes that are made anew each time. */
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileState } from '../../domain/change.ts';
+import { askGit, type GitAnswer, runGit } from './git.ts';
+import { encodeName } from './names.ts';
+
+/** A path and what it shall be; null takes it out. */
+export interface TreeEdit {
+  readonly path: string;
+  readonly state: Pick<FileState, 'mode' | 'blob'> | null;
+}
+
+/** A scratch index of the shadow repository. */
+export class ScratchIndex {
+  readonly #shadowDir: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  /** `name` is the file's name in the shadow repository; what it held before is dropped. */
+  constructor(shadowDir: string, name: string) {
+    this.#shadowDir = shadowDir;
+    this.#env = { GIT_INDEX_FILE: join(shadowDir, name) };
+    rmSync(join(shadowDir, name), { force: true });
+  }
+
+  async readTree(tree: string): Promise<void> {
+    await this.#run(['read-tree', tree]);
+  }
+
+  /** Deletions come first, so that a file may take the place of a folder and a folder that of a file. */
+  async edit(edits: readonly TreeEdit[]): Promise<void> {
+    const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${'0'.repeat(40)}\t${path}\0`]));
+    const put = edits.flatMap(({ path, state }) => (state ? [`${state.mode} ${state.blob}\t${path}\0`] : []));
+    const input = Buffer.concat([...removed, ...put].map(encodeName));
+    await runGit({ ...this.#call(['update-index', '-z', '--index-info']), input });
+  }
+
+  /** Applies a patch file. Resolves with git's answer, as a refusal is a finding and not a broken machine. */
+  async apply(patchFile: string): Promise<GitAnswer> {
+    return askGit(this.#call(['apply', '--cached', '--binary', '--whitespace=nowarn', patchFile]));
+  }
+
+  /** Blobs may be missing, as in a partial clone: they are in a store that is not looked into. */
+  async writeTree(): Promise<string> {
+    return (await this.#run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+  }
+
+  #run(args: readonly string[]): Promise<Buffer> {
+    return runGit(this.#call(args));
+  }
+
+  #call(args: readonly string[]) {
+    return { cwd: this.#shadowDir, args: [`--git-dir=${this.#shadowDir}`, ...args], env: this.#env };
+  }
+}
