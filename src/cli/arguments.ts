@@ -27,15 +27,17 @@ export async function readArguments(
     if (error instanceof WordsMistaken) return { ask: 'mistake', problems: [error.message] };
     throw error;
   }
-  if (words.help) return { ask: 'help', text: await parser.getHelp() };
+  // Asked anew, since a parser that has seen a command only tells about that one.
+  if (words.help) return { ask: 'help', text: await parserFor([], commands, columns).getHelp() };
   if (words.version) return { ask: 'version' };
 
-  const rest = [...words._.map(String), ...((words['--'] as string[] | undefined) ?? [])];
-  const names = commands.map((command) => command.name);
-  const { command, problems } = commandAmong(rest, commands);
-  problems.push(...switchMistakes(argv));
+  const { command, problems } = commandAmong(words._.map(String), commands);
+  problems.push(...unknownSwitches(words), ...switchMistakes(argv));
+  const afterDashes = (words['--'] as string[] | undefined) ?? [];
+  problems.push(...afterDashes.map(belongsToNothing));
   if (!command) {
-    if (problems.length === 0) problems.push(`there is no command; say one of: ${names.join(', ')}`);
+    if (problems.length === 0)
+      problems.push(`there is no command; say one of: ${namesOf(commands).join(', ')}`);
     return { ask: 'mistake', problems };
   }
   const flags: Record<string, unknown> = {};
@@ -123,14 +125,12 @@ function commandAmong(
   commands: readonly Command[],
 ): { command: Command | undefined; problems: string[] } {
   const problems: string[] = [];
-  const flags = [...settingEntries().map(({ flag }) => `--${flag}`), '--help', '--version'];
-  const names = commands.map(({ name }) => name);
+  const names = namesOf(commands);
   const words: string[] = [];
   let afterUnknown = false;
   for (const word of rest) {
     if (word.startsWith('-') && word !== '-') {
-      const name = word.replace(/=.*$/s, '');
-      problems.push(`${printable(name)}: there is no such flag; the nearest is ${nearestName(name, flags)}`);
+      problems.push(noSuchFlag(word.replace(/=.*$/s, '')));
       afterUnknown = !word.includes('=');
       continue;
     }
@@ -143,10 +143,15 @@ function commandAmong(
   if (first !== undefined && !command) {
     problems.push(`${shown(first)}: there is no such command; the nearest is ${nearestName(first, names)}`);
   }
-  for (const word of more) {
-    problems.push(`${shown(word)}: belongs to no flag; a task is given with --message or --plan`);
-  }
+  problems.push(...more.map(belongsToNothing));
   return { command, problems };
+}
+
+/** The parser lets `--no-x` of a switch `--x` through as a flag of its own. */
+function unknownSwitches(words: Readonly<Record<string, unknown>>): string[] {
+  const known = ['_', '--', '$0', 'help', 'version', ...settingEntries().map(({ flag }) => flag)];
+  const unknown = Object.keys(words).filter((name) => !known.includes(name));
+  return unknown.map((name) => noSuchFlag(`--${name}`));
 }
 
 /** The parser takes every other value of a switch for false. */
@@ -160,7 +165,16 @@ function* switchMistakes(argv: readonly string[]): Generator<string> {
   }
 }
 
-/** Without quotes around it. */
-function printable(word: string): string {
-  return shown(word).replace(/^"|"$/g, '');
+/** `name` is as it was typed, with its dashes. */
+function noSuchFlag(name: string): string {
+  const flags = [...settingEntries().map(({ flag }) => `--${flag}`), '--help', '--version'];
+  return `${shown(name).slice(1, -1)}: there is no such flag; the nearest is ${nearestName(name, flags)}`;
+}
+
+function belongsToNothing(word: string): string {
+  return `${shown(word)}: belongs to no flag; a task is given with --message or --plan`;
+}
+
+function namesOf(commands: readonly Command[]): string[] {
+  return commands.map(({ name }) => name);
 }

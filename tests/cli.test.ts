@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { defaultText, settingEntries } from '../src/config/settings.ts';
+import { CLI, runCli } from './support/cli.ts';
+import { git, tempFolder } from './support/temp-folder.ts';
+
+const KEY = 'sk-ant-test-0123456789';
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+const refusal = (reason: string) => ({
+  exitCode: 2,
+  stdout: '',
+  stderr: `patchsmith: usage_error (exit 2): ${reason}\n`,
+  lastLine: `patchsmith: usage_error (exit 2): ${reason}`,
+});
+
+const refusals = (...problems: string[]) => {
+  const lastLine = `patchsmith: usage_error (exit 2): ${problems.length} things are wrong, listed above; patchsmith --help shows what there is`;
+  const lines = problems.map((problem) => `  ${problem}\n`).join('');
+  return { exitCode: 2, stdout: '', stderr: `${lines}${lastLine}\n`, lastLine };
+};
+
+const said = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', lastLine: '' });
+
+test('--version prints the version and nothing else', async () => {
+  expect(await runCli(['--version'], { cwd: tempFolder() })).toEqual(said(`${version}\n`));
+});
+
+test('--help names every setting with its default, the commands, examples and exit codes', async () => {
+  const cwd = tempFolder();
+  const help = await runCli(['--help'], { cwd });
+  expect({ ...help, stdout: '' }).toEqual(said(''));
+  // Long defaults break onto several lines.
+  const flat = help.stdout.replace(/\s+/g, ' ');
+  for (const entry of settingEntries()) {
+    const from = flat.indexOf(`--${entry.flag} `);
+    expect(from, entry.flag).toBeGreaterThan(0);
+    const text = flat.slice(from, from + 400);
+    expect(text).toContain(entry.help);
+    expect(text).toContain(`[default: ${defaultText(entry)}]`);
+  }
+  for (const part of ['patchsmith run ', 'patchsmith demo ', 'Examples: patchsmith run -m', '124 deadline']) {
+    expect(flat).toContain(part);
+  }
+  expect(await runCli(['run', '-h'], { cwd })).toEqual(help);
+});
+
+test('--help and --version load no client of the API and none of the run', async () => {
+  const cwd = tempFolder();
+  for (const flag of ['--help', '--version']) {
+    const coverage = join(cwd, flag);
+    await runCli([flag], { cwd, env: { NODE_V8_COVERAGE: coverage } });
+    const loaded = readdirSync(coverage).flatMap((name) => scriptsIn(join(coverage, name)));
+    expect(loaded.some((url) => url.endsWith('/dist/cli.js'))).toBe(true);
+    expect(loaded.filter((url) => /anthropic|\/run-|\/demo-/.test(url))).toEqual([]);
+  }
+});
+
+describe('a mistake on the command line is told by name, with exit 2:', () => {
+  const lacking = [
+    'there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT',
+    'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+  ];
+  test.each<[string[], ReturnType<typeof refusal>]>([
+    [[], refusal('there is no command; say one of: run, demo')],
+    [['rum'], refusal('"rum": there is no such command; the nearest is run')],
+    [['run'], refusals(...lacking)],
+    [['run', '--plan'], refusal('the flag plan needs a value; write --flag=VALUE if it begins with -')],
+    [['run', '-m', '--quiet'], refusal('the flag m needs a value; write --flag=VALUE if it begins with -')],
+    [
+      ['run', '--modle', 'x', '-z', '--constructor=y'],
+      refusals(
+        '--modle: there is no such flag; the nearest is --model',
+        '-z: there is no such flag; the nearest is --plan',
+        '--constructor: there is no such flag; the nearest is --output',
+        ...lacking,
+      ),
+    ],
+    [
+      ['run', '-m', 'x', '--no-quiet'],
+      refusals('--no-quiet: there is no such flag; the nearest is --quiet', ...lacking.slice(1)),
+    ],
+    [
+      ['run', '-m', 'a', 'b', '--', '--c'],
+      refusals(
+        '"b": belongs to no flag; a task is given with --message or --plan',
+        '"--c": belongs to no flag; a task is given with --message or --plan',
+        ...lacking.slice(1),
+      ),
+    ],
+    [
+      ['run', '-m', 'a', '-m', 'b', '--quiet=maybe', '--deadline', '-5'],
+      refusals(
+        '--quiet: expected true, false or no value, got "maybe"',
+        '--message: is given 2 times',
+        '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
+      ),
+    ],
+    [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
+  ])('%j', async (args, expected) => {
+    expect(await runCli(args, { cwd: tempFolder() })).toEqual(expected);
+  });
+
+  test('what is quoted cannot steer the terminal', async () => {
+    const { stderr } = await runCli(['run', '--\u001b[2J\u202e\n=x', '\u009b31m'], { cwd: tempFolder() });
+    expect(stderr).toContain('there is no such flag');
+    expect(stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+  });
+});
+
+test('mistakes in flags, variables and the project file are told together', async () => {
+  const cwd = tempFolder({ '.patchsmith.yml': 'deadline: 1h\nsandbox: off\n', 'a/x': '' });
+  git(cwd, 'init', '-q');
+  const env = { PATCHSMITH_EFORT: 'max', PATCHSMITH_SANDBOX: 'none', ANTHROPIC_API_KEY: KEY };
+  expect(await runCli(['run', '-m', 'x', '--fix-rounds', 'two'], { cwd: join(cwd, 'a'), env })).toEqual(
+    refusals(
+      'PATCHSMITH_EFORT: there is no such variable; the nearest is PATCHSMITH_EFFORT',
+      '.patchsmith.yml:1: a project file may lower deadline below its default, not raise it; use --deadline or PATCHSMITH_DEADLINE',
+      '--fix-rounds: expected a whole number of at least 0, got "two"',
+      'PATCHSMITH_SANDBOX: expected one of required, auto, off, got "none"',
+      '.patchsmith.yml:2: a project file may only require the sandbox; use --sandbox or PATCHSMITH_SANDBOX',
+    ),
+  );
+});
+
+test('a .env that git tracks gives no key, and the message says so', async () => {
+  const cwd = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}\n` });
+  git(cwd, 'init', '-q');
+  git(cwd, 'add', '-Af');
+  const end = await runCli(['run', '-m', 'x'], { cwd });
+  expect(end).toEqual(
+    refusals(
+      `${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: whoever wrote it is not you.`,
+      'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+    ),
+  );
+});
+
+test('a reader of stdout that has gone away is no error', async () => {
+  const child = spawn(process.execPath, [CLI, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const [exitCode] = await once(child, 'close');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+});
+
+/** The addresses of all scripts that a process has loaded, from the coverage file it left. */
+function scriptsIn(coverageFile: string): string[] {
+  const { result } = JSON.parse(readFileSync(coverageFile, 'utf8')) as { result: { url: string }[] };
+  return result.map(({ url }) => url);
+}
