@@ -8,21 +8,26 @@
 
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { type Plan, PlanFrontMatter, titleOf } from '../../domain/plan.ts';
 import { nearestName } from './nearest-name.ts';
-import { collect, readBytes, textOf } from './read-bytes.ts';
+import { type BytesRead, collect, readBytes, textOf } from './read-bytes.ts';
 import { parseYamlMapping, type YamlMapping } from './yaml-mapping.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
 export type PlanRead = { status: 'ok'; plan: Plan } | { status: 'failed'; message: string };
 
-/** `plan` is a path relative to `cwd`, or `-` for stdin; stdin is not touched otherwise. A message has no front matter. */
+/**
+ * `plan` is a path relative to `cwd`, or `-` for stdin; stdin is not touched otherwise. A message has no front matter.
+ * When `signal` aborts, waiting for stdin ends and the plan is `failed`.
+ */
 export async function readPlan(given: {
   plan: string | null;
   message: string | null;
-  stdin: AsyncIterable<Uint8Array | string>;
+  stdin: Readable;
   cwd: string;
+  signal?: AbortSignal;
 }): Promise<PlanRead> {
   if (given.message !== null) return planOfMessage(given.message);
   if (given.plan === null) {
@@ -31,12 +36,22 @@ export async function readPlan(given: {
   const name = given.plan === '-' ? 'The plan on stdin' : `The plan ${given.plan}`;
   const read =
     given.plan === '-'
-      ? await collect(given.stdin, MAX_PLAN_BYTES)
+      ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
       : await readBytes(resolve(given.cwd, given.plan), { maxBytes: MAX_PLAN_BYTES, pipes: true });
   if (read.status === 'failed') return failed(`${name} ${read.why}.`);
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   return parsePlan(text.replace(/\r\n?/g, '\n'), sha256(read.bytes), name);
+}
+
+/** Whoever writes to stdin may never finish. */
+async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<BytesRead> {
+  try {
+    return await collect(addAbortSignal(signal, stdin), MAX_PLAN_BYTES);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { status: 'failed', missing: false, why: 'was not read to its end, for the run was stopped' };
+  }
 }
 
 function planOfMessage(message: string): PlanRead {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type PlanRead, readPlan } from '../../../src/adapters/inputs/plan-file.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -183,6 +183,17 @@ test('a dash reads stdin, whole characters even when they arrive in pieces', asy
   const empty = await readPlan({ plan: '-', message: null, stdin: Readable.from([]), cwd: '/' });
   expect(empty).toEqual(
     failedWith('The plan on stdin has no task: say below the front matter what to change.'),
+  );
+});
+
+test('waiting for a stdin that never ends stops with the run', async () => {
+  const stop = new AbortController();
+  const stdin = new PassThrough();
+  stdin.write('Do');
+  const reading = readPlan({ plan: '-', message: null, stdin, cwd: '/', signal: stop.signal });
+  stop.abort();
+  expect(await reading).toEqual(
+    failedWith('The plan on stdin was not read to its end, for the run was stopped.'),
   );
 });
 
