@@ -14,16 +14,9 @@ await build({
   loader: { '.md': 'text' },
   // Ships its binary in platform packages, which a bundle cannot carry.
   external: ['@vscode/ripgrep'],
-  // CommonJS dependencies ask for these at load time.
+  // CommonJS dependencies load node's modules with it.
   banner: {
-    js: [
-      "import { createRequire as __createRequire } from 'node:module';",
-      "import { dirname as __dirnameOf } from 'node:path';",
-      "import { fileURLToPath as __fileURLToPath } from 'node:url';",
-      'const require = __createRequire(import.meta.url);',
-      'const __filename = __fileURLToPath(import.meta.url);',
-      'const __dirname = __dirnameOf(__filename);',
-    ].join('\n'),
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
   legalComments: 'linked',
   logLevel: 'warning',

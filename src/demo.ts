@@ -1,6 +1,6 @@
 /** `patchsmith demo`: the main job on a small real project, with a recorded conversation in place of a model. */
 
-import { fixturePath, materialise } from './adapters/fixtures/materialise.ts';
+import { fixturePath, materialise, testFixture } from './adapters/fixtures/materialise.ts';
 import { Settings } from './config/settings.ts';
 import type { RunOutcome } from './domain/outcome.ts';
 import { type RunInput, runPatchsmith } from './run.ts';
@@ -8,7 +8,9 @@ import { type RunInput, runPatchsmith } from './run.ts';
 /** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
 export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Promise<RunOutcome> {
   const repo = await materialise('price-list');
-  input.stderr.write(`demo: a small project with a failing test, in ${repo}\n`);
+  input.stderr.write(`demo: a small project, in ${repo}\n`);
+  const red = await testFixture(repo);
+  input.stderr.write(`demo: its tests before the run: node --test → exit code ${red}\n\n`);
   const settings = Settings.parse({
     repo,
     plan: fixturePath('plans/fix-quantity.md'),
@@ -22,4 +24,5 @@ export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Pro
 }
 
 const NEXT =
-  'That was a recorded conversation. With a key, in a checkout of yours: ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"';
+  'That was a recorded conversation. With a key, after "npm link" here, type in a checkout of yours:\n' +
+  '  ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"';

@@ -35,7 +35,7 @@ type Stopped = { status: 'stopped'; outcome: RunOutcome };
 /** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { settings, cwd, env, stdin, version } = session.input;
-  const found = await findCheckout(settings.repo ?? cwd);
+  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const problem = session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   if (problem !== null || session.directory === null) return stopped(usageError(problem ?? ''));
   if (found.status === 'failed') return stopped(usageError(found.message));

@@ -73,13 +73,13 @@ export function finalLine(outcome: RunOutcome): string {
 }
 
 /** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
-export function costLine({ iterations, tokens, costUsd, durations }: RunResult): string {
+export function costLine({ iterations, tokens, costUsd, durations, provider }: RunResult): string {
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
   const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${(prompt + tokens.output).toLocaleString('en-US')} tokens, ${cached}% of the prompts from the cache`,
-    costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`,
+    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');
 }

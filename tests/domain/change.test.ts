@@ -1,13 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ChangeLedger, type FileState, type PathChange, toCodeChanges } from '../../src/domain/change.ts';
+import {
+  ChangeLedger,
+  type ChangeSource,
+  type FileState,
+  type PathChange,
+  toCodeChanges,
+} from '../../src/domain/change.ts';
 
 const file = (blob: string, mode: FileState['mode'] = '100644', size = 3): FileState => ({
   mode,
   blob,
   size,
 });
-const byTool = { by: 'tool', tool: 'write_file', calls: ['c1'] } as const;
+const byTool: ChangeSource = { by: 'tool', tool: 'write_file', calls: ['c1'] };
 
 function ledgerOf(...steps: PathChange[][]): ChangeLedger {
   const ledger = new ChangeLedger();

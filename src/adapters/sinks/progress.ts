@@ -55,9 +55,13 @@ export class Progress implements EventSink {
       case 'run.started': {
         const { base } = event;
         const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
-        this.note(`patchsmith ${event.patchsmith} · ${event.model} · sandbox ${event.sandbox}`);
+        this.note(
+          `patchsmith ${event.patchsmith} · ${event.model}${event.provider === 'replay' ? ', recorded' : ''} · sandbox ${event.sandbox}`,
+        );
         this.note(`plan: ${event.plan.title}`);
-        this.note(`base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`);
+        this.note(
+          `base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`,
+        );
         for (const report of event.setup) this.note(`setup ${report.command} → ${describeEnd(report.end)}`);
         return;
       }
@@ -71,7 +75,8 @@ export class Progress implements EventSink {
       case 'tool.completed': {
         const { outcome } = event;
         const call = this.#started.get(event.call) ?? event.call;
-        const end = outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+        const seconds = (event.durationMs / 1000).toFixed(1);
+        const end = outcome.status === 'failed' ? ` → failed: ${outcome.reason} (${seconds} s)` : '';
         this.note(`[${this.#iteration}] ${call}${end}`);
         return;
       }
@@ -120,7 +125,9 @@ export class Progress implements EventSink {
 /** `read_file src/a.ts`, `run_command npm test`: the tool and what it is about. */
 function describeCall(tool: string, input: unknown): string {
   if (typeof input !== 'object' || input === null) return oneLine(tool);
-  const about = Object.entries(input).find(([key]) => ['path', 'command', 'pattern', 'status'].includes(key))?.[1];
+  const about = Object.entries(input).find(([key]) =>
+    ['path', 'command', 'pattern', 'status'].includes(key),
+  )?.[1];
   return oneLine(typeof about === 'string' && about !== '' ? `${tool} ${about}` : tool, 160);
 }
 
@@ -128,10 +135,18 @@ function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; 
   const counts = new Map<string, string[]>();
   for (const { source, path } of event.changes) {
     if (source.by === 'tool' && source.tool !== 'run_command') continue;
-    const by = source.by === 'tool' ? 'the command' : source.by === 'verify' ? 'verify commands' : 'something outside the run';
+    const by =
+      source.by === 'tool'
+        ? 'the command'
+        : source.by === 'verify'
+          ? 'verify commands'
+          : 'something outside the run';
     counts.set(by, [...(counts.get(by) ?? []), path]);
   }
-  return [...counts].map(([by, paths]) => ({ by, files: paths.length > 3 ? count(paths.length, 'file') : paths.join(', ') }));
+  return [...counts].map(([by, paths]) => ({
+    by,
+    files: paths.length > 3 ? count(paths.length, 'file') : paths.join(', '),
+  }));
 }
 
 function lastLines(text: string, lines: number): string {
