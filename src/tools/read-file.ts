@@ -10,7 +10,7 @@ import { describeNotText } from './not-text.ts';
 import { failed, figure, literalCall, said, shellWord } from './result.ts';
 
 /** Bytes that one call shows at most. */
-export const MAX_READ_BYTES = 102_400;
+const MAX_READ_BYTES = 102_400;
 
 const Input = z.strictObject({
   path: z.string(),

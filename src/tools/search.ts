@@ -9,7 +9,7 @@ import { printablePath } from './printable-path.ts';
 import { failed, literalCall, said } from './result.ts';
 
 /** Matching lines that one call shows at most. */
-export const MAX_MATCHES = 200;
+const MAX_MATCHES = 200;
 
 const Input = z.strictObject({
   pattern: z.string().min(1),

@@ -30,7 +30,7 @@ export interface PlainWorkspace {
   remove(): void;
 }
 
-export interface CallResult {
+interface CallResult {
   readonly status: ToolResult['status'];
   readonly reason?: string;
   /** What the model is shown. */

@@ -25,8 +25,8 @@ export interface GuardedFiles {
   write(path: RepoPath, bytes: Uint8Array): Promise<GuardedWrite>;
 }
 
-export type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | Failure;
-export type GuardedWrite = { status: 'ok'; created: boolean } | Failure;
+type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | Failure;
+type GuardedWrite = { status: 'ok'; created: boolean } | Failure;
 
 /** `root` is an absolute path without links. */
 export function openGuardedFiles(root: string): GuardedFiles {
