@@ -6,7 +6,7 @@ import { toolDescription } from '../prompts.ts';
 
 const Input = z.strictObject({
   status: z.enum(['done', 'blocked']),
-  summary: z.string().describe('What changed and why, or why not; for the pull request'),
+  summary: z.string().describe('What changed and why, or why not'),
 });
 type Input = z.infer<typeof Input>;
 
