@@ -12,7 +12,7 @@ import { type RequestSettings, requestBody } from './anthropic/request.ts';
 import { type RetryPolicies, type RetryPolicy, waitBeforeNext } from './anthropic/waits.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-export const ANTHROPIC_API = 'https://api.anthropic.com';
+const ANTHROPIC_API = 'https://api.anthropic.com';
 
 export interface AnthropicOptions extends RequestSettings {
   readonly apiKey: string;

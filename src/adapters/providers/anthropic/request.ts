@@ -6,7 +6,7 @@
 import type { Conversation, Message, ToolDefinition, UserBlock } from '../../../domain/conversation.ts';
 
 /** How hard the model tries; what each means is the model's business. */
-export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /** The settings that are part of every request and must not change within a run. */
 export interface RequestSettings {
