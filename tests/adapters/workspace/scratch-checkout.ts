@@ -1,0 +1,170 @@
+/** A real checkout in a temporary folder, with a home of its own, and the workspace over it. */
+
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/checkout.ts';
+import type { Checkout } from '../../../src/adapters/workspace/checkout-layout.ts';
+import { decodeName, encodeName } from '../../../src/adapters/workspace/names.ts';
+import type { RepoPath } from '../../../src/domain/path.ts';
+import type { ProvenPatch, Workspace } from '../../../src/ports.ts';
+
+export const at = (path: string) => path as RepoPath;
+
+export class ScratchCheckout {
+  readonly folder: string;
+  readonly home: string;
+  root: string;
+  #runs = 0;
+
+  /** Made anew for each test and removed after it. */
+  constructor(...initOptions: string[]) {
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-workspace-')));
+    onTestFinished(() => {
+      execFileSync('chmod', ['-R', 'u+rwx', this.folder]);
+      rmSync(this.folder, { recursive: true, force: true });
+    });
+    this.home = join(this.folder, 'home');
+    this.root = join(this.folder, 'checkout');
+    mkdirSync(this.home);
+    mkdirSync(this.root);
+    this.git('init', '--quiet', '--initial-branch=main', ...initOptions);
+    this.git('config', 'gc.auto', '0');
+  }
+
+  get env() {
+    return {
+      PATH: process.env.PATH,
+      HOME: this.home,
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_ALLOW_PROTOCOL: 'file',
+      GIT_AUTHOR_NAME: 'a',
+      GIT_AUTHOR_EMAIL: 'a@example.org',
+      GIT_COMMITTER_NAME: 'a',
+      GIT_COMMITTER_EMAIL: 'a@example.org',
+    };
+  }
+
+  git(...args: string[]): string {
+    return this.gitIn(this.root, ...args);
+  }
+
+  gitIn(cwd: string, ...args: string[]): string {
+    return execFileSync('git', args, { cwd, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] }).toString(
+      'latin1',
+    );
+  }
+
+  /** Commits everything that git would add. */
+  commit(message = 'change'): void {
+    this.git('add', '--all');
+    this.git('commit', '--quiet', '--allow-empty', '-m', message);
+  }
+
+  path(path: string): Buffer {
+    return encodeName(`${this.root}/${path}`);
+  }
+
+  write(path: string, content: string | Uint8Array, mode = 0o644): void {
+    mkdirSync(encodeName(dirname(`${this.root}/${path}`)), { recursive: true });
+    rmSync(this.path(path), { force: true });
+    writeFileSync(this.path(path), content);
+    chmodSync(this.path(path), mode);
+  }
+
+  link(path: string, target: string): void {
+    mkdirSync(encodeName(dirname(`${this.root}/${path}`)), { recursive: true });
+    this.remove(path);
+    symlinkSync(encodeName(target), this.path(path));
+  }
+
+  remove(path: string): void {
+    rmSync(this.path(path), { recursive: true, force: true });
+  }
+
+  mkfifo(path: string): void {
+    execFileSync('mkfifo', [`${this.root}/${path}`]);
+  }
+
+  async checkout(startDir = this.root): Promise<Checkout> {
+    const found = await findCheckout(startDir, this.env);
+    if (found.status === 'failed') throw new Error(found.message);
+    return found.checkout;
+  }
+
+  async open(startDir = this.root): Promise<Workspace> {
+    this.#runs += 1;
+    const run = join(this.folder, `run-${this.#runs}`);
+    return openWorkspace(await this.checkout(startDir), {
+      shadowDir: join(run, 'shadow.git'),
+      agentGitDir: join(run, 'agent.git'),
+      env: this.env,
+    });
+  }
+
+  /** The shadow repository of the last workspace opened. */
+  get shadow(): string {
+    return join(this.folder, `run-${this.#runs}`, 'shadow.git');
+  }
+}
+
+/** Captures everything and makes the patch of it. */
+export async function patchOfAll(workspace: Workspace): Promise<ProvenPatch> {
+  const made = await workspace.makePatch(await workspace.capture('all'));
+  if (made.status === 'failed') throw new Error(made.message);
+  return made.patch;
+}
+
+/** Every file below a folder, except git's own, as `mode content` by path. */
+export function filesBelow(folder: string): Record<string, string> {
+  const files: Record<string, string> = {};
+  const visit = (below: Buffer, prefix: string) => {
+    for (const name of readdirSync(below, { encoding: 'buffer' })) {
+      if (name.toString() === '.git') continue;
+      const path = Buffer.concat([below, Buffer.from('/'), name]);
+      const stat = lstatSync(path);
+      const key = `${prefix}${decodeName(name)}`;
+      if (stat.isDirectory()) visit(path, `${key}/`);
+      else if (stat.isSymbolicLink())
+        files[key] = `link ${readlinkSync(path, { encoding: 'buffer' }).toString('latin1')}`;
+      else
+        files[key] = `${stat.mode & 0o100 ? 'executable' : 'file'} ${readFileSync(path).toString('latin1')}`;
+    }
+  };
+  visit(Buffer.from(folder), '');
+  return files;
+}
+
+/** The files that plain `git apply` makes of the base tree with this patch, in a repository of its own. */
+export function appliedByGit(
+  scratch: ScratchCheckout,
+  baseTree: string,
+  patch: Uint8Array,
+): Record<string, string> {
+  const copy = join(scratch.folder, `applied-${baseTree.slice(0, 12)}-${readdirSync(scratch.folder).length}`);
+  mkdirSync(copy);
+  const format = baseTree.length === 64 ? 'sha256' : 'sha1';
+  scratch.gitIn(copy, 'init', '--quiet', `--object-format=${format}`);
+  writeFileSync(join(copy, '.git/objects/info/alternates'), `${join(scratch.shadow, 'objects')}\n`);
+  scratch.gitIn(copy, 'read-tree', baseTree);
+  scratch.gitIn(copy, 'checkout-index', '--all');
+  const file = join(scratch.folder, 'the.patch');
+  writeFileSync(file, patch);
+  if (patch.length > 0) scratch.gitIn(copy, 'apply', '--whitespace=nowarn', file);
+  return filesBelow(copy);
+}
