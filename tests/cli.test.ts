@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { defaultText, settingEntries } from '../src/config/settings.ts';
 import { CLI, runCli } from './support/cli.ts';
 import { git, tempFolder } from './support/temp-folder.ts';
@@ -147,6 +147,29 @@ test('a reader of stdout that has gone away is no error', async () => {
   const [exitCode] = await once(child, 'close');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
 });
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  '%s ends a run that waits for its plan, with exit code %i, and a second one at the latest',
+  async (signal, code) => {
+    const cwd = tempFolder({ file: '' });
+    const runDir = tempFolder();
+    git(cwd, 'init', '-q');
+    const child = spawn(process.execPath, [CLI, 'run', '--plan', '-', '--run-dir', join(runDir, 'run')], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: cwd, ANTHROPIC_API_KEY: KEY },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const ended = once(child, 'exit');
+    await vi.waitFor(() => expect(existsSync(join(runDir, 'run', 'result.json'))).toBe(true), 20_000);
+    // Signals that come too close together are one.
+    const again = setInterval(() => child.kill(signal), 200);
+    const [exitCode] = await ended.finally(() => clearInterval(again));
+    expect(exitCode).toBe(code);
+  },
+);
 
 /** The addresses of all scripts that a process has loaded, from the coverage file it left. */
 function scriptsIn(coverageFile: string): string[] {
