@@ -57,7 +57,8 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
     case 'scratch':
       return [...(features.tmpfsSize ? ['--size', String(mount.bytes)] : []), '--tmpfs', mount.at];
     case 'processes':
-      return ['--proc', mount.at];
+      // Read-only as a whole: as root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and its like writable.
+      return ['--proc', mount.at, '--remount-ro', mount.at];
     case 'devices':
       return ['--dev', mount.at];
   }

@@ -34,6 +34,7 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
     [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
+    if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
     echo contained`;
   try {
     const { end, output } = await sandbox.run({

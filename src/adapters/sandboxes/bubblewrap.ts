@@ -9,6 +9,7 @@ import { oursInside } from './bubblewrap-mounts.ts';
 import { readStatus } from './bubblewrap-status.ts';
 import { orNullAfter } from './deadline.ts';
 import { OutputCapture } from './output-capture.ts';
+import { openOutputPipe } from './output-pipe.ts';
 import { killProcess, waitUntilGone } from './process-table.ts';
 import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
@@ -22,7 +23,7 @@ export interface BubblewrapSetup {
   readonly root: string;
   readonly mounts: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
-  /** bubblewrap's own environment, of which nothing reaches commands. */
+  /** bubblewrap's own environment. Commands do not inherit it, but can read it in /proc/1/environ. */
   readonly outerEnv: Readonly<Record<string, string>>;
   /** A folder of ours; it goes with the sandbox. */
   readonly files: string;
@@ -43,30 +44,40 @@ const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const { shell, mounts, files } = setup;
-  return sandboxOf('namespaces', files, (command, scriptFile) =>
-    withScript(command.script, scriptFile, (script) => {
+  return sandboxOf('namespaces', files, (command, own) =>
+    withScript(command.script, own, (script) => {
       if (script.by === 'argument') {
-        return runToEnd(() => start(setup, mounts, shellCommand(shell, script)), command);
+        return runToEnd(() => start(setup, { own, mounts, line: shellCommand(shell, script) }), command);
       }
       const mount = oursInside(script.path, 'script');
       const line = shellCommand(shell, { by: 'file', path: mount.at });
-      return runToEnd(() => start(setup, [...mounts, mount], line), command);
+      return runToEnd(() => start(setup, { own, mounts: [...mounts, mount], line }), command);
     }),
   );
 }
 
-function start(setup: BubblewrapSetup, mounts: readonly Mount[], command: string[]): ContainedProcess {
+interface Start {
+  /** The beginning of paths of ours. */
+  readonly own: string;
+  readonly mounts: readonly Mount[];
+  /** The command line inside. */
+  readonly line: readonly string[];
+}
+
+async function start(setup: BubblewrapSetup, { own, mounts, line }: Start): Promise<ContainedProcess> {
   const { features, env, root } = setup;
-  const args = bubblewrapArgs({ features, mounts, env, directory: root, statusFd: STATUS_FD, command });
+  const args = bubblewrapArgs({ features, mounts, env, directory: root, statusFd: STATUS_FD, command: line });
+  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`);
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
   const child = execa(setup.program, args, {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', writer, 'pipe', 'pipe'],
     buffer: false,
     reject: false,
     extendEnv: false,
     env: setup.outerEnv,
     encoding: 'buffer',
   });
+  closeWriter();
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   child.stderr.on('data', (chunk: Buffer) => complaint.write(chunk));
   const status = readStatus(child.stdio[STATUS_FD] as Readable);
@@ -81,7 +92,7 @@ function start(setup: BubblewrapSetup, mounts: readonly Mount[], command: string
 
   return {
     exited: exited(),
-    output: child.stdout,
+    output,
     async killAll() {
       // The init first: with it the kernel kills the whole namespace, sessions and orphans included.
       const init = await orNullAfter(STATUS_MS, status.init);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Sandbox } from '../../ports.ts';
+import { openOutputPipe } from './output-pipe.ts';
 import { killNow, processesMarked } from './process-table.ts';
 import { type ContainedProcess, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
@@ -23,18 +24,23 @@ const MARK = 'PATCHSMITH_COMMAND';
 const SWEEPS = 50;
 
 export function uncontained(setup: NoneSetup): Sandbox {
-  return sandboxOf('none', setup.files, (command, scriptFile) =>
-    withScript(command.script, scriptFile, (script) =>
-      runToEnd(() => start(setup, shellCommand(setup.shell, script)), command),
+  return sandboxOf('none', setup.files, (command, own) =>
+    withScript(command.script, own, (script) =>
+      runToEnd(() => start(setup, own, shellCommand(setup.shell, script)), command),
     ),
   );
 }
 
-function start({ root, env }: NoneSetup, [program = '', ...args]: string[]): ContainedProcess {
+async function start(
+  { root, env }: NoneSetup,
+  own: string,
+  [program = '', ...args]: string[],
+): Promise<ContainedProcess> {
+  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`);
   const mark = randomUUID();
   const child = execa(program, args, {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', writer, 'ignore'],
     buffer: false,
     reject: false,
     extendEnv: false,
@@ -42,9 +48,10 @@ function start({ root, env }: NoneSetup, [program = '', ...args]: string[]): Con
     encoding: 'buffer',
     detached: true,
   });
+  closeWriter();
   return {
     exited: exitOf(child),
-    output: child.stdout,
+    output,
     async killAll() {
       if (child.pid !== undefined) killNow(-child.pid);
       for (let sweep = 0; sweep < SWEEPS; sweep++) {

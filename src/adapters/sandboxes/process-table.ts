@@ -44,7 +44,10 @@ export function killNow(pid: number): void {
   }
 }
 
-/** Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. */
+/**
+ * Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. Older ones come
+ * first: killed in this order, a shell has no time to report the death of its child.
+ */
 export async function processesMarked(entry: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const marked = new Set<number>();
@@ -60,7 +63,7 @@ export async function processesMarked(entry: string): Promise<number[]> {
   );
   // A set is iterated in order of insertion, entries added on the way included.
   for (const pid of marked) for (const child of children.get(pid) ?? []) marked.add(child);
-  return [...marked];
+  return [...marked].sort((a, b) => a - b);
 }
 
 async function statOf(pid: number): Promise<{ ended: boolean; parent: number; startTime: string } | null> {

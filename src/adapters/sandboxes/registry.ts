@@ -85,11 +85,11 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     root,
     mounts,
     env: { ...env, ...variables },
-    outerEnv: { [CANARY]: 'outside' },
+    outerEnv: {},
     files,
   };
   const sandbox = bubblewrapSandbox(setup);
-  const failure = await probe(sandbox, files);
+  const failure = await probe(bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } }), files);
   if (failure !== null) {
     await sandbox.close();
     return { status: 'unavailable', reason: explain(failure, await readMachineFacts()) };

@@ -32,12 +32,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
 export async function runToEnd(
-  start: () => ContainedProcess,
+  start: () => Promise<ContainedProcess>,
   command: SandboxCommand,
 ): Promise<CommandResult> {
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
-  const contained = start();
+  const contained = await start();
   const capture = new OutputCapture();
   contained.output.on('data', (chunk: Buffer) => capture.write(chunk));
   const drained = untilClosed(contained.output);
@@ -73,11 +73,15 @@ async function firstOf(exited: Promise<ExitStatus>, command: SandboxCommand): Pr
     return await Promise.race<Ending>([
       exited.then((status) => ({ by: 'exit', status })),
       sleep(Math.min(command.timeoutMs, LONGEST_TIMER_MS), { by: 'timeout' } as const, { signal }),
-      once(command.signal, 'abort', { signal }).then(() => ({ by: 'interruption' })),
+      aborted(command.signal, signal).then(() => ({ by: 'interruption' })),
     ]);
   } finally {
     settled.abort();
   }
+}
+
+async function aborted(signal: AbortSignal, settled: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort', { signal: settled });
 }
 
 /** Also settles when the stream breaks: what was read until then is the output. */

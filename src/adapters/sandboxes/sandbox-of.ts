@@ -6,8 +6,8 @@ import type { SandboxLevel } from '../../domain/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
 import { neverStarted } from './run-to-end.ts';
 
-/** Runs one command; `scriptFile` is a path of ours for a script too long for an argument. */
-export type RunCommand = (command: SandboxCommand, scriptFile: string) => Promise<CommandResult>;
+/** Runs one command; `own` is the beginning of paths of ours that no other command uses. */
+export type RunCommand = (command: SandboxCommand, own: string) => Promise<CommandResult>;
 
 /** `files` is the sandbox's own folder and goes with it. After `close` a command comes back as interrupted. */
 export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCommand): Sandbox {
@@ -19,7 +19,7 @@ export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCom
     async run(command) {
       const signal = AbortSignal.any([command.signal, closing.signal]);
       if (signal.aborted) return neverStarted();
-      const result = runCommand({ ...command, signal }, join(files, `script-${started++}`));
+      const result = runCommand({ ...command, signal }, join(files, `command-${started++}`));
       running.add(result);
       try {
         return await result;

@@ -31,15 +31,16 @@ export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path:
 /** One argument may have 128 KiB at most, and holds no NUL. */
 const LONGEST_ARGUMENT = 100 * 1024;
 
-/** Writes a script to `path` when it is too long for an argument; `use` runs it, then the file goes. */
+/** Writes a script to the file `own`.sh when it is too long for an argument; `use` runs it, then the file goes. */
 export async function withScript<T>(
   script: string,
-  path: string,
+  own: string,
   use: (place: ScriptPlace) => Promise<T>,
 ): Promise<T> {
   if (Buffer.byteLength(script) <= LONGEST_ARGUMENT && !script.includes('\0')) {
     return use({ by: 'argument', text: script });
   }
+  const path = `${own}.sh`;
   await writeFile(path, script, { mode: 0o644 });
   try {
     return await use({ by: 'file', path });
