@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { defaultText, settingEntries } from '../src/config/settings.ts';
 import { CLI, runCli } from './support/cli.ts';
 import { git, tempFolder } from './support/temp-folder.ts';
@@ -38,9 +39,9 @@ test('--help names every setting with its default, the commands, examples and ex
   for (const entry of settingEntries()) {
     const from = flat.indexOf(`--${entry.flag} `);
     expect(from, entry.flag).toBeGreaterThan(0);
-    const text = flat.slice(from, from + 400);
-    expect(text).toContain(entry.help);
-    expect(text).toContain(`[default: ${defaultText(entry)}]`);
+    const shown = flat.slice(from, from + 400);
+    expect(shown).toContain(entry.help);
+    expect(shown).toContain(`[default: ${defaultText(entry)}]`);
   }
   for (const part of ['patchsmith run ', 'patchsmith demo ', 'Examples: patchsmith run -m', '124 deadline']) {
     expect(flat).toContain(part);
@@ -148,28 +149,46 @@ test('a reader of stdout that has gone away is no error', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
 });
 
+/** Starts a run that waits for its plan on stdin, and resolves when it has come that far. */
+async function waitingRun(env: Record<string, string> = {}) {
+  const cwd = tempFolder({ file: '' });
+  const runDir = join(tempFolder(), 'run');
+  git(cwd, 'init', '-q');
+  const child = spawn(process.execPath, [CLI, 'run', '--plan', '-', '--run-dir', runDir], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ANTHROPIC_API_KEY: KEY, ...env },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const stderr = text(child.stderr);
+  const ended = once(child, 'exit');
+  await vi.waitFor(() => expect(existsSync(join(runDir, 'result.json'))).toBe(true), 20_000);
+  return { child, stderr, exitCode: ended.then(([code]) => code as number | null) };
+}
+
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
   '%s ends a run that waits for its plan, with exit code %i, and a second one at the latest',
   async (signal, code) => {
-    const cwd = tempFolder({ file: '' });
-    const runDir = tempFolder();
-    git(cwd, 'init', '-q');
-    const child = spawn(process.execPath, [CLI, 'run', '--plan', '-', '--run-dir', join(runDir, 'run')], {
-      cwd,
-      env: { PATH: process.env.PATH, HOME: cwd, ANTHROPIC_API_KEY: KEY },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
-    const ended = once(child, 'exit');
-    await vi.waitFor(() => expect(existsSync(join(runDir, 'run', 'result.json'))).toBe(true), 20_000);
+    const { child, exitCode } = await waitingRun();
     // Signals that come too close together are one.
     const again = setInterval(() => child.kill(signal), 200);
-    const [exitCode] = await ended.finally(() => clearInterval(again));
-    expect(exitCode).toBe(code);
+    expect(await exitCode.finally(() => clearInterval(again))).toBe(code);
   },
 );
+
+test('a crash ends with internal_error, what it was, and without the key', async () => {
+  const crash = `data:text/javascript,process.on('SIGUSR2',()=>{throw Error('boom ${KEY}')})`;
+  const { child, stderr, exitCode } = await waitingRun({ NODE_OPTIONS: `--import "${crash}"` });
+  child.kill('SIGUSR2');
+  expect(await exitCode).toBe(1);
+  const lines = (await stderr).trimEnd().split('\n');
+  expect(lines).toContain('Error: boom ***');
+  expect(lines.at(-1)).toMatch(/^patchsmith: internal_error \(exit 1\): .*report/);
+  expect(lines.join()).not.toContain(KEY);
+});
 
 /** The addresses of all scripts that a process has loaded, from the coverage file it left. */
 function scriptsIn(coverageFile: string): string[] {
