@@ -26,7 +26,7 @@ export interface Conversion {
   readonly ident: boolean;
   /** Encoding in the work tree; null for none to be turned. */
   readonly encoding: string | null;
-  /** Name of a filter, which is never run; null for none. */
+  /** Name of a filter that git would run, and we never do; null for none. `lfs` counts without a setting. */
   readonly filter: string | null;
 }
 
@@ -40,7 +40,7 @@ export function conversionFor(attributeOf: AttributeOf, settings: UserSettings):
     lineEndings: lineEndings(attributeOf) ?? (settings.autocrlf === 'false' ? 'keep' : 'auto'),
     ident: attributeOf('ident') === 'set',
     encoding: isText(encoding) && !/^utf-?8$/i.test(encoding) ? encoding : null,
-    filter: isText(filter) ? filter : null,
+    filter: filter === 'lfs' || settings.filters.has(filter) ? filter : null,
   };
 }
 

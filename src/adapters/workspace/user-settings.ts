@@ -16,6 +16,8 @@ export interface UserSettings {
   /** Absolute path of a file of ignore rules, which may not exist; null when there can be none. */
   readonly excludesFile: string | null;
   readonly attributesFile: string | null;
+  /** Names of the filters that git would run. A filter that is not configured does nothing. */
+  readonly filters: ReadonlySet<string>;
 }
 
 /** Asks `git config`, which runs nothing, in the repository at `root`. */
@@ -26,7 +28,7 @@ export async function readUserSettings(root: string, env: UserEnvironment): Prom
       'config',
       '-z',
       '--get-regexp',
-      '^core\\.(autocrlf|eol|filemode|ignorecase|excludesfile|attributesfile)$',
+      '^(core\\.(autocrlf|eol|filemode|ignorecase|excludesfile|attributesfile)|filter\\..*\\.(clean|process))$',
     ],
     env: userGitEnvironment(env),
   });
@@ -46,6 +48,7 @@ export async function readUserSettings(root: string, env: UserEnvironment): Prom
     ignoreCase: isTrue(values.get('core.ignorecase') ?? 'false'),
     excludesFile: ruleFile(values.get('core.excludesfile'), 'ignore', root, env),
     attributesFile: ruleFile(values.get('core.attributesfile'), 'attributes', root, env),
+    filters: new Set([...values.keys()].flatMap((name) => /^filter\.(.*)\.[a-z]+$/s.exec(name)?.[1] ?? [])),
   };
 }
 
