@@ -10,7 +10,7 @@ export type { Settings } from './config/settings.ts';
 export const PROJECT_FILE = '.patchsmith.yml';
 
 /** Where a value came from: `name` is the flag, the variable, or the file with its line. */
-export interface SettingSource {
+interface SettingSource {
   readonly from: 'flag' | 'environment' | 'file' | 'default';
   readonly name: string;
 }
@@ -25,7 +25,7 @@ export interface SettingInputs {
 }
 
 /** The parsed project file; `lines` says where each key stands, counted from 1. */
-export interface ProjectFile {
+interface ProjectFile {
   readonly values: Readonly<Record<string, unknown>>;
   readonly lines: Readonly<Record<string, number>>;
 }

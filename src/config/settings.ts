@@ -35,7 +35,7 @@ export const SETTING_GROUPS = [
   'Sandbox and time limits of commands',
   'Output',
 ] as const;
-export type SettingGroup = (typeof SETTING_GROUPS)[number];
+type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
 const PROVIDERS = ['anthropic', 'replay'] as const;

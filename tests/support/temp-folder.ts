@@ -15,6 +15,11 @@ export function tempFolder(files: Readonly<Record<string, string | Uint8Array>> 
   return folder;
 }
 
+/** Makes a named pipe, which blocks whoever opens it for reading without care. */
+export function makePipe(path: string): void {
+  execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
+}
+
 /** Git without the configuration of whoever runs the tests. */
 export function git(folder: string, ...args: string[]): string {
   return execFileSync('git', args, {

@@ -13,7 +13,7 @@ export type YamlMapping =
   | { status: 'not_a_mapping'; kind: 'scalar' | 'list' }
   | { status: 'failed'; problems: YamlProblem[] };
 
-export interface YamlProblem {
+interface YamlProblem {
   readonly line: number;
   readonly message: string;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type PlanRead, readPlan } from '../../../src/adapters/inputs/plan-file.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 
@@ -164,7 +164,7 @@ test('a path that cannot be read is named with the reason', async () => {
 test('a plan can come through a named pipe', async () => {
   const cwd = tempFolder();
   const pipe = join(cwd, 'pipe');
-  execFileSync('mkfifo', [pipe]);
+  makePipe(pipe);
   const reading = readPlan({ plan: 'pipe', message: null, stdin: Readable.from([]), cwd });
   execFileSync('sh', ['-c', 'printf "Do it." > pipe'], { cwd });
   expect(await reading).toEqual({

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type PrinciplesQuery, readPrinciples } from '../../../src/adapters/inputs/principles.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 /** Reads the principles of a repository in which one stands at the root and asks for nothing special. */
 const read = (root: string, query: Partial<PrinciplesQuery> = {}) =>
@@ -97,7 +96,7 @@ describe('without named files', () => {
 
   test('a pipe or a folder under that name is told and blocks nothing', async () => {
     const root = tempFolder({ 'a/AGENTS.md/file': '' });
-    execFileSync('mkfifo', [join(root, 'AGENTS.md')]);
+    makePipe(join(root, 'AGENTS.md'));
     expect(await read(root)).toEqual({
       status: 'failed',
       message: 'The principles AGENTS.md is not a file.',

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettingsFile } from '../../../src/adapters/inputs/settings-file.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 const NAME = '.patchsmith.yml';
 const none = { status: 'ok', file: null };
@@ -84,7 +83,7 @@ describe('it is refused', () => {
 
   test('as a pipe, without waiting for it', async () => {
     const root = tempFolder({ '.git/HEAD': '' });
-    execFileSync('mkfifo', [join(root, NAME)]);
+    makePipe(join(root, NAME));
     expect(await readSettingsFile(root, NAME)).toEqual({
       status: 'failed',
       problems: [`${NAME}: is not a file`],
