@@ -70,7 +70,8 @@ async function start(setup: BubblewrapSetup, { own, mounts, line }: Start): Prom
   const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`);
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
   const child = execa(setup.program, args, {
-    stdio: ['ignore', writer, 'pipe', 'pipe'],
+    // The type knows descriptors of one digit only.
+    stdio: ['ignore', writer as 3, 'pipe', 'pipe'],
     buffer: false,
     reject: false,
     extendEnv: false,

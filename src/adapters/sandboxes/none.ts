@@ -40,7 +40,8 @@ async function start(
   const mark = randomUUID();
   const child = execa(program, args, {
     cwd: root,
-    stdio: ['ignore', writer, 'ignore'],
+    // The type knows descriptors of one digit only.
+    stdio: ['ignore', writer as 3, 'ignore'],
     buffer: false,
     reject: false,
     extendEnv: false,

@@ -1,0 +1,42 @@
+/** The runner as a process: its memory, and its death. */
+
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { makePlace, oddSeconds, type Place, PROJECT, processesWith } from './fixture.ts';
+
+function command({ root, agentGit, runDir }: Place, mode: string, script: string): string[] {
+  const options = JSON.stringify({ mode, root, agentGit, scratchDir: join(runDir, 'scratch') });
+  return ['--import', 'tsx', join(import.meta.dirname, 'runner-program.ts'), options, script];
+}
+
+test.each(['required', 'off'])('a flood of 1 GiB costs less than 64 MiB with sandbox %s', async (mode) => {
+  const args = command(makePlace(), mode, 'yes 0123456789abcde | head -c 1073741824');
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT });
+  const { growthMiB, ...rest } = JSON.parse(stdout);
+  expect(rest).toEqual({ exitCode: 0, characters: 2 ** 30 });
+  expect(growthMiB).toBeLessThan(64);
+});
+
+test('when the runner is killed, everything in its sandbox dies with it', async () => {
+  const place = makePlace();
+  const seconds = oddSeconds();
+  const script = `(setsid sleep ${seconds} &); trap '' TERM; touch begun; sleep ${seconds}`;
+  const runner = spawn(process.execPath, command(place, 'required', script), {
+    cwd: PROJECT,
+    stdio: 'ignore',
+  });
+  const died = new Promise((resolve) => runner.once('exit', resolve));
+  while (!existsSync(join(place.root, 'begun'))) await pause();
+  runner.kill('SIGKILL');
+  await died;
+  // The kernel ends the namespace by itself; the test's own time limit is the deadline.
+  while (processesWith(seconds).length > 0) await pause();
+  expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
+});
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20));
+}

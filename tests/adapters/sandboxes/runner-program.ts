@@ -1,0 +1,24 @@
+/** A runner of its own, for tests of what a sandbox costs and of what is left when its runner dies. */
+
+import { readFileSync } from 'node:fs';
+import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/registry.ts';
+
+const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
+const [script = ''] = process.argv.slice(3);
+const opened = await openSandbox({ ...options, hostEnv: process.env });
+if (opened.status === 'unavailable') throw new Error(opened.reason);
+const { sandbox } = opened;
+const run = (text: string) =>
+  sandbox.run({ script: text, timeoutMs: 100_000, signal: new AbortController().signal });
+
+await run('true');
+const before = peakMemory();
+const { end, output } = await run(script);
+const characters = output.head.length + output.omitted + output.tail.length;
+console.log(JSON.stringify({ exitCode: end.exitCode, characters, growthMiB: peakMemory() - before }));
+await sandbox.close();
+
+/** The most memory this process ever had, in MiB. */
+function peakMemory(): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
+}

@@ -1,0 +1,165 @@
+/** Toolchains are found in real folders, and the machine's own work inside. */
+
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findToolchains } from '../../../src/adapters/sandboxes/toolchains.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { makePlace, open, versionOutside } from './fixture.ts';
+
+/** What is found for this PATH, without the toolchain of the program that runs the test. */
+async function find(folder: string, env: Record<string, string>) {
+  const found = await findToolchains({
+    env: { HOME: join(folder, 'home'), ...env },
+    execPath: '/usr/bin/node',
+    boundaries: {
+      homes: [join(folder, 'home')],
+      roots: [join(folder, 'repo')],
+      offLimits: [join(folder, 'opt/tool/run')],
+    },
+  });
+  const mounts = found.mounts.filter((mount) => mount.at.startsWith(folder));
+  return { ...found, mounts: mounts.map(({ at, source }) => (at === source ? at : `${source} at ${at}`)) };
+}
+
+test('an installed toolchain is shown whole, a folder of programs alone', async () => {
+  const folder = tempFolder({
+    'opt/jdk/bin/java': '',
+    'opt/jdk/lib/x': '',
+    'opt/scripts/bin/do': '',
+    'opt/scripts/.env': '',
+  });
+  const found = await find(folder, {
+    PATH: `${folder}/opt/jdk/bin:${folder}/opt/scripts/bin/:${folder}/none:rel:`,
+  });
+  expect(found).toEqual({
+    mounts: [`${folder}/opt/jdk`, `${folder}/opt/scripts/bin`],
+    path: [`${folder}/opt/jdk/bin`, `${folder}/opt/scripts/bin`, '/usr/bin', '/bin'],
+    variables: {},
+  });
+});
+
+test('a project that stands in PATH shows its programs and nothing else', async () => {
+  const folder = tempFolder({
+    'code/app/bin/run': '',
+    'code/app/lib/x': '',
+    'code/app/.git/HEAD': '',
+    'code/app/.env': '',
+  });
+  expect((await find(folder, { PATH: `${folder}/code/app/bin` })).mounts).toEqual([`${folder}/code/app/bin`]);
+});
+
+test('of a home folder, versions and version managers are shown, and folders that many programs share are not', async () => {
+  const folder = tempFolder({
+    'home/.nvm/versions/node/v20/bin/node': '',
+    'home/.nvm/versions/node/v20/lib/x': '',
+    'home/.pyenv/shims/python': '',
+    'home/.pyenv/versions/3.12/bin/python': '',
+    'home/.local/bin/uv': '',
+    'home/.local/lib/x': '',
+    'home/.cargo/bin/cargo': '',
+    'home/.cargo/lib/x': '',
+    'home/.rustup/settings.toml': '',
+    'home/.ssh/bin/x': '',
+    'home/.config/tool/bin/x': '',
+  });
+  const home = join(folder, 'home');
+  const names = [
+    '.nvm/versions/node/v20/bin',
+    '.pyenv/shims',
+    '.local/bin',
+    '.cargo/bin',
+    '.ssh/bin',
+    '.config/tool/bin',
+    '.',
+    '..',
+  ];
+  const found = await find(folder, { PATH: names.map((name) => `${home}/${name}`).join(':') });
+  expect(found).toEqual({
+    mounts: [
+      `${home}/.cargo/bin`,
+      `${home}/.local/bin`,
+      `${home}/.nvm/versions/node/v20`,
+      `${home}/.pyenv`,
+      `${home}/.rustup`,
+    ],
+    path: [...names.slice(0, 4).map((name) => `${home}/${name}`), '/usr/bin', '/bin'],
+    variables: { RUSTUP_HOME: `${home}/.rustup` },
+  });
+});
+
+test('links out of a folder of programs are followed hop by hop', async () => {
+  const folder = tempFolder({
+    'home/.local/share/tools/ruff/v2/bin/ruff': '',
+    'home/.local/share/tools/ruff/v2/lib/x': '',
+    'home/.local/lib/node_modules/tsx/dist/cli.mjs': '',
+    'home/single': '',
+  });
+  const local = join(folder, 'home/.local');
+  mkdirSync(join(local, 'bin'));
+  symlinkSync('v2', join(local, 'share/tools/ruff/current'));
+  symlinkSync('../share/tools/ruff/current/bin/ruff', join(local, 'bin/ruff'));
+  symlinkSync('../lib/node_modules/tsx/dist/cli.mjs', join(local, 'bin/tsx'));
+  symlinkSync('../../single', join(local, 'bin/single'));
+  symlinkSync('nowhere', join(local, 'bin/broken'));
+  symlinkSync('loop', join(local, 'bin/loop'));
+  expect((await find(folder, { PATH: `${local}/bin` })).mounts).toEqual([
+    `${local}/bin`,
+    `${local}/lib/node_modules`,
+    `${local}/share/tools/ruff/v2 at ${local}/share/tools/ruff/current`,
+    `${local}/share/tools/ruff/v2`,
+    `${folder}/home/single`,
+  ]);
+});
+
+test('a toolchain named through a link is there under both names', async () => {
+  const folder = tempFolder({ 'opt/go1.22/bin/go': '', 'opt/go1.22/lib/x': '' });
+  symlinkSync('go1.22', join(folder, 'opt/go'));
+  const found = await find(folder, {
+    PATH: `${folder}/opt/go/bin`,
+    GOROOT: `${folder}/opt/go`,
+    JAVA_HOME: '/none',
+  });
+  expect(found).toEqual({
+    mounts: [`${folder}/opt/go1.22 at ${folder}/opt/go`, `${folder}/opt/go1.22`],
+    path: [`${folder}/opt/go/bin`, '/usr/bin', '/bin'],
+    variables: { GOROOT: `${folder}/opt/go` },
+  });
+});
+
+test('links of the work tree itself open nothing', async () => {
+  const folder = tempFolder({ 'home/private/bin/x': '', 'home/private/lib/x': '', 'repo/bin/own': '' });
+  symlinkSync(join(folder, 'home/private/bin/x'), join(folder, 'repo/bin/x'));
+  const found = await find(folder, { PATH: `${folder}/repo/bin` });
+  expect([found.mounts, found.path]).toEqual([[], [`${folder}/repo/bin`, '/usr/bin', '/bin']]);
+});
+
+test('a toolchain around the run directory is not shown', async () => {
+  const folder = tempFolder({ 'opt/tool/bin/x': '', 'opt/tool/lib/x': '', 'opt/tool/run/events.jsonl': '' });
+  expect((await find(folder, { PATH: `${folder}/opt/tool/bin` })).mounts).toEqual([`${folder}/opt/tool/bin`]);
+});
+
+test("the toolchains of this machine's PATH work inside", async () => {
+  const { text } = await open(makePlace(), 'required');
+  const commands = [
+    'node --version',
+    'npm --version',
+    'python3 --version',
+    'git --version',
+    'cargo --version',
+  ];
+  for (const command of commands) {
+    const outside = versionOutside(command);
+    if (outside !== null) expect([command, await text(command)]).toEqual([command, outside]);
+  }
+});
+
+test('a program of a toolchain below a folder of its own is found by name', async () => {
+  const folder = tempFolder({
+    'x/bin/greet': '#!/bin/sh\ncat "$(dirname "$0")/../lib/greeting"\n',
+    'x/lib/greeting': 'hello',
+  });
+  chmodSync(join(folder, 'x/bin/greet'), 0o755);
+  const { text } = await open(makePlace(), 'required', { PATH: `${folder}/x/bin:/usr/bin` });
+  expect(await text('greet')).toBe('hello');
+});
