@@ -65,11 +65,18 @@ export interface ToolContext {
 
 /**
  * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of
- * the middle; `shown` is told what the model really gets to see, so that a tool never remembers more than that.
+ * the middle; `shown` is told what the model really gets to see, so that a tool never remembers more than that;
+ * `command` is how a command ended, for the journal.
  */
 export type ToolResult =
-  | { status: 'ok'; output: Excerpt; next?: NextCall; shown?: (excerpt: Excerpt) => void }
-  | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall }
+  | {
+      status: 'ok';
+      output: Excerpt;
+      next?: NextCall;
+      shown?: (excerpt: Excerpt) => void;
+      command?: CommandEnd;
+    }
+  | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string };
 
 /** From the text kept before the gap, the number of characters missing, and the text kept after it. */

@@ -131,11 +131,11 @@ test('a failed verification names each command, how it ended, what it printed an
     verifyFailedPrompt([report(), report({ command: 'npm run lint', output: '' })], 2),
   ).toBe(`The runner checked your work, and it is not done: these commands failed.
 
-<output command="npm test" end="exit code 1 after 2.0 s">
+<output command="npm test" end="exit code 1">
 1 failed
 </output>
 
-<output command="npm run lint" end="exit code 1 after 2.0 s">
+<output command="npm run lint" end="exit code 1">
 (no output)
 </output>
 

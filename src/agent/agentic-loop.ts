@@ -6,8 +6,9 @@
  */
 
 import type { RunAction, RunEvent, RunStarted } from '../domain/events.ts';
-import { type Limits, stopReason } from '../domain/limits.ts';
+import type { Limits } from '../domain/limits.ts';
 import { advance, type RunState, startOf } from '../domain/state.ts';
+import { stopReason } from '../domain/stop-reason.ts';
 import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
 import type { ToolExecutor } from './tool-executor.ts';

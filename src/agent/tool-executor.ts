@@ -142,9 +142,11 @@ export class ToolExecutor {
     const shown = cutTo(output, maxOutputChars);
     const text = shown.omitted === 0 ? shown.head : withNotice(shown, tool, result.next);
     const said = text.trim() === '' ? '(no output)' : text;
-    if (result.status === 'failed') return { status: 'failed', reason: result.reason, text: said };
+    const command = result.command === undefined ? {} : { command: result.command };
+    if (result.status === 'failed')
+      return { status: 'failed', reason: result.reason, text: said, ...command };
     result.shown?.(shown);
-    return { status: 'ok', text: said };
+    return { status: 'ok', text: said, ...command };
   }
 }
 

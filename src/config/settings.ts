@@ -96,7 +96,7 @@ export const Settings = z.strictObject({
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Tokens of one answer, at least 8192' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
-    flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'lower',
+    flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long an answer may send nothing before it is asked for again' }),
   price: price().nullable().default(null).register(about, {
     flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
@@ -115,10 +115,10 @@ export const Settings = z.strictObject({
     flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
   fixRounds: whole(0).default(3).register(about, {
-    flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'lower',
+    flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
     help: 'How often the model may mend what a verify command shows' }),
   maxToolOutput: whole(1_000).default(40_000).register(about, {
-    flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'lower',
+    flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'set',
     help: 'Characters of one tool result that the model sees, at least 1000' }),
   maxPrinciplesBytes: whole(0).default(65_536).register(about, {
     flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
@@ -129,13 +129,13 @@ export const Settings = z.strictObject({
     help: 'Contain commands: always (else the run does not start), where it can be had, or not',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
-    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
+    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
     help: 'Time for a command of the model that asks for no other' }),
   maxCommandTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
+    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
     help: 'The most time a command of the model can ask for' }),
   verifyTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'lower',
+    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
     help: 'Time for one verify or setup command' }),
 
   patch: text().nullable().default(null).register(about, {

@@ -7,9 +7,18 @@
 
 import { z } from 'zod';
 
-/** A content block exactly as the provider sent it. Unknown types are legal and go back unchanged. */
-export const ContentBlock = z.looseObject({ type: z.string() });
-export type ContentBlock = z.infer<typeof ContentBlock>;
+/**
+ * A content block exactly as the provider sent it. Unknown types are legal. It is checked and not rebuilt, so that the
+ * order of its fields survives and it goes back byte for byte.
+ */
+export interface ContentBlock {
+  type: string;
+  [field: string]: unknown;
+}
+export const ContentBlock = z.custom<ContentBlock>(
+  (value) => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string',
+  'not a content block',
+);
 
 /** Tokens of one answer, in the billing classes of the provider. */
 export const Usage = z.strictObject({

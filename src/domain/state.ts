@@ -43,6 +43,8 @@ export interface RunState {
   /** Null as soon as one answer's price is unknown. */
   readonly costUsd: number | null;
   readonly price: Price | null;
+  /** The model that was asked for. */
+  readonly model: string;
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
   readonly cutOffsInARow: number;
@@ -77,6 +79,7 @@ export function startOf(event: RunStarted & { seq: number; at: number }): RunSta
     usage: noUsage,
     costUsd: 0,
     price: event.price,
+    model: event.model,
     lastPromptTokens: 0,
     cutOffsInARow: 0,
     repeats: 0,
@@ -102,7 +105,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
       return afterTurn(state, event.turn);
     case 'turn.failed':
       return {
-        ...withRetries(state, event.retries, ''),
+        ...withRetries(state, event.retries, state.model),
         providerFailure: { kind: event.kind, message: event.message },
       };
     case 'tool.completed':

@@ -24,10 +24,26 @@ export const FailureReason = z.enum([
 ]);
 export type FailureReason = z.infer<typeof FailureReason>;
 
-/** What the model is told about a call. `text` is already truncated and never empty. */
+/** How a command ended. Exactly one of `exitCode` and `signal` is set, unless the runner killed it. */
+export const CommandEnd = z.strictObject({
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  timedOut: z.boolean(),
+  /** The run was stopped while the command ran. */
+  interrupted: z.boolean(),
+  durationMs: z.number().nonnegative(),
+});
+export type CommandEnd = z.infer<typeof CommandEnd>;
+
+/** What the model is told about a call. `text` is already truncated and never empty; `command` is how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('ok'), text: z.string().min(1) }),
-  z.strictObject({ status: z.literal('failed'), reason: FailureReason, text: z.string().min(1) }),
+  z.strictObject({ status: z.literal('ok'), text: z.string().min(1), command: CommandEnd.optional() }),
+  z.strictObject({
+    status: z.literal('failed'),
+    reason: FailureReason,
+    text: z.string().min(1),
+    command: CommandEnd.optional(),
+  }),
   z.strictObject({
     status: z.literal('finished'),
     verdict: z.enum(['done', 'blocked']),
@@ -43,26 +59,19 @@ export type ToolOutcome = z.infer<typeof ToolOutcome>;
  */
 export type Lane = 'read' | 'write' | 'command' | 'finish';
 
-/** How a command ended. Exactly one of `exitCode` and `signal` is set, unless the runner killed it. */
-export const CommandEnd = z.strictObject({
-  exitCode: z.int().nullable(),
-  signal: z.string().nullable(),
-  timedOut: z.boolean(),
-  /** The run was stopped while the command ran. */
-  interrupted: z.boolean(),
-  durationMs: z.number().nonnegative(),
-});
-export type CommandEnd = z.infer<typeof CommandEnd>;
-
 export function succeeded(end: CommandEnd): boolean {
   return end.exitCode === 0 && !end.timedOut && !end.interrupted;
 }
 
-/** One line about how a command ended: `exit code 1 after 0.3 s`, `timed out after 60.0 s`. */
+/** How a command ended, without how long it took, so that the model is told the same in every run. */
 export function describeEnd(end: CommandEnd): string {
-  const after = `after ${(end.durationMs / 1000).toFixed(1)} s`;
-  if (end.interrupted) return `interrupted ${after}`;
-  if (end.timedOut) return `timed out ${after} and was killed`;
-  if (end.signal !== null) return `killed by ${end.signal} ${after}`;
-  return `exit code ${end.exitCode ?? 'unknown'} ${after}`;
+  if (end.interrupted) return 'interrupted';
+  if (end.timedOut) return 'timed out and was killed';
+  if (end.signal !== null) return `killed by ${end.signal}`;
+  return `exit code ${end.exitCode ?? 'unknown'}`;
+}
+
+/** The same for people: `exit code 1 after 0.3 s`. */
+export function describeEndAndTime(end: CommandEnd): string {
+  return `${describeEnd(end)} after ${(end.durationMs / 1000).toFixed(1)} s`;
 }

@@ -12,7 +12,7 @@ import { runCommands } from '../agent/verification.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Plan } from '../domain/plan.ts';
-import { describeEnd, succeeded } from '../domain/tool.ts';
+import { describeEndAndTime, succeeded } from '../domain/tool.ts';
 import type { LlmProvider, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
@@ -42,7 +42,10 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { checkout } = found;
   const { directory } = session;
 
-  const read = await readPlan({ plan: settings.plan, message: settings.message, stdin, cwd });
+  const { plan: planFile, message } = settings;
+  const read = await readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
+  const interrupted = interruptedOutcome(session);
+  if (interrupted) return stopped(interrupted);
   if (read.status === 'failed') return stopped(usageError(read.message));
   const { plan } = read;
   const principles = await readPrinciples({
@@ -124,7 +127,7 @@ async function runSetup(
   if (interrupted) return stopped(interrupted);
   const failed = setup.find((report) => !succeeded(report.end));
   if (failed) {
-    const what = `The plan's setup command failed, ${describeEnd(failed.end)}: ${failed.command}`;
+    const what = `The plan's setup command failed, ${describeEndAndTime(failed.end)}: ${failed.command}`;
     return stopped(usageError(`${what}. Its output is in the result.`));
   }
   const changed = setup.length === 0 ? [] : await workspace.capture('all');

@@ -45,7 +45,11 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
 }
 
 function report(command: string, { end, output }: CommandResult, notes: string): ToolResult {
-  const told = { output: withLastLines(output, notes), next: linesBetween(command, output, notes) };
+  const told = {
+    output: withLastLines(output, notes),
+    next: linesBetween(command, output, notes),
+    command: end,
+  };
   return succeeded(end) ? { status: 'ok', ...told } : { status: 'failed', reason: reasonOf(end), ...told };
 }
 

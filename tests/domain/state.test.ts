@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../src/domain/conversation.ts';
-import { after, call, commandEnd, completed, turn } from '../support/events.ts';
+import { call, commandEnd, completed, stateAfter, turn } from '../support/events.ts';
 
 describe('the fold of a run', () => {
   test('begins with the task and waits for the model', () => {
-    const state = after([]);
+    const state = stateAfter([]);
     expect(state.phase).toEqual({ at: 'model' });
     expect(state.conversation.messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'the task' }] },
@@ -12,9 +12,9 @@ describe('the fold of a run', () => {
   });
 
   test('answers all calls of a turn in one message, in the order of the calls', () => {
-    const waiting = after([turn({ calls: [call('a'), call('b')] }), completed('b', 'second')]);
+    const waiting = stateAfter([turn({ calls: [call('a'), call('b')] }), completed('b', 'second')]);
     expect(waiting.phase.at).toBe('tools');
-    const state = after([
+    const state = stateAfter([
       turn({ calls: [call('a'), call('b')] }),
       completed('b', 'second'),
       completed('a', 'first'),
@@ -34,37 +34,37 @@ describe('the fold of a run', () => {
       { type: 'thinking', thinking: '', signature: 's' },
       { type: 'unheard_of', data: { x: 1 } },
     ];
-    const state = after([turn({ content })]);
+    const state = stateAfter([turn({ content })]);
     expect(state.conversation.messages.at(-1)).toEqual({ role: 'assistant', content });
   });
 
   test('a turn that was cut off inside a call has calls that must not run', () => {
-    const state = after([turn({ calls: [call('a')], stop: 'max_tokens' })]);
+    const state = stateAfter([turn({ calls: [call('a')], stop: 'max_tokens' })]);
     expect(state.phase).toMatchObject({ at: 'tools', cutOff: true });
     expect(state.cutOffsInARow).toBe(1);
   });
 
   test('a cut-off text is to be continued, and a whole turn forgets the count', () => {
     const cut = turn({ text: 'half', stop: 'max_tokens' });
-    const state = after([cut, { type: 'message.added', text: 'go on' }, cut]);
+    const state = stateAfter([cut, { type: 'message.added', text: 'go on' }, cut]);
     expect(state.phase).toEqual({ at: 'continue' });
     expect(state.cutOffsInARow).toBe(2);
-    expect(after([cut, { type: 'message.added', text: 'go on' }, turn()]).cutOffsInARow).toBe(0);
+    expect(stateAfter([cut, { type: 'message.added', text: 'go on' }, turn()]).cutOffsInARow).toBe(0);
   });
 
   test('a paused turn goes on without a word from the runner', () => {
-    const state = after([turn({ stop: 'pause_turn', text: 'x' })]);
+    const state = stateAfter([turn({ stop: 'pause_turn', text: 'x' })]);
     expect(state.phase).toEqual({ at: 'model' });
     expect(state.conversation.messages.at(-1)?.role).toBe('assistant');
   });
 
   test('the end of the work is verified where the plan asks for it', () => {
-    expect(after([turn({ text: 'all done' })]).phase).toEqual({
+    expect(stateAfter([turn({ text: 'all done' })]).phase).toEqual({
       at: 'ended',
       how: 'done',
       summary: 'all done',
     });
-    expect(after([turn({ text: 'all done' })], { verify: ['npm test'] }).phase).toEqual({
+    expect(stateAfter([turn({ text: 'all done' })], { verify: ['npm test'] }).phase).toEqual({
       at: 'verify',
       summary: 'all done',
     });
@@ -72,7 +72,7 @@ describe('the fold of a run', () => {
 
   test('finish ends the work, and blocked work is not verified', () => {
     const finish = (verdict: 'done' | 'blocked') =>
-      after(
+      stateAfter(
         [
           turn({ calls: [call('f', 'finish')] }),
           {
@@ -90,7 +90,7 @@ describe('the fold of a run', () => {
 
   test('a failed verification uses up a fix round and joins the unsent message', () => {
     const failed = { command: 'npm test', end: commandEnd(1), output: 'red' };
-    const state = after(
+    const state = stateAfter(
       [
         turn({ calls: [call('f', 'finish')] }),
         {
@@ -114,20 +114,27 @@ describe('the fold of a run', () => {
 
   test('counts tokens and money, also of attempts that broke', () => {
     const usage = { ...noUsage, input: 1_000_000 };
-    const state = after([turn({ usage, retries: [{ cause: 'reset', waitedMs: 1, usage }] })]);
+    const state = stateAfter([turn({ usage, retries: [{ cause: 'reset', waitedMs: 1, usage }] })]);
     expect(state.usage.input).toBe(2_000_000);
     expect(state.costUsd).toBeCloseTo(4);
   });
 
+  test('what a failed turn had used up is billed at the price of the model that was asked', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    const retries = [{ cause: 'reset', waitedMs: 0, usage }];
+    const state = stateAfter([{ type: 'turn.failed', kind: 'stream', message: 'x', retries }]);
+    expect(state.costUsd).toBeCloseTo(2);
+  });
+
   test('a cost that is once unknown stays unknown', () => {
-    expect(after([turn({ model: 'claude-unheard-of' }), turn()]).costUsd).toBeNull();
+    expect(stateAfter([turn({ model: 'claude-unheard-of' }), turn()]).costUsd).toBeNull();
   });
 
   test('sees the same calls with the same results again', () => {
     const again = [turn({ calls: [call('a')] }), completed('a')];
-    expect(after([...again, ...again, ...again]).repeats).toBe(3);
-    expect(after([...again, ...again, turn({ calls: [call('b')] }), completed('b', 'other')]).repeats).toBe(
-      1,
-    );
+    expect(stateAfter([...again, ...again, ...again]).repeats).toBe(3);
+    expect(
+      stateAfter([...again, ...again, turn({ calls: [call('b')] }), completed('b', 'other')]).repeats,
+    ).toBe(1);
   });
 });

@@ -80,7 +80,7 @@ export const commandEnd = (exitCode: number): CommandEnd => ({
 });
 
 /** The state after these actions, one millisecond apart. */
-export function after(actions: readonly RunAction[], start: Partial<RunStarted> = {}): RunState {
+export function stateAfter(actions: readonly RunAction[], start: Partial<RunStarted> = {}): RunState {
   return actions.reduce(
     (state, action) => advance(state, { ...action, seq: state.seq + 1, at: state.now + 1 }),
     startOf({ ...started, ...start, seq: 1, at: 1_000 }),

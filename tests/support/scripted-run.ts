@@ -29,6 +29,8 @@ export interface ScriptedRun {
   readonly turns: Script;
   /** A plan file in place of `--message`. */
   readonly plan?: string;
+  /** Default: a fresh temporary folder. */
+  readonly runDir?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Called with the running process, to send it signals. */
@@ -41,9 +43,9 @@ export const call = (name: string, input: Record<string, unknown>): ScriptedCall
 /** Runs the built command in a repository, against a scripted API on loopback. */
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
   const { repository, turns, plan, args = [], env = {}, during } = run;
+  const runDir = run.runDir ?? join(temporaryFolder(), 'run');
   const task = plan === undefined ? ['--message', 'Do it'] : ['--plan', plan];
   const server = await startClaudeServer({ turns, apiKey: KEY });
-  const runDir = join(temporaryFolder(), 'run');
   try {
     const child = execa(
       process.execPath,

@@ -77,8 +77,7 @@ function turnOf(line: string, place: string): TurnResult | null {
     return failedRecording(`The recording ${place}: not a JSON event; the line is torn or damaged.`);
   if (event.type === 'turn.completed') {
     const completed = Completed.safeParse(event);
-    // The checked turn as it stands in the line: a parsed copy would have its blocks' fields in another order.
-    if (completed.success) return { status: 'ok', turn: event.turn as LlmTurn };
+    if (completed.success) return { status: 'ok', turn: completed.data.turn };
     return failedRecording(`The recording ${place}: not a valid turn (${issuesOf(completed.error)}).`);
   }
   if (event.type === 'turn.failed') {

@@ -14,7 +14,8 @@ export function patchFilePublisher(path: string): Publisher {
         renameSync(temporary, path);
         return null;
       } catch (error) {
-        if (error instanceof Error && 'code' in error) return `The patch cannot be written to ${path}: ${error.message}.`;
+        if (error instanceof Error && 'code' in error)
+          return `The patch cannot be written to ${path}: ${error.message}.`;
         throw error;
       }
     },

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
 import type { Redact } from '../../domain/redact.ts';
 import { oneLine, prefixed } from '../../domain/terminal-text.ts';
-import { describeEnd, succeeded } from '../../domain/tool.ts';
+import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
 export interface ProgressOptions {
@@ -62,7 +62,8 @@ export class Progress implements EventSink {
         this.note(
           `base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`,
         );
-        for (const report of event.setup) this.note(`setup ${report.command} → ${describeEnd(report.end)}`);
+        for (const report of event.setup)
+          this.note(`setup ${report.command} → ${describeEndAndTime(report.end)}`);
         return;
       }
       case 'turn.completed':
@@ -75,9 +76,7 @@ export class Progress implements EventSink {
       case 'tool.completed': {
         const { outcome } = event;
         const call = this.#started.get(event.call) ?? event.call;
-        const seconds = (event.durationMs / 1000).toFixed(1);
-        const end = outcome.status === 'failed' ? ` → failed: ${outcome.reason} (${seconds} s)` : '';
-        this.note(`[${this.#iteration}] ${call}${end}`);
+        this.note(`[${this.#iteration}] ${call}${endOf(outcome)}`);
         return;
       }
       case 'change.recorded':
@@ -85,7 +84,7 @@ export class Progress implements EventSink {
         return;
       case 'verify.completed':
         for (const { command, end, output } of event.reports) {
-          this.note(`verify ${command} → ${describeEnd(end)}`);
+          this.note(`verify ${command} → ${describeEndAndTime(end)}`);
           if (!succeeded(end) && !this.#options.quiet) this.#print(prefixed(lastLines(output, 20), '    | '));
         }
         return;
@@ -129,6 +128,12 @@ function describeCall(tool: string, input: unknown): string {
     ['path', 'command', 'pattern', 'status'].includes(key),
   )?.[1];
   return oneLine(typeof about === 'string' && about !== '' ? `${tool} ${about}` : tool, 160);
+}
+
+function endOf(outcome: ToolOutcome): string {
+  if (outcome.status === 'finished') return '';
+  if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
+  return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
 }
 
 function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {

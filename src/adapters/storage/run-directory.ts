@@ -45,11 +45,15 @@ export function newRunId(now: number): string {
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
   if (existsSync(join(wanted, 'events.jsonl')) || existsSync(join(wanted, 'result.json'))) {
-    return failed(`The run directory ${wanted} already holds a run. Name another one with --run-dir, or remove it.`);
+    return failed(
+      `The run directory ${wanted} already holds a run. Name another one with --run-dir, or remove it.`,
+    );
   }
   const { workTree } = request;
   if (workTree !== null && isInside(nearestReal(wanted), workTree)) {
-    return failed(`The run directory ${wanted} lies in the work tree ${workTree}. Choose one outside with --run-dir.`);
+    return failed(
+      `The run directory ${wanted} lies in the work tree ${workTree}. Choose one outside with --run-dir.`,
+    );
   }
   const scratch = join(wanted, 'scratch');
   try {
@@ -90,7 +94,6 @@ export function resultText(result: RunResult): string {
 export function clearScratch(directory: RunDirectory): void {
   rmSync(directory.scratch, { recursive: true, force: true });
 }
-
 
 function defaultPlace({ env, runId }: RunDirectoryRequest): string {
   const base = env.RUNNER_TEMP || env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state');

@@ -32,10 +32,8 @@ const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'b
 
 const Indexed = z.looseObject({ index: z.int() });
 const Start = z.looseObject({ message: z.looseObject({ model: z.string(), usage: z.unknown() }) });
-/** A schema would put the fields it knows first; a block keeps the order of its fields, and so its bytes. */
-const Typed = z.custom<ContentBlock>((value) => ContentBlock.safeParse(value).success);
-const BlockStart = z.looseObject({ index: z.int(), content_block: Typed });
-const BlockDelta = z.looseObject({ index: z.int(), delta: Typed });
+const BlockStart = z.looseObject({ index: z.int(), content_block: ContentBlock });
+const BlockDelta = z.looseObject({ index: z.int(), delta: ContentBlock });
 const StopDetails = z.looseObject({ category: z.string().nullish(), explanation: z.string().nullish() });
 const MessageDelta = z.looseObject({
   delta: z.looseObject({ stop_reason: z.string().nullish(), stop_details: StopDetails.nullish() }),

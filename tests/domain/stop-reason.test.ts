@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../src/domain/conversation.ts';
-import { stopReason } from '../../src/domain/limits.ts';
-import { after, call, commandEnd, completed, limits, turn } from '../support/events.ts';
+import { stopReason } from '../../src/domain/stop-reason.ts';
+import { call, commandEnd, completed, limits, stateAfter, turn } from '../support/events.ts';
 
 const oneTurn = [
   turn({ calls: [call('a')], usage: { ...noUsage, input: 900, output: 100 } }),
@@ -10,11 +10,11 @@ const oneTurn = [
 
 describe('stopReason', () => {
   test('lets a fresh run go on', () => {
-    expect(stopReason(after([]), limits)).toBeNull();
+    expect(stopReason(stateAfter([]), limits)).toBeNull();
   });
 
   test('names the limit, its value and its use', () => {
-    const state = after(oneTurn);
+    const state = stateAfter(oneTurn);
     expect(stopReason(state, { ...limits, maxIterations: 1 })).toEqual({
       why: 'limit',
       limit: 'iterations',
@@ -31,25 +31,32 @@ describe('stopReason', () => {
 
   test('a limit never cuts a turn from its tool results, and never hides that the work is done', () => {
     const tight = { ...limits, maxIterations: 1 };
-    expect(stopReason(after([turn({ calls: [call('a')] })]), tight)).toBeNull();
-    expect(stopReason(after([turn({ text: 'done' })], { verify: ['x'] }), tight)).toBeNull();
-    expect(stopReason(after([turn({ text: 'done' })]), tight)).toEqual({ why: 'completed', summary: 'done' });
+    expect(stopReason(stateAfter([turn({ calls: [call('a')] })]), tight)).toBeNull();
+    expect(stopReason(stateAfter([turn({ text: 'done' })], { verify: ['x'] }), tight)).toBeNull();
+    expect(stopReason(stateAfter([turn({ text: 'done' })]), tight)).toEqual({
+      why: 'completed',
+      summary: 'done',
+    });
   });
 
   test('a signal wins over the deadline, and the deadline over everything but work that is done', () => {
-    const bySignal = after([
+    const bySignal = stateAfter([
       { type: 'run.interrupted', interruption: { cause: 'signal', signal: 'SIGTERM' } },
     ]);
     expect(stopReason(bySignal, { ...limits, deadlineMs: 1 })).toEqual({
       why: 'interrupted',
       signal: 'SIGTERM',
     });
-    expect(stopReason(after(oneTurn), { ...limits, deadlineMs: 1, maxIterations: 1 })?.why).toBe('deadline');
-    expect(stopReason(after([turn({ text: 'done' })]), { ...limits, deadlineMs: 1 })?.why).toBe('completed');
+    expect(stopReason(stateAfter(oneTurn), { ...limits, deadlineMs: 1, maxIterations: 1 })?.why).toBe(
+      'deadline',
+    );
+    expect(stopReason(stateAfter([turn({ text: 'done' })]), { ...limits, deadlineMs: 1 })?.why).toBe(
+      'completed',
+    );
   });
 
   test('a failed verification stops when the fix rounds are used up', () => {
-    const failing = after(
+    const failing = stateAfter(
       [
         turn({ text: 'done' }),
         { type: 'verify.completed', reports: [{ command: 'x', end: commandEnd(1), output: '' }] },
@@ -65,24 +72,24 @@ describe('stopReason', () => {
 
   test('cut-off answers are continued three times and no more', () => {
     const cut = [turn({ stop: 'max_tokens', text: 'x' }), { type: 'message.added', text: 'go on' } as const];
-    expect(stopReason(after([...cut, ...cut, ...cut]), limits)).toBeNull();
-    expect(stopReason(after([...cut, ...cut, ...cut, ...cut]), limits)).toMatchObject({
+    expect(stopReason(stateAfter([...cut, ...cut, ...cut]), limits)).toBeNull();
+    expect(stopReason(stateAfter([...cut, ...cut, ...cut, ...cut]), limits)).toMatchObject({
       limit: 'output_tokens',
     });
   });
 
   test('the same turn five times in a row is a stall', () => {
-    const stalled = after([...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn]);
+    const stalled = stateAfter([...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn]);
     expect(stopReason(stalled, limits)).toMatchObject({ why: 'blocked', by: 'stall' });
   });
 
   test('a refusal and a full context window end the run with their own reasons', () => {
-    expect(stopReason(after([turn({ stop: 'refusal', stopDetail: 'no' })]), limits)).toEqual({
+    expect(stopReason(stateAfter([turn({ stop: 'refusal', stopDetail: 'no' })]), limits)).toEqual({
       why: 'blocked',
       by: 'refusal',
       reason: 'no',
     });
-    expect(stopReason(after([turn({ stop: 'context_window' })]), limits)).toMatchObject({
+    expect(stopReason(stateAfter([turn({ stop: 'context_window' })]), limits)).toMatchObject({
       limit: 'context_window',
     });
   });
