@@ -64,6 +64,11 @@ describe.each([
     expect(readFileSync(join(root, 'a/b/file'), 'utf8')).toBe('new');
   });
 
+  test('standard output and error can be opened by name', async () => {
+    const { text } = await open(makePlace(), mode);
+    expect(await text('echo a > /dev/stdout; echo b | tee /dev/stderr')).toBe('a\nb\nb\n');
+  });
+
   test('standard input is closed, so that cat returns at once', async () => {
     const { run } = await open(makePlace(), mode);
     expect(await run('cat; read -r line || echo "nothing to read"')).toEqual({
@@ -90,6 +95,15 @@ describe.each([
       end: timedOut,
       output: { head: 'up to here\n', omitted: 0, tail: '' },
     });
+    expect(processesWith(seconds)).toEqual([]);
+  });
+
+  test('a timeout that strikes while the command is still being started leaves nothing', async () => {
+    const { run } = await open(makePlace(), mode);
+    const seconds = oddSeconds();
+    const limits = [0, 1, 2, 4, 6, 8, 10, 15];
+    const results = await Promise.all(limits.map((timeoutMs) => run(`sleep ${seconds}`, { timeoutMs })));
+    expect(results.map((result) => result.end)).toEqual(limits.map(() => timedOut));
     expect(processesWith(seconds)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 /** The throwaway git dir where `.git` is not a plain folder with a store of its own. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { git, tempFolder } from '../../support/temp-folder.ts';
@@ -56,3 +56,17 @@ test('the objects of the real repository cannot be changed', async () => {
   const said = await text('cd "$GIT_ALTERNATE_OBJECT_DIRECTORIES" && (echo x > x) 2>&1 || true');
   expect(said).toContain('Read-only file system');
 });
+
+// Only root can give a tree to somebody else.
+test.runIf(process.getuid?.() === 0)(
+  'git trusts a tree of another owner, and the trouble ahead is told',
+  async () => {
+    const place = makePlace();
+    chownSync(place.root, 12345, 12345);
+    const { text, warnings } = await open(place, 'required');
+    expect(await text('git status --porcelain && git log --format=%s')).toBe('Start\n');
+    expect(warnings).toEqual([
+      "The work tree belongs to user 12345: commands run as root without root's privileges and may be unable to write there.",
+    ]);
+  },
+);
