@@ -16,6 +16,8 @@ export interface TreeEdit {
 export class ScratchIndex {
   readonly #shadowDir: string;
   readonly #env: Readonly<Record<string, string>>;
+  /** Stands for no object; as long as the repository's ids, which an empty index has none to take out of. */
+  #nullId = '';
 
   /** `name` is the file's name in the shadow repository; what it held before is dropped. */
   constructor(shadowDir: string, name: string) {
@@ -25,12 +27,13 @@ export class ScratchIndex {
   }
 
   async readTree(tree: string): Promise<void> {
+    this.#nullId = '0'.repeat(tree.length);
     await this.#run(['read-tree', tree]);
   }
 
   /** Deletions come first, so that a file may take the place of a folder and a folder that of a file. */
   async edit(edits: readonly TreeEdit[]): Promise<void> {
-    const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${'0'.repeat(40)}\t${path}\0`]));
+    const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${this.#nullId}\t${path}\0`]));
     const put = edits.flatMap(({ path, state }) => (state ? [`${state.mode} ${state.blob}\t${path}\0`] : []));
     const input = Buffer.concat([...removed, ...put].map(encodeName));
     await runGit({ ...this.#call(['update-index', '-z', '--index-info']), input });

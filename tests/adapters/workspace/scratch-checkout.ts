@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -10,6 +11,7 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -34,10 +36,7 @@ export class ScratchCheckout {
   /** Made anew for each test and removed after it. */
   constructor(...initOptions: string[]) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-workspace-')));
-    onTestFinished(() => {
-      execFileSync('chmod', ['-R', 'u+rwx', this.folder]);
-      rmSync(this.folder, { recursive: true, force: true });
-    });
+    onTestFinished(() => this.close());
     this.home = join(this.folder, 'home');
     this.root = join(this.folder, 'checkout');
     mkdirSync(this.home);
@@ -58,6 +57,12 @@ export class ScratchCheckout {
       GIT_COMMITTER_NAME: 'a',
       GIT_COMMITTER_EMAIL: 'a@example.org',
     };
+  }
+
+  close(): void {
+    if (!existsSync(this.folder)) return;
+    execFileSync('chmod', ['-R', 'u+rwx', this.folder]);
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   git(...args: string[]): string {
@@ -93,8 +98,39 @@ export class ScratchCheckout {
     symlinkSync(encodeName(target), this.path(path));
   }
 
+  /** Removes the path, and what is no folder where the path needs one. */
+  clearWay(path: string): void {
+    for (const folder of foldersAbove(path)) {
+      if (!lstatSync(this.path(folder), { throwIfNoEntry: false })?.isDirectory()) this.remove(folder);
+    }
+    this.remove(path);
+  }
+
+  /** Moves a file, link or folder, if it is there. */
+  move(from: string, to: string): void {
+    if (!this.#isThere(from)) return;
+    this.clearWay(to);
+    mkdirSync(encodeName(dirname(`${this.root}/${to}`)), { recursive: true });
+    renameSync(this.path(from), this.path(to));
+  }
+
+  /** Removes a file, link or folder, if it is there; nothing behind a link. */
   remove(path: string): void {
-    rmSync(this.path(path), { recursive: true, force: true });
+    if (this.#isThere(path)) rmSync(this.path(path), { recursive: true });
+  }
+
+  #isThere(path: string): boolean {
+    const stat = (step: string) => lstatSync(this.path(step), { throwIfNoEntry: false });
+    return foldersAbove(path).every((folder) => stat(folder)?.isDirectory()) && stat(path) !== undefined;
+  }
+
+  /** Writes into the file that is there, so that nothing but its content and times can tell. */
+  writeInPlace(path: string, content: string): void {
+    writeFileSync(this.path(path), content);
+  }
+
+  forbid(path: string): void {
+    chmodSync(this.path(path), 0o000);
   }
 
   mkfifo(path: string): void {
@@ -121,6 +157,12 @@ export class ScratchCheckout {
   get shadow(): string {
     return join(this.folder, `run-${this.#runs}`, 'shadow.git');
   }
+}
+
+/** The folders that a path lies in, outermost first. */
+function foldersAbove(path: string): string[] {
+  const steps = path.split('/').slice(0, -1);
+  return steps.map((_step, nth) => steps.slice(0, nth + 1).join('/'));
 }
 
 /** Captures everything and makes the patch of it. */

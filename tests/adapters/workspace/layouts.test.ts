@@ -1,0 +1,292 @@
+import { chownSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findCheckout } from '../../../src/adapters/workspace/checkout.ts';
+import { appliedByGit, at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
+
+function committed(...initOptions: string[]): ScratchCheckout {
+  const scratch = new ScratchCheckout(...initOptions);
+  scratch.write('a.txt', 'one\n');
+  scratch.write('sub/b.txt', 'one\n');
+  scratch.commit();
+  return scratch;
+}
+
+/** Changes, adds and removes a file and compares what plain git makes of the patch with the work tree. */
+async function expectRoundTrip(scratch: ScratchCheckout, startDir = scratch.root): Promise<void> {
+  const workspace = await scratch.open(startDir);
+  scratch.write('a.txt', 'two\n');
+  scratch.write('sub/c.txt', 'new\n');
+  scratch.remove('sub/b.txt');
+  const patch = await patchOfAll(workspace);
+  expect(patch.files.map(({ path, kind }) => [path, kind])).toEqual([
+    ['a.txt', 'modify'],
+    ['sub/b.txt', 'delete'],
+    ['sub/c.txt', 'create'],
+  ]);
+  expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+}
+
+describe('the workspace', () => {
+  test('of a subdirectory is the whole checkout, and the way down is told', async () => {
+    const scratch = committed();
+    const checkout = await scratch.checkout(join(scratch.root, 'sub'));
+    expect([checkout.root, checkout.prefix]).toEqual([scratch.root, 'sub']);
+    await expectRoundTrip(scratch, join(scratch.root, 'sub'));
+  });
+
+  test('works in a linked worktree, which stays as it was', async () => {
+    const scratch = committed();
+    scratch.git('worktree', 'add', '--quiet', '-b', 'side', '../linked');
+    const main = filesBelow(join(scratch.root, '.git'));
+    scratch.root = join(scratch.folder, 'linked');
+    const checkout = await scratch.checkout();
+    expect(checkout.gitDir).toBe(join(scratch.folder, 'checkout/.git/worktrees/linked'));
+    expect(checkout.commonDir).toBe(join(scratch.folder, 'checkout/.git'));
+    await expectRoundTrip(scratch);
+    expect(filesBelow(join(scratch.folder, 'checkout/.git'))).toEqual(main);
+    const { base, agentGit } = await scratch.open();
+    expect([base.branch, agentGit.dotGitIsFile]).toEqual(['side', true]);
+  });
+
+  test('works in a shallow clone', async () => {
+    const scratch = committed();
+    scratch.write('a.txt', 'one\n');
+    scratch.commit('second');
+    scratch.git('clone', '--quiet', '--depth=1', `file://${scratch.root}`, '../shallow');
+    scratch.root = join(scratch.folder, 'shallow');
+    await expectRoundTrip(scratch);
+  });
+
+  test('works in a clone that borrows its objects, over more than one step', async () => {
+    const scratch = committed();
+    scratch.git('clone', '--quiet', '--shared', '.', '../odd "name" # 1');
+    scratch.gitIn(scratch.folder, 'clone', '--quiet', '--shared', 'odd "name" # 1', '#2\nnew line');
+    scratch.root = join(scratch.folder, '#2\nnew line');
+    await expectRoundTrip(scratch);
+  });
+
+  test('works in a partial clone, and fetches nothing', async () => {
+    const scratch = committed();
+    scratch.git('config', 'uploadpack.allowFilter', 'true');
+    scratch.git('clone', '--quiet', '--filter=blob:none', `file://${scratch.root}`, '../partial');
+    scratch.root = join(scratch.folder, 'partial');
+    scratch.git('config', 'remote.origin.url', 'file:///nonexistent');
+    await expectRoundTrip(scratch);
+  });
+
+  test('works on a detached HEAD', async () => {
+    const scratch = committed();
+    scratch.git('checkout', '--quiet', '--detach');
+    expect((await scratch.open()).base.branch).toBeNull();
+    await expectRoundTrip(scratch);
+  });
+
+  test('works with SHA-256', async () => {
+    const scratch = committed('--object-format=sha256');
+    const { base } = await scratch.open();
+    expect([base.objectFormat, base.dirty, base.tree.length]).toEqual(['sha256', false, 64]);
+    await expectRoundTrip(scratch);
+  });
+
+  test('works before the first commit', async () => {
+    const scratch = new ScratchCheckout();
+    const { base } = await scratch.open();
+    expect(base).toEqual({
+      commit: null,
+      tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+      branch: 'main',
+      dirty: false,
+      objectFormat: 'sha1',
+    });
+    scratch.write('a.txt', 'one\n');
+    scratch.write('sub/b.txt', 'one\n');
+    expect((await scratch.open()).base.dirty).toBe(true);
+    await expectRoundTrip(scratch);
+  });
+
+  test.each([
+    ['version 4', ['update-index', '--index-version', '4']],
+    ['a split index', ['update-index', '--split-index']],
+    ['an untracked cache', ['update-index', '--force-untracked-cache']],
+  ])('reads %s', async (_name, args) => {
+    const scratch = committed();
+    scratch.git(...args);
+    scratch.git('status');
+    expect((await scratch.open()).base.dirty).toBe(false);
+    await expectRoundTrip(scratch);
+  });
+
+  test('counts what a sparse checkout leaves out as present', async () => {
+    const scratch = committed();
+    scratch.write('left/out.txt', 'out\n');
+    scratch.write('left/also.txt', 'out\n');
+    scratch.write('left/.gitignore', '*.tmp\n');
+    scratch.commit();
+    scratch.git('sparse-checkout', 'set', '--no-cone', '/*', '!/left');
+    const workspace = await scratch.open();
+    expect(workspace.base.dirty).toBe(false);
+    scratch.write('left/out.txt', 'changed\n');
+    scratch.write('left/new.tmp', 'ignored by a rule that is not on disk\n');
+    expect((await patchOfAll(workspace)).files).toEqual([
+      { path: 'left/out.txt', kind: 'modify', additions: 1, deletions: 1 },
+    ]);
+    scratch.remove('left');
+    expect((await workspace.capture('all')).map(({ path, after }) => [path, after?.size])).toEqual([
+      ['left/out.txt', 0],
+    ]);
+    scratch.write('left', 'a file in the way\n');
+    const displaced = await workspace.capture('all');
+    expect(displaced.map(({ path, after }) => [path, after !== null])).toEqual([
+      ['left', true],
+      ['left/.gitignore', false],
+      ['left/also.txt', false],
+      ['left/out.txt', false],
+    ]);
+    expect((await workspace.makePatch(displaced)).status).toBe('proven');
+    scratch.remove('left');
+    expect((await workspace.capture('all')).map(({ path, after }) => [path, after !== null])).toEqual([
+      ['left', false],
+      ['left/.gitignore', true],
+      ['left/also.txt', true],
+      ['left/out.txt', true],
+    ]);
+  });
+
+  test('reads a sparse index', async () => {
+    const scratch = committed();
+    scratch.write('left/deep/out.txt', 'out\n');
+    scratch.commit();
+    scratch.git('sparse-checkout', 'set', '--cone', '--sparse-index', 'sub');
+    expect((await scratch.open()).base.dirty).toBe(false);
+  });
+
+  test('leaves submodules as they are, and says so', async () => {
+    const scratch = committed();
+    scratch.git('clone', '--quiet', '.', '../library');
+    scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../library', 'lib');
+    scratch.commit();
+    const workspace = await scratch.open();
+    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.warnings()).toEqual(['Submodules are left as they are: lib.']);
+    scratch.write('lib/a.txt', 'changed in the submodule\n');
+    expect(await workspace.capture('all')).toEqual([]);
+    expect(await workspace.capture(['lib/a.txt', 'lib'])).toEqual([]);
+    expect(await workspace.writeFile(at('lib/x.txt'), Buffer.from('x'))).toEqual({
+      status: 'failed',
+      reason: 'path_refused',
+      message: '"lib/x.txt" lies in the submodule "lib", which is left as it is.',
+    });
+    expect(await workspace.listFiles(at(''), '*.txt')).toEqual({
+      status: 'ok',
+      paths: ['a.txt', 'sub/b.txt'],
+    });
+    scratch.remove('lib');
+    expect(await workspace.capture('all')).toEqual([]);
+    scratch.write('lib', 'a file\n');
+    const changes = await workspace.capture('all');
+    expect(changes.map(({ path, before, after }) => [path, before?.mode, after?.mode])).toEqual([
+      ['lib', '160000', '100644'],
+    ]);
+    expect((await workspace.makePatch(changes)).status).toBe('proven');
+  });
+
+  test('leaves untracked repositories out, and says so', async () => {
+    const scratch = committed();
+    scratch.git('clone', '--quiet', '.', 'nested');
+    const workspace = await scratch.open();
+    expect(workspace.base.dirty).toBe(false);
+    scratch.write('nested/a.txt', 'changed\n');
+    scratch.git('clone', '--quiet', '.', 'sub/later');
+    expect(await workspace.capture('all')).toEqual([]);
+    expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
+    expect(workspace.warnings()).toEqual([
+      '"nested" is a repository of its own and is left out.',
+      '"sub/later" is a repository of its own and is left out.',
+    ]);
+  });
+
+  test('a folder of tracked or known files cannot be hidden by a .git in it', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open();
+    scratch.write('made/here.txt', 'x\n');
+    await workspace.capture('all');
+    for (const folder of ['sub', 'made']) {
+      scratch.git('init', '--quiet', folder);
+      scratch.write(`${folder}/more.txt`, 'more\n');
+    }
+    expect((await workspace.capture('all')).map(({ path }) => path)).toEqual([
+      'made/more.txt',
+      'sub/more.txt',
+    ]);
+  });
+
+  test('names that git refuses are left out, and said', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open();
+    for (const name of ['GIT~1', '.git ', '.gi\u200ct', 'sub/.GIT/x']) scratch.write(name, 'x\n');
+    scratch.link('.gitmodules', 'a.txt');
+    scratch.link('sub/.GitModules', 'a.txt');
+    scratch.write('kept.txt', 'x\n');
+    const patch = await patchOfAll(workspace);
+    expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
+    expect(workspace.warnings().sort()).toEqual(
+      ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GitModules']
+        .map((name) => `${JSON.stringify(name)} has a name that git refuses and is left out.`)
+        .sort(),
+    );
+  });
+
+  test('the executable bit counts only where the repository says so', async () => {
+    const scratch = committed();
+    scratch.write('tool.sh', 'x\n', 0o755);
+    scratch.commit();
+    scratch.git('config', 'core.fileMode', 'false');
+    const workspace = await scratch.open();
+    scratch.write('a.txt', 'one\n', 0o755);
+    scratch.write('tool.sh', 'y\n', 0o644);
+    scratch.write('new.sh', 'x\n', 0o755);
+    expect((await workspace.capture('all')).map(({ path, after }) => [path, after?.mode])).toEqual([
+      ['new.sh', '100644'],
+      ['tool.sh', '100755'],
+    ]);
+  });
+});
+
+describe('a folder that is no checkout', () => {
+  test('is named together with what to do', async () => {
+    const scratch = committed();
+    scratch.gitIn(scratch.folder, 'init', '--quiet', '--bare', 'bare.git');
+    const messages = [];
+    for (const folder of [
+      scratch.folder,
+      join(scratch.folder, 'bare.git'),
+      join(scratch.root, '.git'),
+      join(scratch.folder, 'missing'),
+    ]) {
+      const found = await findCheckout(folder, scratch.env);
+      messages.push(found.status === 'failed' ? found.message.replaceAll(scratch.folder, '…') : found);
+    }
+    expect(messages).toEqual([
+      '… is not in a git repository. Name a checkout with --repo, or make one with: git init',
+      '…/bare.git is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>',
+      "…/checkout/.git is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.",
+      "The folder …/missing cannot be opened: ENOENT: no such file or directory, lstat '…/missing'.",
+    ]);
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    'is a checkout of somebody else until it is declared safe',
+    async () => {
+      const scratch = committed();
+      for (const path of [scratch.root, join(scratch.root, '.git')]) chownSync(path, 65534, 65534);
+      const refused = await findCheckout(scratch.root, scratch.env);
+      expect(refused).toEqual({
+        status: 'failed',
+        message: `The repository of ${scratch.root} belongs to another user, so git refuses it. If you trust it: git config --global --add safe.directory ${scratch.root}`,
+      });
+      writeFileSync(join(scratch.home, '.gitconfig'), `[safe]\n\tdirectory = ${scratch.root}\n`);
+      await expectRoundTrip(scratch);
+    },
+  );
+});
