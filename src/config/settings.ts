@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { VerifyCommand } from '../domain/plan.ts';
+import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { apiAddress, choice, duration, price, text, texts, usd, whole, yesOrNo } from './values.ts';
 
 export interface SettingMeta {
@@ -101,7 +102,7 @@ export const Settings = z.strictObject({
   price: price().nullable().default(null).register(about, {
     flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
-    defaultHelp: 'the built-in table' }),
+    defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 
   maxIterations: whole(1).default(25).register(about, {
     flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
