@@ -46,6 +46,9 @@ const MAX_READ_BYTES = 32 * 1024 * 1024;
 /** Ignored files that are named; more of them help nobody. */
 const MAX_IGNORED_WRITES = 100;
 
+/** Warnings that are told; a hostile tree could make thousands. */
+const MAX_WARNINGS = 50;
+
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
   const { root, objectFormat } = checkout;
@@ -193,7 +196,9 @@ class GitWorkspace implements Workspace {
   }
 
   warnings(): string[] {
-    return [...this.#parts.warnings];
+    const all = [...this.#parts.warnings];
+    const rest = all.length - MAX_WARNINGS;
+    return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
   }
 
   makePatch(net: readonly PathChange[]): Promise<PatchResult> {

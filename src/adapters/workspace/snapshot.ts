@@ -148,7 +148,7 @@ export class Snapshot {
       if (!sameState(before, state)) changes.push({ path, before, after: state });
     }
     for (const path of unreadable)
-      contents.warn(`${JSON.stringify(path)} cannot be read and counts as it was before.`);
+      contents.warn(`${shown(path)} cannot be read and counts as it was before.`);
     const isThere = (path: string) => walked.files.has(path) && taken.get(path)?.status !== 'absent';
     const isHidden = (path: string) =>
       unreadable.size > 0 && [path, ...foldersOf(path), ''].some((place) => unreadable.has(place));
@@ -185,9 +185,8 @@ export class Snapshot {
 
   #note({ nested, unstorable }: Walked): void {
     const { warn } = this.#parts.contents;
-    for (const path of nested) warn(`${JSON.stringify(path)} is a repository of its own and is left out.`);
-    for (const path of unstorable)
-      warn(`${JSON.stringify(path)} has a name that git refuses and is left out.`);
+    for (const path of nested) warn(`${shown(path)} is a repository of its own and is left out.`);
+    for (const path of unstorable) warn(`${shown(path)} has a name that git refuses and is left out.`);
   }
 
   async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
@@ -199,12 +198,10 @@ export class Snapshot {
       const filter = found.get(path)?.filter ?? null;
       if (filter === 'lfs') {
         warn(
-          `${JSON.stringify(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
+          `${shown(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
         );
       } else if (filter !== null) {
-        warn(
-          `${JSON.stringify(path)} is in the patch as it is on disk; its filter ${JSON.stringify(filter)} was not run.`,
-        );
+        warn(`${shown(path)} is in the patch as it is on disk; its filter ${shown(filter)} was not run.`);
       }
     }
   }
@@ -218,6 +215,11 @@ export class Snapshot {
     utimesSync(this.#parts.clockFile, 0, 0);
     return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
   }
+}
+
+/** A name in quotes, cut where it helps nobody. */
+function shown(name: string): string {
+  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 }
 
 function isEmptyBlob(blob: string | null): boolean {

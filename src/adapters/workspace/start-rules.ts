@@ -3,10 +3,11 @@
  * that holds nothing else, where git itself can be asked: nothing written later can hide a file or turn its content.
  */
 
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeRepository } from './bare-repository.ts';
 import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
+import { hasCode } from './file-failure.ts';
 import { askGit, runGit } from './git.ts';
 import { encodeName } from './names.ts';
 import type { UserSettings } from './user-settings.ts';
@@ -18,6 +19,8 @@ export class StartRules {
   readonly #conversions = new Map<string, Conversion>();
   #hasAttributes: boolean;
   #frozen = false;
+  /** Questions come one after the other, as each shapes the tree. */
+  #lastAsked: Promise<void> = Promise.resolve();
 
   /** Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir. */
   constructor(folder: string, infoDir: string, settings: UserSettings) {
@@ -43,8 +46,8 @@ export class StartRules {
   /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
   add(path: string, bytes: Uint8Array): void {
     if (this.#frozen) return;
-    const copy = Buffer.concat([Buffer.from(`${this.#tree}/`), encodeName(path)]);
-    mkdirSync(Buffer.concat([Buffer.from(`${this.#tree}/`), encodeName(dirname(path))]), { recursive: true });
+    const copy = encodeName(`${this.#tree}/${path}`);
+    mkdirSync(encodeName(dirname(`${this.#tree}/${path}`)), { recursive: true });
     writeFileSync(copy, bytes);
     if (path.endsWith('.gitattributes')) this.#hasAttributes = true;
   }
@@ -61,7 +64,11 @@ export class StartRules {
   /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
   async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = paths.filter((path) => !this.#ignored.has(path));
-    if (unknown.length > 0) await this.#askIgnored(unknown);
+    if (unknown.length > 0) {
+      const asked = this.#lastAsked.then(() => this.#askIgnored(unknown));
+      this.#lastAsked = asked.catch(() => undefined);
+      await asked;
+    }
     return new Set(paths.filter((path) => this.#ignored.get(path)));
   }
 
@@ -77,13 +84,14 @@ export class StartRules {
   }
 
   async #askIgnored(paths: readonly string[]): Promise<void> {
+    const restore = this.#shapeTree(paths);
     const answer = await askGit({
       cwd: this.#tree,
       args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z', '--verbose', '--non-matching'],
       env: this.#env,
       // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
-      input: Buffer.concat(paths.map((path) => encodeName(`./${path}\0`))),
-    });
+      input: Buffer.concat(paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}\0`))),
+    }).finally(restore);
     if (answer.exitCode !== 0 && answer.exitCode !== 1) {
       throw new Error(`git check-ignore failed: ${answer.stderr}`);
     }
@@ -92,6 +100,33 @@ export class StartRules {
       const pattern = fields[at * 4 + 2] ?? '';
       this.#ignored.set(path, pattern !== '' && !pattern.startsWith('!'));
     });
+  }
+
+  /**
+   * Git looks at a path to learn whether it is a folder. Makes the folders that are asked about, and moves those aside
+   * that are files now; the answer moves them back.
+   */
+  #shapeTree(paths: readonly string[]): () => void {
+    const moved: [Buffer, string][] = [];
+    for (const path of paths) {
+      const place = encodeName(`${this.#tree}/${path.replace(/\/$/, '')}`);
+      try {
+        const found = lstatSync(place, { throwIfNoEntry: false });
+        if (path.endsWith('/')) {
+          if (!found) mkdirSync(place, { recursive: true });
+        } else if (found?.isDirectory()) {
+          const aside = join(this.#folder, `aside-${moved.length}`);
+          renameSync(place, aside);
+          moved.push([place, aside]);
+        }
+      } catch (error) {
+        // A rule file of the start lies where a folder is now, or the path is too long for this place.
+        if (!hasCode(error, 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG')) throw error;
+      }
+    }
+    return () => {
+      for (const [place, aside] of moved) renameSync(aside, place);
+    };
   }
 
   async #askAttributes(paths: readonly string[]): Promise<void> {

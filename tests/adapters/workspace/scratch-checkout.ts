@@ -129,6 +129,23 @@ export class ScratchCheckout {
     writeFileSync(this.path(path), content);
   }
 
+  /** Gives the files of the first folder that is there, and not a link, new times. */
+  touchAll(...folders: string[]): void {
+    for (const folder of folders) {
+      execFileSync(
+        'sh',
+        [
+          '-c',
+          `cd -P "$1" 2>/dev/null && case "$(pwd -P)" in "$2"/*) touch ./* 2>/dev/null;; esac; :`,
+          'sh',
+          folder,
+          this.root,
+        ],
+        { cwd: this.root },
+      );
+    }
+  }
+
   forbid(path: string): void {
     chmodSync(this.path(path), 0o000);
   }
