@@ -19,7 +19,7 @@ export interface NoneSetup {
 }
 
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
-const MARK = 'PATCHSMITH_COMMAND';
+const MARK = 'SANDBOX_COMMAND';
 /** A process may start another between the look and the kill; a tree that grows faster than this is given up. */
 const SWEEPS = 50;
 
