@@ -19,17 +19,28 @@ export async function makeProvenPatch(
   const target = new ScratchIndex(shadowDir, 'patch.index');
   await target.readTree(baseTree);
   await target.edit(net.map(({ path, after }) => ({ path, state: after })));
-  const tree = await target.writeTree();
+  const trees = { shadowDir, baseTree, tree: await target.writeTree() };
+  const withRenames = await prove(trees, '--find-renames=50%');
+  // Git does not apply every rename that it finds: not that of a link into a folder that takes the link's place.
+  return withRenames.status === 'proven' ? withRenames : prove(trees, '--no-renames');
+}
 
+interface Trees {
+  readonly shadowDir: string;
+  readonly baseTree: string;
+  readonly tree: string;
+}
+
+async function prove(trees: Trees, renames: string): Promise<PatchResult> {
+  const { shadowDir, baseTree, tree } = trees;
   const patchFile = join(shadowDir, 'patch');
   const diff = await askGit({
     cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, ...DIFF, '-p', ...TEXT, baseTree, tree],
+    args: [`--git-dir=${shadowDir}`, ...DIFF, renames, ...TEXT, baseTree, tree],
     stdoutFile: patchFile,
   });
   if (diff.exitCode !== 0) return failed('be made', diff.stderr);
   const bytes = readFileSync(patchFile);
-
   if (bytes.length > 0) {
     const proof = new ScratchIndex(shadowDir, 'proof.index');
     await proof.readTree(baseTree);
@@ -43,7 +54,7 @@ export async function makeProvenPatch(
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return {
     status: 'proven',
-    patch: { bytes, sha256, baseTree, tree, files: await changedFiles(shadowDir, baseTree, tree) },
+    patch: { bytes, sha256, baseTree, tree, files: await changedFiles(trees, renames) },
   };
 }
 
@@ -55,7 +66,6 @@ const DIFF = [
   'diff.orderFile=',
   'diff-tree',
   '-r',
-  '--find-renames=50%',
   '--no-ext-diff',
   '--no-textconv',
   '--no-color',
@@ -65,6 +75,7 @@ const DIFF = [
 ];
 
 const TEXT = [
+  '--patch',
   '--binary',
   '--full-index',
   '--src-prefix=a/',
@@ -75,10 +86,10 @@ const TEXT = [
   '--indent-heuristic',
 ];
 
-async function changedFiles(shadowDir: string, baseTree: string, tree: string): Promise<ChangedFile[]> {
+async function changedFiles({ shadowDir, baseTree, tree }: Trees, renames: string): Promise<ChangedFile[]> {
   const listed = await runGit({
     cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, ...DIFF, '-z', '--raw', '--numstat', baseTree, tree],
+    args: [`--git-dir=${shadowDir}`, ...DIFF, renames, '-z', '--raw', '--numstat', baseTree, tree],
   });
   const fields = listed.toString('latin1').split('\0');
   const next = () => fields.shift() ?? '';

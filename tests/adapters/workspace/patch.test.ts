@@ -106,6 +106,20 @@ describe('the patch', () => {
     ]);
   });
 
+  test('a rename that git finds and does not apply is told as two changes', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.link('link', 'target');
+    const workspace = await scratch.open();
+    scratch.remove('link');
+    scratch.link('link/moved', 'target');
+    const patch = await patchOfAll(workspace);
+    expect(patch.files.map(({ path, kind }) => [path, kind])).toEqual([
+      ['link', 'delete'],
+      ['link/moved', 'create'],
+    ]);
+    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+  });
+
   test('nothing changed makes a patch without bytes', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a', 'a\n');
