@@ -4,7 +4,7 @@ import picomatch from 'picomatch';
 
 /**
  * `allow` empty means every path; `protect` wins over `allow`. Globs are relative to the repository root; without a
- * slash they match a name at any depth, a trailing slash means all below, and dot files are matched like others.
+ * slash they match a name at any depth, a folder stands for all below it, and dot files are matched like others.
  */
 export function pathPolicy(plan: {
   allow: readonly string[];
@@ -17,12 +17,14 @@ export function pathPolicy(plan: {
 
 function matcher(globs: readonly string[]): (path: string) => boolean {
   if (globs.length === 0) return () => false;
-  return picomatch(globs.map(rooted), { dot: true, nonegate: true });
+  return picomatch(globs.flatMap(withAllBelow), { dot: true, nonegate: true });
 }
 
-// `docs/` is `**/docs/**`, `*.md` is `**/*.md`, `/x` and `a/b` are rooted.
-function rooted(glob: string): string {
-  const below = glob.endsWith('/') ? `${glob}**` : glob;
-  if (below.startsWith('/')) return below.slice(1);
-  return glob.slice(0, -1).includes('/') ? below : `**/${below}`;
+// `docs` is `**/docs` and `**/docs/**`, `docs/` is only the latter; `/x`, `./x` and `a/b` begin at the root.
+function withAllBelow(glob: string): string[] {
+  const isFolder = glob.endsWith('/');
+  const name = glob.replace(/\/+$/, '');
+  const rooted = name.includes('/') ? name.replace(/^\.?\//, '') : name === '' ? '' : `**/${name}`;
+  const below = rooted === '' ? '**' : `${rooted}/**`;
+  return isFolder ? [below] : [rooted, below];
 }
