@@ -2,19 +2,21 @@
 /** The edge of the process: argv, environment, signals, streams and exit codes. Nothing else reads or ends them. */
 
 import packageJson from '../package.json' with { type: 'json' };
+import { resultLine, resultText } from './adapters/storage/run-directory.ts';
 import { COMMANDS } from './cli/commands.ts';
 import type { Edge } from './cli/edge.ts';
 import type { Interruption } from './domain/limits.ts';
 import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
 import { redactorFor } from './domain/redact.ts';
-import { finalLine } from './run/report.ts';
+import { finalLine, refusedResult } from './run/report.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
 const secrets = [process.env.ANTHROPIC_API_KEY ?? ''];
 
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
-for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe);
+// Who needs what was written asks for it; a full disk or a reader that has gone away must not cut a run short.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 await main(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), crash);
 
@@ -35,7 +37,8 @@ async function main(argv: readonly string[]): Promise<number> {
       return refuse(asked.problems);
     case 'command': {
       const end = await asked.command.start(edge, asked.flags, asked.problems);
-      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems);
+      if (end.status === 'told') return end.outcome.exitCode;
+      return refuse(end.problems, asked.flags.output ?? edge.env.PATCHSMITH_OUTPUT);
     }
   }
 }
@@ -68,13 +71,18 @@ function interruptedBySignals(): AbortSignal {
   return controller.signal;
 }
 
-function refuse(problems: readonly string[]): number {
+/** `output` is what was asked for on stdout, as far as it is known by now. */
+function refuse(problems: readonly string[], output?: unknown): number {
   const [only, ...more] = problems;
-  if (only !== undefined && more.length === 0) return conclude(usageError(only));
-  for (const problem of problems) process.stderr.write(`  ${printable(problem)}\n`);
-  return conclude(
-    usageError(`${problems.length} things are wrong, listed above; patchsmith --help shows what there is`),
-  );
+  const isOne = only !== undefined && more.length === 0;
+  if (!isOne) for (const problem of problems) process.stderr.write(`  ${printable(problem)}\n`);
+  const summary = `${problems.length} things are wrong, listed above; patchsmith --help shows what there is`;
+  const outcome = usageError(isOne ? only : summary);
+  const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
+  // The machine reads one document: there the problems are the reason.
+  const told = refusedResult({ ...outcome, reason: problems.join('; ') }, manifest.version);
+  if (textOf) process.stdout.write(textOf(told, redactorFor(secrets)));
+  return conclude(outcome);
 }
 
 function crash(error: unknown): never {
@@ -90,11 +98,6 @@ function crash(error: unknown): never {
 function conclude(outcome: RunOutcome): number {
   process.stderr.write(`${printable(redactorFor(secrets)(finalLine(outcome)))}\n`);
   return outcome.exitCode;
-}
-
-/** A reader that has gone away, such as `head`, is no failure of the run; what it wants to write is lost to that reader only. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
 }
 
 /** On one line and without characters that steer a terminal: a problem can quote a hostile file. */

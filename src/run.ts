@@ -4,19 +4,19 @@
  */
 
 import { patchFilePublisher } from './adapters/publishers/patch-file.ts';
-import { createEventStream } from './adapters/sinks/event-stream.ts';
 import { openJournal } from './adapters/sinks/journal.ts';
 import { openLog } from './adapters/sinks/log.ts';
 import { type RunDirectory, resultText } from './adapters/storage/run-directory.ts';
 import { AgenticLoop } from './agent/agentic-loop.ts';
 import { ToolExecutor } from './agent/tool-executor.ts';
 import { Verification } from './agent/verification.ts';
+import type { RunEvent } from './domain/events.ts';
 import type { StopReason } from './domain/limits.ts';
 import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
 import { SeenLines } from './domain/seen-files.ts';
 import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
-import type { EventSink, ProvenPatch } from './ports.ts';
+import type { PatchResult, ProvenPatch } from './ports.ts';
 import { prepare, type Ready } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
 import { absolutePath, type RunInput, Session } from './run/session.ts';
@@ -27,11 +27,31 @@ export type { RunInput } from './run/session.ts';
 export async function runPatchsmith(input: RunInput): Promise<RunOutcome> {
   const session = new Session(input);
   const ended = await perform(session).catch((error: unknown) => ({ outcome: crashed(error), patch: null }));
-  session.conclude(ended.outcome);
-  for (const sink of session.sinks) sink.close(session.result);
-  await writeDocument(session, ended.patch);
-  session.sayGoodbye(ended.outcome);
-  return ended.outcome;
+  const concluded = conclude(session, ended.outcome);
+  const outcome = (await writeDocument(session, ended.patch)) ?? concluded;
+  session.sayGoodbye(outcome);
+  return outcome;
+}
+
+/** Ends the sinks and writes the result. Where that fails, as on a full disk, the failure becomes the outcome. */
+function conclude(session: Session, decided: RunOutcome): RunOutcome {
+  let outcome = decided;
+  const { sinks } = session;
+  const steps = [
+    () => session.end(),
+    () => session.decide(outcome),
+    ...sinks.map((sink) => () => sink.close(session.result)),
+    () => session.writeResult(),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      outcome = crashed(error);
+      session.decide(outcome);
+    }
+  }
+  return outcome;
 }
 
 interface Ended {
@@ -72,40 +92,44 @@ async function perform(session: Session): Promise<Ended> {
     interrupt,
     onProgress: (happening) => progress.onTurnProgress(happening),
   });
-  session.sinks = openSinks(session, directory);
-  for (const sink of session.sinks) sink.accept(first);
-  const { stop, crash } = await drive(loop, session.sinks);
-  await sandbox.close();
-  return finish(session, ready, { stop, crash, state: loop.state });
-}
-
-/** The journal comes first: what is not on disk has not happened. */
-function openSinks(session: Session, directory: RunDirectory): EventSink[] {
-  const { input, redact, progress } = session;
-  const sinks = [
-    openJournal(directory.events, redact),
-    progress,
-    openLog(directory.log, input.settings.logLevel, redact),
-  ];
-  if (input.settings.output === 'jsonl') sinks.push(createEventStream(input.stdout, redact));
-  return sinks;
+  const driven = await drive(session, directory, loop, first);
+  const closed = await sandbox.close().then(
+    () => null,
+    (crash: unknown) => ({ stop: null, crash }),
+  );
+  return finish(session, ready, { ...(closed ?? driven), state: loop.state });
 }
 
 /** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
 async function drive(
+  session: Session,
+  directory: RunDirectory,
   loop: AgenticLoop,
-  sinks: readonly EventSink[],
+  first: RunEvent,
 ): Promise<{ stop: StopReason | null; crash: unknown }> {
   let stop: StopReason | null = null;
   try {
+    openSinks(session, directory);
+    for (const sink of session.sinks) sink.accept(first);
     for await (const event of loop.run()) {
-      for (const sink of sinks) sink.accept(event);
+      for (const sink of session.sinks) sink.accept(event);
       if (event.type === 'run.stopped') stop = event.stop;
     }
     return { stop, crash: null };
   } catch (crash) {
     return { stop, crash };
   }
+}
+
+/** The journal comes first: what is not on disk has not happened. */
+function openSinks(session: Session, directory: RunDirectory): void {
+  const { input, redact, progress } = session;
+  session.sinks = [
+    openJournal(directory.events, redact),
+    progress,
+    openLog(directory.log, input.settings.logLevel, redact),
+    ...session.sinks,
+  ];
 }
 
 interface LoopEnd {
@@ -115,10 +139,15 @@ interface LoopEnd {
 }
 
 /** Makes and publishes the patch, completes the result and decides. */
-async function finish(session: Session, ready: Ready, { stop, crash, state }: LoopEnd): Promise<Ended> {
+async function finish(session: Session, ready: Ready, { stop, state, ...end }: LoopEnd): Promise<Ended> {
   const { workspace, permits, directory } = ready;
+  let { crash } = end;
+  session.know({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
-  const made = await workspace.makePatch(net);
+  const made = await workspace.makePatch(net).catch((error: unknown): PatchResult => {
+    crash ??= error;
+    return { status: 'failed', message: String(error) };
+  });
   const patch = made.status === 'proven' ? made.patch : null;
   const publishFailure =
     made.status === 'proven' ? await publish(session, directory, made.patch) : made.message;
@@ -137,13 +166,11 @@ async function finish(session: Session, ready: Ready, { stop, crash, state }: Lo
       `Not in the patch, since .gitignore names them: ${count(ignoredFiles.length, 'file')}, such as ${ignoredFiles[0]}.`,
     );
   }
-  session.tell({
-    ...statePart(state),
+  session.know({
     treeSha: patch?.tree ?? null,
     patch: patch && { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length },
     changedFiles: patch?.files ?? [],
     ignoredFiles,
-    durations: { totalMs: 0, modelMs: state.modelMs },
   });
   if (crash !== null || stop === null) return { outcome: crashed(crash), patch };
   const outcome = decideOutcome({
@@ -175,12 +202,24 @@ async function publish(
   return null;
 }
 
-/** The one machine document on stdout. Events were written as they happened. */
-async function writeDocument(session: Session, patch: ProvenPatch | null): Promise<void> {
+/**
+ * The one machine document on stdout. Events were written as they happened. The outcome when it cannot be written;
+ * a reader that has gone away has wanted no more.
+ */
+async function writeDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
   const { stdout, settings } = session.input;
-  if (settings.output === 'json') stdout.write(session.redact(resultText(session.result)));
+  if (settings.output === 'json') stdout.write(resultText(session.result, session.redact));
   if (settings.output === 'patch' && patch) stdout.write(patch.bytes);
-  await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+    stdout.write('', (error) => resolve(error ?? null)),
+  );
+  if (failure === null || failure.code === 'EPIPE' || settings.output === 'none') return null;
+  const outcome = internalError(
+    `The --output ${settings.output} document cannot be written: ${failure.message}.`,
+  );
+  session.decide(outcome);
+  session.writeResult();
+  return outcome;
 }
 
 function crashed(error: unknown): RunOutcome {

@@ -43,7 +43,7 @@ export interface OutcomeFacts {
   readonly forbiddenPaths: readonly string[];
 }
 
-/** Decides the outcome. What stopped the run comes before what became of the patch. */
+/** Decides the outcome. A signal comes before what became of the patch, and that before any other end. */
 export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   const { stop } = facts;
   if (stop.why === 'interrupted') {
@@ -128,6 +128,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
+  if (facts.publishFailure !== null) return facts.publishFailure.replace(/\.$/, '');
   return facts.changedFiles > 0
     ? `the patch so far has ${count(facts.changedFiles, 'file')}`
     : 'no file was changed';

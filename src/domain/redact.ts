@@ -8,6 +8,36 @@ export type Redact = (text: string) => string;
 
 /** A multi-line secret is also known line by line. Values under 8 characters are not redacted. */
 export function redactorFor(secrets: readonly string[]): Redact {
+  const forms = formsOf(secrets);
+  if (forms.length === 0) return (text) => text;
+  const pattern = new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+  return (text) => text.replace(pattern, '***');
+}
+
+/**
+ * For text that arrives in pieces: how many of its last characters may be the beginning of a secret, so that they have
+ * to wait for the next piece before they are redacted and shown.
+ */
+export function openEndOf(secrets: readonly string[]): (text: string) => number {
+  const forms = formsOf(secrets);
+  return (text) => Math.max(0, ...forms.map((form) => openEnd(text, form)));
+}
+
+/**
+ * JSON in which every string, names of fields included, has been redacted before it was written: numbers and structure
+ * stay whole, whatever the secrets are.
+ */
+export function redactedJson(value: unknown, redact: Redact, indent?: number): string {
+  const inStrings = (_: string, part: unknown): unknown => {
+    if (typeof part === 'string') return redact(part);
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, inner]) => [redact(name), inner]));
+  };
+  return JSON.stringify(value, inStrings, indent);
+}
+
+/** Longest first, so that a secret that contains another one is replaced whole. */
+function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets.flatMap((value) => [value, ...value.split(/\r?\n/)])) {
     if (secret.length < MIN_SECRET_LENGTH) continue;
@@ -18,14 +48,14 @@ export function redactorFor(secrets: readonly string[]): Redact {
     forms.add(hexOf(bytes));
     forms.add(base64Of(bytes).replace(/=+$/, ''));
   }
-  if (forms.size === 0) return (text) => text;
-  // Longest first, so that a secret that contains another one is replaced whole.
-  const sorted = [...forms].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    sorted.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
-    'g',
-  );
-  return (text) => text.replace(pattern, '***');
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+function openEnd(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(form.slice(0, length))) return length;
+  }
+  return 0;
 }
 
 function hexOf(bytes: Uint8Array): string {

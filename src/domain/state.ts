@@ -169,6 +169,9 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
   };
   if (turn.stop === 'refusal')
     return { ...state, phase: { at: 'ended', how: 'refused', summary: turn.stopDetail } };
+  // A full conversation has no room for the answers to its calls.
+  if (turn.stop === 'context_window')
+    return { ...state, phase: { at: 'ended', how: 'context_full', summary: '' } };
   if (turn.calls.length > 0) {
     // Only a turn that stopped for its tools has confirmed its calls; any other may have been cut inside one.
     const cutOff = turn.stop !== 'tool_use';
@@ -180,8 +183,6 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
     case 'pause_turn':
     case 'tool_use':
       return { ...state, phase: { at: 'model' } };
-    case 'context_window':
-      return { ...state, phase: { at: 'ended', how: 'context_full', summary: '' } };
     case 'end_turn':
       return { ...state, phase: workDone(state, turn.text) };
   }
@@ -195,7 +196,7 @@ function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunSt
   if (state.phase.at !== 'tools') return state;
   const outcomes = new Map(state.phase.outcomes).set(callId, outcome);
   const { calls } = state.phase;
-  if (outcomes.size < calls.length) return { ...state, phase: { ...state.phase, outcomes } };
+  if (calls.some((call) => !outcomes.has(call.id))) return { ...state, phase: { ...state.phase, outcomes } };
 
   const results = calls.map((call) => {
     const result = outcomes.get(call.id);

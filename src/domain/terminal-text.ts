@@ -12,6 +12,14 @@ export function oneLine(text: string, maxLength = 200): string {
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 
+/**
+ * For text that arrives in pieces: how many of its last characters can only be made safe together with what follows,
+ * the half of a line ending or of the mark of a workflow command.
+ */
+export function openMark(text: string): number {
+  return /(?:\r|##?)?$/.exec(text)?.[0].length ?? 0;
+}
+
 /** Many lines, each behind `prefix`, so that none of them starts a log line. */
 export function prefixed(text: string, prefix: string): string {
   return text

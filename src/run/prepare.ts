@@ -1,5 +1,6 @@
 /** Everything before the first token is spent: plan, principles, checkout, sandbox, baseline, setup commands, provider. */
 
+import { unlessAborted } from '../adapters/inputs/interrupt.ts';
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
@@ -44,8 +45,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
 
   const { plan: planFile, message } = settings;
   const read = await readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
-  const interrupted = interruptedOutcome(session);
-  if (interrupted) return stopped(interrupted);
+  if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (read.status === 'failed') return stopped(usageError(read.message));
   const { plan } = read;
   const principles = await readPrinciples({
@@ -59,14 +59,14 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   for (const warning of principles.warnings) session.warn(warning);
 
   // Loading the provider's library and reading the work tree wait for different things.
-  const [providing, workspace] = await Promise.all([
+  const opening = Promise.all([
     openProvider(session),
-    openWorkspace(checkout, {
-      shadowDir: directory.shadowGit,
-      agentGitDir: directory.agentGit,
-      env,
-    }),
+    openWorkspace(checkout, { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env }),
   ]);
+  // A large work tree takes its time, and a run that is to stop does not wait for it.
+  const both = await unlessAborted(session.interrupt, opening);
+  if (both === null) return stopped(interruptedOutcome(session));
+  const [providing, workspace] = both;
   if (providing.status === 'failed') return stopped(usageError(providing.message));
   const { provider } = providing;
   const opened = await openSandbox({
@@ -80,7 +80,10 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
-  const ran = await runSetup(session, plan, { workspace, sandbox });
+  const ran = await runSetup(session, plan, { workspace, sandbox }).catch(async (error: unknown) => {
+    await sandbox.close();
+    throw error;
+  });
   if (ran.status === 'stopped') {
     await sandbox.close();
     return ran;
@@ -123,8 +126,7 @@ async function runSetup(
   const timeoutMs = input.settings.verifyTimeoutMs;
   const setup = await runCommands(plan.setup, interrupt, { sandbox, redact, timeoutMs });
   session.tell({ setup, sandbox: sandbox.level });
-  const interrupted = interruptedOutcome(session);
-  if (interrupted) return stopped(interrupted);
+  if (interrupt.aborted) return stopped(interruptedOutcome(session));
   const failed = setup.find((report) => !succeeded(report.end));
   if (failed) {
     const what = `The plan's setup command failed, ${describeEndAndTime(failed.end)}: ${failed.command}`;
@@ -164,8 +166,7 @@ function stopped(outcome: RunOutcome): Stopped {
 }
 
 /** The outcome when a signal or the deadline came before the loop began. */
-function interruptedOutcome({ interrupt, limits }: Session): RunOutcome | null {
-  if (!interrupt.aborted) return null;
+function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     verified: 0,

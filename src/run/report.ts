@@ -39,6 +39,11 @@ export function emptyResult(runId: string, version: string): RunResult {
   };
 }
 
+/** The result of a command that was refused before there was a run; its `runId` is empty. */
+export function refusedResult({ name, exitCode, reason }: RunOutcome, version: string): RunResult {
+  return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason };
+}
+
 /** What is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
   const { plan, principles, provider, model, base, sandbox, setup } = start;

@@ -1,6 +1,8 @@
 /** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
 
 import type { Readable, Writable } from 'node:stream';
+import { openInterrupt } from '../adapters/inputs/interrupt.ts';
+import { createEventStream } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress.ts';
 import {
   clearScratch,
@@ -11,9 +13,9 @@ import {
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import type { Settings } from '../config.ts';
-import { type Interruption, Limits } from '../domain/limits.ts';
+import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { type Redact, redactorFor } from '../domain/redact.ts';
+import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
 import type { Clock, EventSink } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
 
@@ -34,8 +36,8 @@ export interface RunInput {
   readonly startNotes: readonly string[];
 }
 
-/** Names of variables whose values are kept out of everything that is written. */
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$/i;
+/** Names of variables whose values are kept out of everything that is written; patchsmith's own hold no secrets. */
+const SECRET_NAME = /^(?!PATCHSMITH_).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i;
 
 export class Session {
   readonly input: RunInput;
@@ -48,28 +50,30 @@ export class Session {
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
-  /** Readers of the event stream; empty until the loop is about to begin. */
-  sinks: readonly EventSink[] = [];
-  readonly #deadline = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  /** Readers of the event stream and of the result; only those who can wait for a run directory come later. */
+  sinks: readonly EventSink[];
+  readonly #stopClock: () => void;
 
   constructor(input: RunInput) {
-    const { settings, now, stderr } = input;
+    const { settings, now, stdout, stderr } = input;
     this.input = input;
     this.startedAt = now();
     this.runId = newRunId(this.startedAt);
-    this.redact = redactorFor(secretsOf(input));
+    const secrets = secretsOf(input);
+    this.redact = redactorFor(secrets);
     this.progress = new Progress({
       stderr,
       redact: this.redact,
+      openEnd: openEndOf(secrets),
       quiet: settings.quiet,
       verbose: settings.verbose,
     });
     this.result = emptyResult(this.runId, input.version);
     this.limits = limitsOf(settings);
-    const passed: Interruption = { cause: 'deadline' };
-    this.#timer = setTimeout(() => this.#deadline.abort(passed), settings.deadlineMs);
-    this.interrupt = AbortSignal.any([input.interrupt, this.#deadline.signal]);
+    const { signal, stopClock } = openInterrupt(input.interrupt, settings.deadlineMs);
+    this.interrupt = signal;
+    this.#stopClock = stopClock;
+    this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
     for (const note of input.startNotes) this.warn(note);
   }
 
@@ -85,24 +89,39 @@ export class Session {
 
   /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
   tell(part: Partial<RunResult>): void {
+    this.know(part);
+    this.writeResult();
+  }
+
+  /** Adds to the result, to be written with the next thing that is told. */
+  know(part: Partial<RunResult>): void {
     this.result = { ...this.result, ...part };
-    if (this.directory) writeResult(this.directory, this.redact(resultText(this.result)));
+  }
+
+  /** Throws what the file system throws. */
+  writeResult(): void {
+    if (this.directory) writeResult(this.directory, resultText(this.result, this.redact));
   }
 
   /** A warning is printed at once and stands in the result. */
   warn(message: string): void {
     this.progress.warn(message);
-    this.result = { ...this.result, warnings: [...this.result.warnings, message] };
+    this.know({ warnings: [...this.result.warnings, message] });
   }
 
-  /** Writes the final result. */
-  conclude(outcome: RunOutcome): void {
-    clearTimeout(this.#timer);
+  /** Stops the clock and clears up. */
+  end(): void {
+    this.#stopClock();
+    const left = this.directory ? clearScratch(this.directory) : null;
+    if (left !== null) this.warn(left);
+  }
+
+  /** Puts the outcome into the result. */
+  decide(outcome: RunOutcome): void {
     const totalMs = this.input.now() - this.startedAt;
     const { name, exitCode, reason } = outcome;
     const durations = { ...this.result.durations, totalMs };
-    this.tell({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
-    if (this.directory) clearScratch(this.directory);
+    this.know({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
   }
 
   /** The closing lines for people; the outcome is the last one. */

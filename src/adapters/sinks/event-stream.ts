@@ -3,16 +3,16 @@
 import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/events.ts';
 import type { RunResult } from '../../domain/outcome.ts';
-import type { Redact } from '../../domain/redact.ts';
+import { type Redact, redactedJson } from '../../domain/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 export function createEventStream(stdout: Writable, redact: Redact): EventSink {
   return {
     accept(event: RunEvent): void {
-      stdout.write(`${redact(JSON.stringify(event))}\n`);
+      stdout.write(`${redactedJson(event, redact)}\n`);
     },
     close(result: RunResult): void {
-      stdout.write(`${redact(JSON.stringify({ type: 'result', ...result }))}\n`);
+      stdout.write(`${redactedJson({ type: 'result', ...result }, redact)}\n`);
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import type { RunEvent } from '../../domain/events.ts';
-import type { Redact } from '../../domain/redact.ts';
+import { type Redact, redactedJson } from '../../domain/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
@@ -13,7 +13,7 @@ export function openJournal(path: string, redact: Redact): EventSink {
   const file = openSync(path, 'wx', 0o600);
   return {
     accept(event: RunEvent): void {
-      writeAll(file, Buffer.from(`${redact(JSON.stringify(event))}\n`));
+      writeAll(file, Buffer.from(`${redactedJson(event, redact)}\n`));
       if (event.type !== 'change.recorded') fdatasyncSync(file);
     },
     close(): void {

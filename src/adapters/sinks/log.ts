@@ -3,13 +3,19 @@
 import { pino } from 'pino';
 import type { RunEvent } from '../../domain/events.ts';
 import type { RunResult } from '../../domain/outcome.ts';
-import type { Redact } from '../../domain/redact.ts';
+import { type Redact, redactedJson } from '../../domain/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
-/** `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here. */
+/**
+ * `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here, but for `debug`. What
+ * cannot be written, on a full disk for example, is missing from the log and stops nothing.
+ */
 export function openLog(path: string, level: string, redact: Redact): EventSink {
   const destination = pino.destination({ dest: path, sync: true, mode: 0o600 });
-  const log = pino({ level, base: null, hooks: { streamWrite: redact } }, destination);
+  destination.on('error', () => {});
+  const redacted = (object: Record<string, unknown>): Record<string, unknown> =>
+    JSON.parse(redactedJson(object, redact));
+  const log = pino({ level, base: null, formatters: { log: redacted } }, destination);
   return {
     accept(event: RunEvent): void {
       const { type, seq } = event;

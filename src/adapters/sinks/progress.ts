@@ -4,13 +4,15 @@ import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
 import type { Redact } from '../../domain/redact.ts';
-import { oneLine, prefixed } from '../../domain/terminal-text.ts';
+import { oneLine, openMark, prefixed } from '../../domain/terminal-text.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
 export interface ProgressOptions {
   readonly stderr: Writable;
   readonly redact: Redact;
+  /** How many of the last characters of a text may be the beginning of a secret. */
+  readonly openEnd: (text: string) => number;
   readonly quiet: boolean;
   /** Print the model's text as it arrives. */
   readonly verbose: boolean;
@@ -22,6 +24,8 @@ export class Progress implements EventSink {
   readonly #started = new Map<string, string>();
   #iteration = 0;
   #atLineStart = true;
+  /** The end of what has arrived, which cannot be shown before it is known how it goes on. */
+  #held = '';
 
   constructor(options: ProgressOptions) {
     this.#options = options;
@@ -104,13 +108,31 @@ export class Progress implements EventSink {
   }
 
   #stream(text: string): void {
+    const arrived = this.#held + text;
+    const sure = arrived.length - Math.max(this.#options.openEnd(arrived), openMark(arrived));
+    this.#held = arrived.slice(sure);
+    this.#show(arrived.slice(0, sure));
+  }
+
+  #show(text: string): void {
     const { stderr, redact } = this.#options;
-    const lines = prefixed(redact(text), '  │ ');
-    stderr.write(this.#atLineStart ? lines : lines.replace(/^ {2}│ /, ''));
-    this.#atLineStart = false;
+    for (const [index, line] of redact(text)
+      .split(/\r\n|\n|\r/)
+      .entries()) {
+      if (index > 0) {
+        stderr.write(this.#atLineStart ? `${STREAM}\n` : '\n');
+        this.#atLineStart = true;
+      }
+      if (line === '') continue;
+      stderr.write(`${this.#atLineStart ? STREAM : ''}${oneLine(line, Number.POSITIVE_INFINITY)}`);
+      this.#atLineStart = false;
+    }
   }
 
   #endStream(): void {
+    const held = this.#held;
+    this.#held = '';
+    if (held !== '') this.#show(held);
     if (!this.#atLineStart) this.#options.stderr.write('\n');
     this.#atLineStart = true;
   }
@@ -120,6 +142,9 @@ export class Progress implements EventSink {
     this.#options.stderr.write(`${this.#options.redact(line)}\n`);
   }
 }
+
+/** What stands before each line of the model's text. */
+const STREAM = '  │ ';
 
 /** `read_file src/a.ts`, `run_command npm test`: the tool and what it is about. */
 function describeCall(tool: string, input: unknown): string {

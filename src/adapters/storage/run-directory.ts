@@ -1,10 +1,20 @@
 /** The folder of one run: journal, result, patch, log and shadow repository, outside the work tree. */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { RunResult } from '../../domain/outcome.ts';
+import { type Redact, redactedJson } from '../../domain/redact.ts';
 
 export interface RunDirectory {
   readonly path: string;
@@ -86,13 +96,38 @@ export function writeResult(directory: RunDirectory, text: string): void {
 }
 
 /** Pretty JSON with a final newline, as it stands in `result.json` and on stdout with `--output json`. */
-export function resultText(result: RunResult): string {
-  return `${JSON.stringify(result, null, 2)}\n`;
+export function resultText(result: RunResult, redact: Redact): string {
+  return `${redactedJson(result, redact, 2)}\n`;
 }
 
-/** Removes what only the running run needs. */
-export function clearScratch(directory: RunDirectory): void {
-  rmSync(directory.scratch, { recursive: true, force: true });
+/** One line, as it ends the events on stdout with `--output jsonl`. */
+export function resultLine(result: RunResult, redact: Redact): string {
+  return `${redactedJson({ type: 'result', ...result }, redact)}\n`;
+}
+
+/** Removes what only the running run needs. Null when it is gone, else why a part of it is still there. */
+export function clearScratch(directory: RunDirectory): string | null {
+  const remove = () => rmSync(directory.scratch, { recursive: true, force: true });
+  try {
+    try {
+      remove();
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      // Package managers make folders that their owner may not write to.
+      openFolders(directory.scratch);
+      remove();
+    }
+    return null;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return `The folder ${directory.scratch} cannot be removed: ${error.message}.`;
+  }
+}
+
+function openFolders(folder: string): void {
+  chmodSync(folder, 0o700);
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) openFolders(join(folder, entry.name));
 }
 
 function defaultPlace({ env, runId }: RunDirectoryRequest): string {

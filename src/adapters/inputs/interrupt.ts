@@ -1,0 +1,40 @@
+/** What stops a run from outside, as one signal: the process's signals and the deadline. */
+
+import { setMaxListeners } from 'node:events';
+import type { Interruption } from '../../domain/limits.ts';
+
+export interface Interrupt {
+  /** Its reason is an `Interruption`. */
+  readonly signal: AbortSignal;
+  /** The deadline no longer counts, and no longer keeps the process alive. */
+  stopClock(): void;
+}
+
+/** `deadlineMs` is at most 2^31 - 1, the longest that a timer can wait. */
+export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interrupt {
+  const deadline = new AbortController();
+  const passed: Interruption = { cause: 'deadline' };
+  const timer = setTimeout(() => deadline.abort(passed), deadlineMs);
+  const signal = AbortSignal.any([signals, deadline.signal]);
+  // Every command of a turn listens to it, and there is no limit to those.
+  setMaxListeners(0, signal);
+  return { signal, stopClock: () => clearTimeout(timer) };
+}
+
+/** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    return null;
+  }
+  let stop = (): void => undefined;
+  const aborted = new Promise<null>((resolve) => {
+    stop = () => resolve(null);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
