@@ -7,7 +7,7 @@ import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from './git.ts';
 import { decodeName } from './names.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
-export { openWorkspace, type WorkspacePlaces } from './git-workspace.ts';
+export { openWorkspace } from './git-workspace.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
 
@@ -32,18 +32,24 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
 
   const where = async (...args: string[]) =>
     realpathSync(resolve(start, line(await ask('rev-parse', ...args))));
-  const commit = await ask('rev-parse', '--verify', '--quiet', 'HEAD');
-  const branch = await ask('symbolic-ref', '--quiet', 'HEAD');
-  const format = line(await ask('rev-parse', '--show-object-format'));
+  const [gitDir, commonDir, objects, prefix, format, commit, branch] = await Promise.all([
+    where('--absolute-git-dir'),
+    where('--git-common-dir'),
+    where('--git-path', 'objects'),
+    ask('rev-parse', '--show-prefix'),
+    ask('rev-parse', '--show-object-format'),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
   return {
     status: 'ok',
     checkout: {
       root: realpathSync(root),
-      gitDir: await where('--absolute-git-dir'),
-      commonDir: await where('--git-common-dir'),
-      objects: await where('--git-path', 'objects'),
-      prefix: line(await ask('rev-parse', '--show-prefix')).replace(/\/$/, ''),
-      objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
+      gitDir,
+      commonDir,
+      objects,
+      prefix: line(prefix).replace(/\/$/, ''),
+      objectFormat: line(format) === 'sha256' ? 'sha256' : 'sha1',
       head: {
         commit: commit.exitCode === 0 ? line(commit) : null,
         branchRef: branch.exitCode === 0 ? line(branch) : null,

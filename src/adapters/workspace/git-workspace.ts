@@ -62,8 +62,10 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     // Names that a checkout on Windows or macOS could not hold are judged by the walk; here they must pass.
     core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
   });
-  const agentGit = await makeAgentGit(checkout, places.agentGitDir, settings);
-  const index = await readStartIndex(checkout.gitDir, shadowDir);
+  const [agentGit, index] = await Promise.all([
+    makeAgentGit(checkout, places.agentGitDir, settings),
+    readStartIndex(checkout.gitDir, shadowDir),
+  ]);
   const rules = new StartRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 

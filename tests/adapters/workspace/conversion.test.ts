@@ -114,7 +114,7 @@ function differences(scratch: ScratchCheckout, tree: string): string[] {
 }
 
 describe('contents are kept as git add keeps them', () => {
-  test.each(['', 'true', 'input'])('for every attribute and core.autocrlf=%j', async (autocrlf) => {
+  test.each(['', 'true'])('for every attribute and core.autocrlf=%j', async (autocrlf) => {
     const scratch = checkoutOf(CONTENTS, autocrlf);
     const { base } = await scratch.open();
     expect(differences(scratch, base.tree)).toEqual([]);
@@ -136,10 +136,10 @@ describe('contents are kept as git add keeps them', () => {
       '$',
       'Id: ',
     );
-    const contents = fc.sample(fc.array(piece, { maxLength: 9 }), { numRuns: 30, seed: 7 });
+    const contents = fc.sample(fc.array(piece, { maxLength: 9 }), { numRuns: 25, seed: 7 });
     const scratch = checkoutOf(
       contents.map((pieces) => Buffer.from(pieces.join(''), 'latin1')),
-      'true',
+      'input',
     );
     const { base } = await scratch.open();
     expect(differences(scratch, base.tree)).toEqual([]);

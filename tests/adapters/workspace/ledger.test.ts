@@ -82,6 +82,6 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 15 },
   );
 });
