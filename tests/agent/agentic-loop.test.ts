@@ -1,0 +1,211 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { createReplayProvider } from '../../src/adapters/providers/replay.ts';
+import { AgenticLoop } from '../../src/agent/agentic-loop.ts';
+import { Verification } from '../../src/agent/verification.ts';
+import type { RunAction, RunEvent, RunStarted } from '../../src/domain/events.ts';
+import type { Limits, StopReason } from '../../src/domain/limits.ts';
+import type { TurnRequest } from '../../src/ports.ts';
+import { call, limits, started, turn } from '../support/events.ts';
+import { openRealParts, type RealParts } from '../support/real-parts.ts';
+import { removeFolders } from '../support/repository.ts';
+
+afterAll(removeFolders);
+
+interface Ended {
+  readonly types: string[];
+  readonly events: RunEvent[];
+  readonly stop: StopReason | undefined;
+  readonly requests: TurnRequest[];
+  readonly loop: AgenticLoop;
+}
+
+interface Asked {
+  readonly start?: Partial<RunStarted>;
+  readonly limits?: Partial<Limits>;
+  readonly interrupt?: AbortController;
+  /** Sees every event before the loop goes on. */
+  onEvent?(event: RunEvent, parts: RealParts): void | Promise<void>;
+}
+
+/** Plays these turns through the real loop, executor, workspace and sandbox. */
+async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<Ended> {
+  const parts = await openRealParts({ 'a.txt': 'old\n' });
+  const { sandbox, workspace, executor } = parts;
+  const recorded = createReplayProvider({
+    name: 'test',
+    text: turns.map((event) => JSON.stringify(event)).join('\n'),
+  });
+  const requests: TurnRequest[] = [];
+  const interrupt = asked.interrupt ?? new AbortController();
+  const first = { ...started, ...asked.start, seq: 1, at: Date.now() };
+  const loop = new AgenticLoop(first, {
+    provider: {
+      ...recorded,
+      complete(request) {
+        requests.push(request);
+        return recorded.complete(request);
+      },
+    },
+    executor,
+    verification: new Verification({ sandbox, workspace, redact: (text) => text, timeoutMs: 20_000 }),
+    limits: { ...limits, ...asked.limits },
+    clock: Date.now,
+    interrupt: interrupt.signal,
+    onProgress: () => undefined,
+  });
+  const events: RunEvent[] = [];
+  for await (const event of loop.run()) {
+    events.push(event);
+    await asked.onEvent?.(event, parts);
+  }
+  const last = events.at(-1);
+  return {
+    types: events.map(({ type }) => type),
+    events,
+    stop: last?.type === 'run.stopped' ? last.stop : undefined,
+    requests,
+    loop,
+  };
+}
+
+const edit = (id: string, content: string) =>
+  turn({ calls: [call(id, 'write_file', { path: 'a.txt', content })] });
+const netPaths = ({ loop }: Ended) => loop.state.changes.net().map(({ path }) => path);
+
+test('turns and calls alternate until the model is done, and every event has its number', async () => {
+  const ended = await play([edit('w', 'new\n'), turn({ text: 'Done.' })]);
+  expect(ended.types).toEqual([
+    'turn.completed',
+    'tool.started',
+    'change.recorded',
+    'tool.completed',
+    'turn.completed',
+    'run.stopped',
+  ]);
+  expect(ended.events.map(({ seq }) => seq)).toEqual([2, 3, 4, 5, 6, 7]);
+  expect(ended.stop).toEqual({ why: 'completed', summary: 'Done.' });
+  expect(netPaths(ended)).toEqual(['a.txt']);
+});
+
+test('every request only adds to the one before', async () => {
+  const { requests } = await play([edit('w', '1'), edit('x', '2'), turn()]);
+  const sent = requests.map(({ conversation }) => JSON.stringify(conversation.messages));
+  for (const [index, messages] of sent.slice(1).entries())
+    expect(messages.startsWith((sent[index] ?? '').slice(0, -1))).toBe(true);
+  expect(requests.map(({ conversation }) => conversation.messages.length)).toEqual([1, 3, 5]);
+});
+
+test('a call has been told before it acts', async () => {
+  const seen: string[] = [];
+  await play([edit('w', 'new\n'), turn()], {
+    async onEvent(event, { workspace }) {
+      if (event.type !== 'tool.started') return;
+      for (const change of await workspace.capture('all')) seen.push(change.path);
+    },
+  });
+  expect(seen).toEqual([]);
+});
+
+describe('finish', () => {
+  const finish = (id: string) => call(id, 'finish', { status: 'done', summary: 'All of it.' });
+
+  test('among other calls: they all run, and the work ends', async () => {
+    const write = call('w', 'write_file', { path: 'b.txt', content: 'b' });
+    const ended = await play([turn({ calls: [finish('f'), write] })]);
+    expect(ended.stop).toEqual({ why: 'completed', summary: 'All of it.' });
+    expect(netPaths(ended)).toEqual(['b.txt']);
+  });
+
+  test('is verified, and a failure is told in the message that answers the call', async () => {
+    const ended = await play(
+      [turn({ calls: [finish('f')] }), edit('w', 'new\n'), turn({ calls: [finish('g')] })],
+      {
+        start: { verify: ['grep new a.txt'] },
+      },
+    );
+    expect(ended.stop).toEqual({ why: 'completed', summary: 'All of it.' });
+    const answer = ended.requests[1]?.conversation.messages.at(-1)?.content;
+    expect(answer?.map(({ type }) => type)).toEqual(['tool_result', 'text']);
+    expect(ended.loop.state.fixRoundsUsed).toBe(1);
+  });
+
+  test('without fix rounds a failed verification is the end', async () => {
+    const ended = await play([turn()], { start: { verify: ['exit 1'] }, limits: { fixRounds: 0 } });
+    expect(ended.stop).toEqual({ why: 'verify_failed', commands: ['exit 1'] });
+  });
+});
+
+describe('the fences', () => {
+  test('two calls with one id are both run, once, and the run goes on', async () => {
+    const twice = call('same', 'read_file', { path: 'a.txt' });
+    const ended = await play([turn({ calls: [twice, twice] }), turn()]);
+    expect(ended.types.filter((type) => type === 'tool.completed')).toHaveLength(2);
+    expect(ended.stop?.why).toBe('completed');
+  });
+
+  test('no turn beyond the last iteration, and the calls of the last one still run', async () => {
+    const ended = await play([edit('w', 'new\n'), turn()], { limits: { maxIterations: 1 } });
+    expect(ended.stop).toEqual({ why: 'limit', limit: 'iterations', value: 1, used: 1 });
+    expect(ended.requests).toHaveLength(1);
+    expect(netPaths(ended)).toEqual(['a.txt']);
+  });
+
+  test('a full context window ends the run, also in the middle of a call', async () => {
+    const calls = [call('w', 'write_file', { path: 'a.txt', content: 'x' })];
+    const ended = await play([turn({ calls, stop: 'context_window' })]);
+    expect(ended.stop).toMatchObject({ why: 'limit', limit: 'context_window' });
+    expect(netPaths(ended)).toEqual([]);
+  });
+
+  test('cut-off answers are continued three times, and no more', async () => {
+    const cut = turn({ text: 'half', stop: 'max_tokens' });
+    const ended = await play([cut, cut, cut, cut, cut]);
+    expect(ended.requests).toHaveLength(4);
+    expect(ended.stop).toMatchObject({ limit: 'output_tokens', used: 4 });
+  });
+});
+
+describe('an interruption', () => {
+  const signal = { cause: 'signal', signal: 'SIGTERM' } as const;
+
+  test('before the first turn: the model is not asked', async () => {
+    const interrupt = new AbortController();
+    interrupt.abort(signal);
+    const ended = await play([turn()], { interrupt });
+    expect(ended.types).toEqual(['run.interrupted', 'run.stopped']);
+    expect(ended.requests).toEqual([]);
+  });
+
+  test('between two lanes: what has been done is kept, the rest does not run', async () => {
+    const interrupt = new AbortController();
+    const calls = [
+      call('w', 'write_file', { path: 'b', content: '' }),
+      call('c', 'run_command', { command: 'touch c' }),
+    ];
+    const ended = await play([turn({ calls }), turn()], {
+      interrupt,
+      onEvent: (event) => (event.type === 'tool.completed' ? interrupt.abort(signal) : undefined),
+    });
+    expect(ended.stop).toEqual({ why: 'interrupted', signal: 'SIGTERM' });
+    expect(netPaths(ended)).toEqual(['b']);
+  });
+
+  test('by the deadline during verification is a deadline and no failed verification', async () => {
+    const interrupt = new AbortController();
+    setTimeout(() => interrupt.abort({ cause: 'deadline' }), 300);
+    const ended = await play([turn()], { interrupt, start: { verify: ['sleep 30'] } });
+    expect(ended.stop?.why).toBe('deadline');
+  });
+});
+
+test('what nobody made is recorded as such before the end', async () => {
+  const ended = await play([turn()], {
+    async onEvent(event, { sandbox }) {
+      if (event.type !== 'turn.completed') return;
+      await sandbox.run({ script: 'echo x > stray', timeoutMs: 5_000, signal: new AbortController().signal });
+    },
+  });
+  expect(ended.types).toEqual(['turn.completed', 'change.recorded', 'run.stopped']);
+  expect(ended.loop.state.changes.unexplained()).toEqual([{ path: 'stray', by: 'outside' }]);
+  expect(netPaths(ended)).toEqual([]);
+});

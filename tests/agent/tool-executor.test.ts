@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { RunAction } from '../../src/domain/events.ts';
+import type { ToolOutcome } from '../../src/domain/tool.ts';
+import { call } from '../support/events.ts';
+import { actionsOf, openRealParts, SECRET } from '../support/real-parts.ts';
+import { removeFolders } from '../support/repository.ts';
+
+afterAll(removeFolders);
+
+/** `start a`, `end a ok`, `changed a.txt by write_file of a`: what happened, in its order. */
+function story(actions: readonly RunAction[]): string[] {
+  return actions.flatMap((action) => {
+    if (action.type === 'tool.started') return [`start ${action.call.id}`];
+    if (action.type === 'tool.completed') return [`end ${action.call} ${verdict(action.outcome)}`];
+    if (action.type !== 'change.recorded') return [action.type];
+    return action.changes.map(({ kind, path, source }) =>
+      source.by === 'tool'
+        ? `${kind} ${path} by ${source.calls.join('+')}`
+        : `${kind} ${path} by ${source.by}`,
+    );
+  });
+}
+
+const verdict = (outcome: ToolOutcome) => (outcome.status === 'failed' ? outcome.reason : outcome.status);
+
+function outcomeOf(actions: readonly RunAction[], id: string): ToolOutcome | undefined {
+  for (const action of actions)
+    if (action.type === 'tool.completed' && action.call === id) return action.outcome;
+  return undefined;
+}
+
+describe('the calls of a turn', () => {
+  test('run lane by lane: starts before the lane runs, its changes before its results', async () => {
+    const parts = await openRealParts({ 'a.txt': 'a\n' });
+    const actions = await actionsOf(parts, [
+      call('r', 'read_file', { path: 'a.txt' }),
+      call('w1', 'write_file', { path: 'a.txt', content: 'b\n' }),
+      call('w2', 'write_file', { path: 'n/new.txt', content: '' }),
+      call('c', 'run_command', { command: 'cat a.txt; rm n/new.txt' }),
+      call('f', 'finish', { status: 'done', summary: 'ok' }),
+    ]);
+    expect(story(actions)).toEqual([
+      'start r',
+      'end r ok',
+      'start w1',
+      'start w2',
+      'modify a.txt by w1',
+      'create n/new.txt by w2',
+      'end w1 ok',
+      'end w2 ok',
+      'start c',
+      'delete n/new.txt by c',
+      'end c ok',
+      'start f',
+      'end f finished',
+    ]);
+    expect(outcomeOf(actions, 'c')?.text).toContain('b\n');
+  });
+
+  test('what commands that ran together changed is put down to all of them', async () => {
+    const parts = await openRealParts({});
+    const calls = ['x', 'y'].map((name) => call(name, 'run_command', { command: `echo 1 > ${name}` }));
+    expect(story(await actionsOf(parts, calls)).slice(2, 4)).toEqual(['create x by x+y', 'create y by x+y']);
+  });
+
+  test('twenty-five of them are all answered, in their order', async () => {
+    const parts = await openRealParts({ 'a.txt': 'a\n' });
+    const ids = Array.from({ length: 25 }, (_, index) => `c${index}`);
+    const actions = await actionsOf(
+      parts,
+      ids.map((id) => call(id, 'read_file', { path: 'a.txt' })),
+    );
+    expect(story(actions)).toEqual([...ids.map((id) => `start ${id}`), ...ids.map((id) => `end ${id} ok`)]);
+  });
+
+  test('a turn that was cut off is answered and nothing of it runs', async () => {
+    const parts = await openRealParts({});
+    const calls = [call('w', 'write_file', { path: 'a', content: 'x' })];
+    expect(story(await actionsOf(parts, calls, { cutOff: true }))).toEqual(['end w cut_off']);
+    expect(await parts.workspace.capture('all')).toEqual([]);
+  });
+
+  test('the lanes after an interruption do not begin', async () => {
+    const parts = await openRealParts({});
+    const controller = new AbortController();
+    setTimeout(() => controller.abort({ cause: 'signal', signal: 'SIGINT' }), 200);
+    const actions = await actionsOf(
+      parts,
+      [
+        call('c', 'run_command', { command: 'echo kept > kept; sleep 30' }),
+        call('w', 'write_file', { path: 'a', content: 'x' }),
+      ],
+      { signal: controller.signal },
+    );
+    expect(story(actions)).toEqual(['start c', 'create kept by c', 'end c interrupted']);
+  });
+});
+
+describe('a call that cannot run', () => {
+  test.each([
+    [
+      'an unknown tool',
+      call('x', 'rm_rf', {}),
+      'unknown_tool',
+      'There is no tool "rm_rf". Tools: read_file,',
+    ],
+    ['an unknown field', call('x', 'read_file', { path: 'a', root: '/' }), 'invalid_input', 'root'],
+    ['input that is no object', call('x', 'read_file', ['a']), 'invalid_input', 'input: '],
+    [
+      'input that was no JSON',
+      { ...call('x', 'read_file', null), malformed: 'not JSON' },
+      'invalid_input',
+      'Invalid input for read_file: not JSON',
+    ],
+    ['a path that leaves', call('x', 'write_file', { path: '../a', content: '' }), 'path_refused', '..'],
+    ['a protected path', call('x', 'write_file', { path: 'LICENSE', content: '' }), 'policy', '"LICENSE"'],
+    [
+      'the same, spelled otherwise',
+      call('x', 'write_file', { path: './/LICENSE', content: '' }),
+      'policy',
+      '',
+    ],
+  ])('%s is answered with the reason, and its neighbours run', async (_, bad, reason, text) => {
+    const parts = await openRealParts({ a: 'a\n' }, (path) => path !== 'LICENSE');
+    const actions = await actionsOf(parts, [bad, call('good', 'write_file', { path: 'b', content: 'b' })]);
+    expect(outcomeOf(actions, 'x')).toMatchObject({ status: 'failed', reason });
+    expect(outcomeOf(actions, 'x')?.text).toContain(text);
+    expect(story(actions).slice(-2)).toEqual(['create b by good', 'end good ok']);
+  });
+});
+
+describe('what the model is told', () => {
+  test('is cut in the middle, with a notice and the literal next call', async () => {
+    const long = Array.from({ length: 1_000 }, (_, index) => `line ${index + 1}\n`).join('');
+    const parts = await openRealParts({ 'long.txt': long });
+    const outcome = outcomeOf(await actionsOf(parts, [call('r', 'read_file', { path: 'long.txt' })]), 'r');
+    expect(outcome?.text).toMatch(
+      /\n\[OUTPUT TRUNCATED: Showing 2,000 of [\d,]+ characters from read_file\] To see the rest: read_file \{"path":"long.txt","offset":124,"limit":766\}\n/,
+    );
+    expect(outcome?.text.length).toBeLessThan(2_300);
+  });
+
+  test('a file that was shown in part is not overwritten whole', async () => {
+    const parts = await openRealParts({ 'long.txt': 'x'.repeat(60).concat('\n').repeat(100) });
+    const overwrite = call('w', 'write_file', { path: 'long.txt', content: 'short' });
+    const actions = await actionsOf(parts, [call('r', 'read_file', { path: 'long.txt' }), overwrite]);
+    expect(outcomeOf(actions, 'w')).toMatchObject({ status: 'failed', reason: 'conflict' });
+    expect(readFileSync(join(parts.root, 'long.txt'), 'utf8')).toHaveLength(6_100);
+  });
+
+  test('never holds a secret, and is never empty', async () => {
+    const parts = await openRealParts({ env: `KEY=${SECRET}\n` });
+    const actions = await actionsOf(parts, [
+      call('r', 'read_file', { path: 'env' }),
+      call('c', 'run_command', { command: 'true' }),
+      call('f', 'finish', { status: 'blocked', summary: `It is ${SECRET}.` }),
+    ]);
+    expect(outcomeOf(actions, 'r')?.text).toContain('KEY=***');
+    expect(outcomeOf(actions, 'c')?.text).not.toBe('');
+    expect(outcomeOf(actions, 'f')).toMatchObject({ verdict: 'blocked', summary: 'It is ***.' });
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from 'vitest';
+import { Verification } from '../../src/agent/verification.ts';
+import type { RunAction } from '../../src/domain/events.ts';
+import { redactorFor } from '../../src/domain/redact.ts';
+import { openRealParts, type RealParts, SECRET } from '../support/real-parts.ts';
+import { removeFolders } from '../support/repository.ts';
+
+afterAll(removeFolders);
+
+async function verify(
+  { sandbox, workspace }: RealParts,
+  commands: readonly string[],
+  { timeoutMs = 20_000, signal = new AbortController().signal } = {},
+) {
+  const verification = new Verification({ sandbox, workspace, redact: redactorFor([SECRET]), timeoutMs });
+  const actions: RunAction[] = [];
+  for await (const action of verification.run(commands, 2, signal)) actions.push(action);
+  const last = actions.at(-1);
+  const reports = last?.type === 'verify.completed' ? last.reports : [];
+  return {
+    actions,
+    ends: reports.map(({ command, end, output }) => [command, end.exitCode, output]),
+    reports,
+  };
+}
+
+test('every command runs, also after one has failed, and secrets are kept out of what they said', async () => {
+  const parts = await openRealParts({ 'a.txt': 'a\n' });
+  const { actions, ends } = await verify(parts, [
+    'cat a.txt; exit 3',
+    `echo ${SECRET.slice(0, 4)}""${SECRET.slice(4)}`,
+  ]);
+  expect(ends.map(([, exitCode, output]) => [exitCode, output])).toEqual([
+    [3, 'a\n'],
+    [0, '***\n'],
+  ]);
+  expect(actions.map(({ type }) => type)).toEqual(['verify.completed']);
+});
+
+test('what was changed before is nobody’s, and what the commands change is theirs', async () => {
+  const parts = await openRealParts({});
+  await parts.sandbox.run({
+    script: 'echo x > stray',
+    timeoutMs: 5_000,
+    signal: new AbortController().signal,
+  });
+  const { actions } = await verify(parts, ['echo x > cache']);
+  const changes = actions.flatMap((action) => (action.type === 'change.recorded' ? action.changes : []));
+  expect(changes.map(({ path, source, iteration }) => [path, source.by, iteration])).toEqual([
+    ['stray', 'outside', 2],
+    ['cache', 'verify', 2],
+  ]);
+});
+
+test('the middle of a long output is left out, and says so', async () => {
+  const { reports } = await verify(await openRealParts({}), ['seq 1 5000']);
+  const output = reports[0]?.output ?? '';
+  expect(output).toMatch(/^1\n2\n[\s\S]*\n\[15893 of 23893 characters left out\]\n[\s\S]*\n5000\n$/);
+});
+
+test('a command that outlives its time has failed, and the next one still runs', async () => {
+  const { reports } = await verify(await openRealParts({}), ['echo begun; sleep 30', 'echo next'], {
+    timeoutMs: 300,
+  });
+  expect(reports.map(({ end, output }) => [end.timedOut, output])).toEqual([
+    [true, 'begun\n'],
+    [false, 'next\n'],
+  ]);
+});
+
+test('an interruption ends it: the command at hand is reported as interrupted, the next does not run', async () => {
+  const signal = AbortSignal.timeout(200);
+  const { reports } = await verify(await openRealParts({}), ['sleep 30', 'echo next'], { signal });
+  expect(reports.map(({ command, end }) => [command, end.interrupted])).toEqual([['sleep 30', true]]);
+});
