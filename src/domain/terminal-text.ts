@@ -3,12 +3,14 @@
 /** Everything that can move a cursor, start a line or hide text; tabs are kept. */
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** One line of text: control characters become spaces, and CI workflow commands lose their meaning. */
+/** A part of a line: control characters become spaces, and what a CI runner obeys anywhere in a line loses its meaning. */
+export function withinLine(text: string): string {
+  return text.replace(CONTROL, ' ').replaceAll('##[', '# #[');
+}
+
+/** One whole line of text: also what a CI runner obeys at the start of a line loses its meaning. */
 export function oneLine(text: string, maxLength = 200): string {
-  const plain = text
-    .replace(CONTROL, ' ')
-    .replaceAll('##[', '# #[')
-    .replace(/^(\s*)::/, '$1: :');
+  const plain = withinLine(text).replace(/^(\s*)::/, '$1: :');
   return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
 }
 

@@ -1,0 +1,56 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openJournal } from '../../../src/adapters/sinks/journal.ts';
+import type { RunEvent } from '../../../src/domain/events.ts';
+import { redactorFor } from '../../../src/domain/redact.ts';
+import { emptyResult } from '../../../src/run/report.ts';
+import { started } from '../../support/events.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+const warning = (seq: number, message: string): RunEvent => ({
+  type: 'warning.raised',
+  message,
+  seq,
+  at: seq,
+});
+
+test('every event is a line in the file as soon as it has been accepted', () => {
+  const path = join(tempFolder(), 'events.jsonl');
+  const journal = openJournal(path, (text) => text);
+  const events: RunEvent[] = [{ ...started, seq: 1, at: 1 }, warning(2, 'a\n"b"\u2028'), warning(3, 'c')];
+  for (const [index, event] of events.entries()) {
+    journal.accept(event);
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+    expect(lines.map((line) => JSON.parse(line))).toEqual(events.slice(0, index + 1));
+  }
+  journal.close(emptyResult('r', '0'));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('secrets are kept out of values and names, and numbers stay numbers', () => {
+  const path = join(tempFolder(), 'events.jsonl');
+  const journal = openJournal(path, redactorFor(['se"cret-value', '1234567890']));
+  const input = { path: 'se"cret-value', 'se"cret-value': 'x' };
+  journal.accept({
+    type: 'tool.started',
+    call: { id: 'a', name: 't', input },
+    iteration: 1,
+    seq: 1,
+    at: 1234567890,
+  });
+  journal.close(emptyResult('r', '0'));
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+    type: 'tool.started',
+    call: { id: 'a', name: 't', input: { path: '***', '***': 'x' } },
+    iteration: 1,
+    seq: 1,
+    at: 1234567890,
+  });
+});
+
+test('an older journal is never written over', () => {
+  const path = join(tempFolder({ 'events.jsonl': 'older' }), 'events.jsonl');
+  expect(() => openJournal(path, (text) => text)).toThrow('EEXIST');
+  expect(readFileSync(path, 'utf8')).toBe('older');
+});

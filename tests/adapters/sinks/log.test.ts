@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openLog } from '../../../src/adapters/sinks/log.ts';
+import { redactorFor } from '../../../src/domain/redact.ts';
+import { emptyResult } from '../../../src/run/report.ts';
+import { completed, turn } from '../../support/events.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+function logged(level: string, path = join(tempFolder(), 'patchsmith.log')): Record<string, unknown>[] {
+  const log = openLog(path, level, redactorFor(['se"cret-value']));
+  const usage = { input: 10, output: 5, cacheRead: 30, cacheWrite: 0, cacheWrite1h: 0 };
+  log.accept({ ...turn({ text: 'model text', usage }), seq: 1, at: 1 });
+  log.accept({ ...completed('a', 'file content'), seq: 2, at: 2 });
+  log.accept({ type: 'warning.raised', message: 'x se"cret-value', seq: 3, at: 3 });
+  log.close({ ...emptyResult('r', '0'), outcome: 'done', exitCode: 0 });
+  return path.startsWith('/dev')
+    ? []
+    : readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+}
+
+test('one line an event, without what files and the model say, and without secrets', () => {
+  const lines = logged('info');
+  expect(lines.map(({ msg, level }) => [msg, level])).toEqual([
+    ['turn.completed', 30],
+    ['tool.completed', 30],
+    ['warning.raised', 40],
+    ['result', 30],
+  ]);
+  expect(lines[0]).toMatchObject({ seq: 1, stop: 'end_turn', cachedShare: 0.75 });
+  expect(lines[2]).toMatchObject({ message: 'x ***' });
+  expect(JSON.stringify(lines)).not.toMatch(/model text|file content/);
+});
+
+test('the level decides how much: whole events, warnings only, or nothing', () => {
+  expect(JSON.stringify(logged('debug'))).toContain('file content');
+  expect(logged('warn').map(({ msg }) => msg)).toEqual(['warning.raised']);
+  expect(logged('silent')).toEqual([]);
+});
+
+test('a log that cannot be written stops nothing', () => {
+  expect(() => logged('info', '/dev/full')).not.toThrow();
+});

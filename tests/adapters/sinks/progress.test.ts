@@ -1,0 +1,117 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { Progress } from '../../../src/adapters/sinks/progress.ts';
+import type { RunAction } from '../../../src/domain/events.ts';
+import { openEndOf, redactorFor } from '../../../src/domain/redact.ts';
+import { emptyResult } from '../../../src/run/report.ts';
+import { call, commandEnd, completed, started, turn } from '../../support/events.ts';
+
+const SECRET = 'hunter2-hunter2';
+
+function open({ quiet = false, verbose = false } = {}) {
+  const stderr = new PassThrough();
+  const redact = redactorFor([SECRET]);
+  const progress = new Progress({ stderr, redact, openEnd: openEndOf([SECRET]), quiet, verbose });
+  let seq = 0;
+  return {
+    progress,
+    accept: (...actions: RunAction[]) => {
+      for (const action of actions) progress.accept({ ...action, seq: ++seq, at: 0 });
+    },
+    text: (...pieces: string[]) => {
+      for (const text of pieces) progress.onTurnProgress({ type: 'text', text });
+    },
+    /** What has been printed since the last time. */
+    printed: () => String(stderr.read() ?? ''),
+  };
+}
+
+const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
+  type: 'tool.started',
+  call: call(id, name, input),
+  iteration: 1,
+});
+
+test('a run is told in lines', () => {
+  const { accept, printed, progress } = open();
+  accept(
+    { ...started, plan: { title: 'Fix it', sha256: 'x' } },
+    turn({ calls: [call('r'), call('c')] }),
+    toolStarted('r', 'read_file', { path: 'a.txt' }),
+    toolStarted('c', 'run_command', { command: 'npm test\nrm x' }),
+    completed('r'),
+    {
+      type: 'tool.completed',
+      call: 'c',
+      outcome: { status: 'failed', reason: 'exit_code', text: 'x', command: commandEnd(1) },
+      durationMs: 1,
+    },
+    {
+      type: 'verify.completed',
+      reports: [{ command: 'npm test', end: commandEnd(1), output: 'one\ntwo\n' }],
+    },
+  );
+  progress.final('patchsmith: done');
+  expect(printed().split('\n')).toEqual([
+    'patchsmith 0.0.0 · claude-sonnet-5-5, recorded · sandbox none',
+    'plan: Fix it',
+    'base: main @ no commit yet',
+    '[1] read_file a.txt',
+    '[1] run_command npm test rm x → exit code 1 after 0.0 s',
+    'verify npm test → exit code 1 after 0.0 s',
+    '    | one',
+    '    | two',
+    'patchsmith: done',
+    '',
+  ]);
+});
+
+test('quiet leaves warnings and the last line', () => {
+  const { accept, text, printed, progress } = open({ quiet: true, verbose: true });
+  accept(started, { type: 'warning.raised', message: 'careful' });
+  text('thinking aloud');
+  progress.note('nothing');
+  progress.final('patchsmith: done');
+  expect(printed()).toBe('warning: careful\npatchsmith: done\n');
+});
+
+describe('the text of the model', () => {
+  test('is printed as it arrives, behind a mark, and other lines begin on their own', () => {
+    const { text, printed, progress, accept } = open({ verbose: true });
+    text('Look');
+    expect(printed()).toBe('  │ Look');
+    text('ing.\n');
+    expect(printed()).toBe('ing.\n');
+    text('\nNow');
+    expect(printed()).toBe('  │ \n  │ Now');
+    progress.note('retry');
+    expect(printed()).toBe('\nretry\n');
+    text('Again.');
+    accept(turn());
+    progress.final('end');
+    expect(printed()).toBe('  │ Again.\nend\n');
+  });
+
+  test('stays silent without verbose', () => {
+    const { text, printed } = open();
+    text('Looking.');
+    expect(printed()).toBe('');
+  });
+
+  test('holds no secret and no workflow command, however it is cut into pieces', () => {
+    const hostile = `a ${SECRET} ##[error]b\r\n::set-env::\u001b[2J # ## hunter2`;
+    for (const size of [1, 2, 3, 7, 100]) {
+      const { text, printed, progress } = open({ verbose: true });
+      text(...(hostile.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []));
+      progress.close(emptyResult('r', '0'));
+      expect(printed()).toBe('  │ a *** # #[error]b\n  │ : :set-env:: [2J # ## hunter2\n');
+    }
+  });
+});
+
+test('what comes from outside cannot steer the terminal or the workflow', () => {
+  const { accept, printed, progress } = open();
+  accept(turn(), toolStarted('x', 'read_file', { path: '\u001b[2J\n::error::##[x]' }), completed('x'));
+  progress.warn(`::stop-commands:: ${SECRET}`);
+  expect(printed()).toBe('[1] read_file  [2J ::error::# #[x]\nwarning: : :stop-commands:: ***\n');
+});

@@ -1,0 +1,82 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  clearScratch,
+  makeRunDirectory,
+  newRunId,
+  type RunDirectoryRequest,
+  resultLine,
+  resultText,
+  writeResult,
+} from '../../../src/adapters/storage/run-directory.ts';
+import { redactorFor } from '../../../src/domain/redact.ts';
+import { emptyResult } from '../../../src/run/report.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+function make(part: Partial<RunDirectoryRequest>) {
+  const made = makeRunDirectory({ runId: 'id', chosen: null, cwd: '/', env: {}, workTree: null, ...part });
+  return made.status === 'ok' ? made.directory : made.message;
+}
+
+const pathOf = (part: Partial<RunDirectoryRequest>) => {
+  const made = make(part);
+  return typeof made === 'string' ? made : made.path;
+};
+
+test('ids sort by time', () => {
+  expect(newRunId(Date.UTC(2026, 10, 21, 10, 15))).toMatch(/^20261121-101500-[0-9a-f]{6}$/);
+});
+
+test('the folder is the chosen one, else the runner’s, else one in the state folder of the user', () => {
+  const home = tempFolder();
+  const env = { HOME: home };
+  expect(pathOf({ chosen: 'x/y', cwd: home, env })).toBe(join(home, 'x/y'));
+  expect(pathOf({ env: { ...env, RUNNER_TEMP: join(home, 'r') } })).toBe(join(home, 'r/patchsmith/id'));
+  expect(pathOf({ env: { ...env, XDG_STATE_HOME: join(home, 's') } })).toBe(join(home, 's/patchsmith/id'));
+  expect(pathOf({ env })).toBe(join(home, '.local/state/patchsmith/id'));
+  expect(statSync(join(home, 'x/y')).mode & 0o777).toBe(0o700);
+});
+
+test('a folder in the work tree, also through a link, or with a run in it, is refused', () => {
+  const workTree = tempFolder();
+  const link = join(tempFolder(), 'link');
+  symlinkSync(workTree, link);
+  const inside = (path: string) =>
+    `The run directory ${path} lies in the work tree ${workTree}. Choose one outside with --run-dir.`;
+  expect(make({ chosen: join(workTree, 'run'), workTree })).toBe(inside(join(workTree, 'run')));
+  expect(make({ chosen: join(link, 'a/b'), workTree })).toBe(inside(join(link, 'a/b')));
+  expect(readdirSync(workTree)).toEqual([]);
+  expect(pathOf({ chosen: `${workTree}-next`, workTree })).toBe(`${workTree}-next`);
+  const used = tempFolder({ 'events.jsonl': '' });
+  expect(make({ chosen: used })).toContain('already holds a run');
+  expect(make({ chosen: '/dev/null/run' })).toContain('The run directory /dev/null/run cannot be made: ');
+});
+
+test('the result is replaced whole, for its owner only, and holds no secret', () => {
+  const directory = make({ chosen: tempFolder() });
+  if (typeof directory === 'string') throw new Error(directory);
+  const result = { ...emptyResult('r', '0'), summary: 'It is se"cret-value.', iterations: 12345678 };
+  const redact = redactorFor(['se"cret-value', '12345678']);
+  writeResult(directory, 'older');
+  writeResult(directory, resultText(result, redact));
+  expect(JSON.parse(readFileSync(directory.result, 'utf8'))).toEqual({ ...result, summary: 'It is ***.' });
+  expect(statSync(directory.result).mode & 0o777).toBe(0o600);
+  expect(readdirSync(directory.path)).toEqual(['result.json', 'scratch']);
+  expect(JSON.parse(resultLine(result, redact))).toEqual({
+    type: 'result',
+    ...result,
+    summary: 'It is ***.',
+  });
+});
+
+test('scratch goes, also with folders that nobody may write to', () => {
+  const directory = make({ chosen: tempFolder() });
+  if (typeof directory === 'string') throw new Error(directory);
+  mkdirSync(join(directory.scratch, 'mod/pkg'), { recursive: true });
+  chmodSync(join(directory.scratch, 'mod/pkg'), 0o500);
+  chmodSync(join(directory.scratch, 'mod'), 0o500);
+  expect(clearScratch(directory)).toBeNull();
+  expect(existsSync(directory.scratch)).toBe(false);
+  expect(clearScratch(directory)).toBeNull();
+});
