@@ -23,6 +23,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type GuardedFiles, openGuardedFiles } from '../../../src/adapters/workspace/guarded-files.ts';
 import type { RepoPath } from '../../../src/domain/path.ts';
 
+/** Root may read and write everything, and only root can give a file away: such tests run as the one or the other. */
+const IS_ROOT = process.getuid?.() === 0;
+
 let base: string;
 let root: string;
 let files: GuardedFiles;
@@ -257,9 +260,6 @@ describe('writing', () => {
       old: 'old',
     });
   });
-
-  /** Root may read and write everything, and only root can give a file away: tests of either run as the one or the other. */
-  const IS_ROOT = process.getuid?.() === 0;
 
   test.skipIf(IS_ROOT)('a folder without write permission is a failure that says so', async () => {
     mkdirSync(join(root, 'closed'), { mode: 0o555 });
