@@ -15,8 +15,8 @@ export function redactorFor(secrets: readonly string[]): Redact {
 }
 
 /**
- * For text that arrives in pieces: how many of its last characters may be the beginning of a secret, so that they have
- * to wait for the next piece before they are redacted and shown.
+ * For text that arrives in pieces and has been redacted so far: how many of its last characters may be the beginning of
+ * a secret, so that they have to wait for the next piece before they are shown.
  */
 export function openEndOf(secrets: readonly string[]): (text: string) => number {
   const forms = formsOf(secrets);

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
 import type { Redact } from '../../domain/redact.ts';
-import { oneLine, openMark, prefixed } from '../../domain/terminal-text.ts';
+import { oneLine, openMark, prefixed, withinLine } from '../../domain/terminal-text.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
@@ -108,23 +108,22 @@ export class Progress implements EventSink {
   }
 
   #stream(text: string): void {
-    const arrived = this.#held + text;
-    const sure = arrived.length - Math.max(this.#options.openEnd(arrived), openMark(arrived));
+    const { redact, openEnd } = this.#options;
+    const arrived = redact(this.#held + text);
+    const sure = arrived.length - Math.max(openEnd(arrived), openMark(arrived));
     this.#held = arrived.slice(sure);
     this.#show(arrived.slice(0, sure));
   }
 
   #show(text: string): void {
-    const { stderr, redact } = this.#options;
-    for (const [index, line] of redact(text)
-      .split(/\r\n|\n|\r/)
-      .entries()) {
+    const { stderr } = this.#options;
+    for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {
       if (index > 0) {
         stderr.write(this.#atLineStart ? `${STREAM}\n` : '\n');
         this.#atLineStart = true;
       }
       if (line === '') continue;
-      stderr.write(`${this.#atLineStart ? STREAM : ''}${oneLine(line, Number.POSITIVE_INFINITY)}`);
+      stderr.write(`${this.#atLineStart ? STREAM : ''}${withinLine(line)}`);
       this.#atLineStart = false;
     }
   }

@@ -104,7 +104,7 @@ describe('the text of the model', () => {
       const { text, printed, progress } = open({ verbose: true });
       text(...(hostile.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []));
       progress.close(emptyResult('r', '0'));
-      expect(printed()).toBe('  │ a *** # #[error]b\n  │ : :set-env:: [2J # ## hunter2\n');
+      expect(printed()).toBe('  │ a *** # #[error]b\n  │ ::set-env:: [2J # ## hunter2\n');
     }
   });
 });
