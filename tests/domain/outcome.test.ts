@@ -46,4 +46,10 @@ describe('decideOutcome', () => {
     const given = facts({ why: 'interrupted', signal: 'SIGINT' }, { publishFailure: 'x' });
     expect(decideOutcome(given).name).toBe('interrupted');
   });
+
+  test('an interrupted run whose patch could not be written says so, and not that nothing was changed', () => {
+    const stop = { why: 'interrupted', signal: 'SIGINT' } as const;
+    const given = facts(stop, { changedFiles: 0, publishFailure: 'The patch cannot be written to x.' });
+    expect(decideOutcome(given).reason).toBe('Stopped by SIGINT; The patch cannot be written to x.');
+  });
 });

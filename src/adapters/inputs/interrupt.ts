@@ -1,6 +1,5 @@
 /** What stops a run from outside, as one signal: the process's signals and the deadline. */
 
-import { setMaxListeners } from 'node:events';
 import type { Interruption } from '../../domain/limits.ts';
 
 export interface Interrupt {
@@ -15,10 +14,7 @@ export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interru
   const deadline = new AbortController();
   const passed: Interruption = { cause: 'deadline' };
   const timer = setTimeout(() => deadline.abort(passed), deadlineMs);
-  const signal = AbortSignal.any([signals, deadline.signal]);
-  // Every command of a turn listens to it, and there is no limit to those.
-  setMaxListeners(0, signal);
-  return { signal, stopClock: () => clearTimeout(timer) };
+  return { signal: AbortSignal.any([signals, deadline.signal]), stopClock: () => clearTimeout(timer) };
 }
 
 /** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */
