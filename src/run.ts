@@ -64,7 +64,7 @@ async function perform(session: Session): Promise<Ended> {
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
   const { directory, start, provider, workspace, sandbox, tools, permits } = ready;
   const { input, redact, limits, interrupt, progress } = session;
-  session.tell(startedPart(start));
+  session.know(startedPart(start));
 
   const executor = new ToolExecutor({
     tools,
@@ -93,11 +93,8 @@ async function perform(session: Session): Promise<Ended> {
     onProgress: (happening) => progress.onTurnProgress(happening),
   });
   const driven = await drive(session, directory, loop, first);
-  const closed = await sandbox.close().then(
-    () => null,
-    (crash: unknown) => ({ stop: null, crash }),
-  );
-  return finish(session, ready, { ...(closed ?? driven), state: loop.state });
+  await session.close(sandbox);
+  return finish(session, ready, { ...driven, state: loop.state });
 }
 
 /** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
@@ -109,6 +106,7 @@ async function drive(
 ): Promise<{ stop: StopReason | null; crash: unknown }> {
   let stop: StopReason | null = null;
   try {
+    session.writeResult();
     openSinks(session, directory);
     for (const sink of session.sinks) sink.accept(first);
     for await (const event of loop.run()) {

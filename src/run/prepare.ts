@@ -81,11 +81,11 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   for (const warning of opened.warnings) session.warn(warning);
 
   const ran = await runSetup(session, plan, { workspace, sandbox }).catch(async (error: unknown) => {
-    await sandbox.close();
+    await session.close(sandbox);
     throw error;
   });
   if (ran.status === 'stopped') {
-    await sandbox.close();
+    await session.close(sandbox);
     return ran;
   }
   const tools = createTools(settings);

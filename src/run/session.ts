@@ -16,7 +16,7 @@ import type { Settings } from '../config.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
-import type { Clock, EventSink } from '../ports.ts';
+import type { Clock, EventSink, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
 
 export interface RunInput {
@@ -107,6 +107,13 @@ export class Session {
   warn(message: string): void {
     this.progress.warn(message);
     this.know({ warnings: [...this.result.warnings, message] });
+  }
+
+  /** Ends what still runs in the sandbox. Files that it cannot remove say nothing about the work, so they are only told. */
+  async close(sandbox: Sandbox): Promise<void> {
+    await sandbox.close().catch((error: unknown) => {
+      this.warn(`The sandbox could not clear up: ${error instanceof Error ? error.message : String(error)}.`);
+    });
   }
 
   /** Stops the clock and clears up. */
