@@ -64,7 +64,7 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
     case 'limit':
       return outcome('limit_reached', 7, `${describeLimit(stop)}; ${keptWork(facts)}.`);
     case 'provider':
-      return outcome('provider_error', 4, `${stop.message}; ${keptWork(facts)}.`);
+      return outcome('provider_error', 4, `${openEnded(stop.message)}; ${keptWork(facts)}.`);
     case 'blocked':
       return outcome('blocked', 5, `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
     case 'verify_failed':
@@ -128,10 +128,15 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
-  if (facts.publishFailure !== null) return facts.publishFailure.replace(/\.$/, '');
+  if (facts.publishFailure !== null) return openEnded(facts.publishFailure);
   return facts.changedFiles > 0
     ? `the patch so far has ${count(facts.changedFiles, 'file')}`
     : 'no file was changed';
+}
+
+/** A sentence that goes on. */
+function openEnded(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 function outcome(name: OutcomeName, exitCode: number, reason: string): RunOutcome {

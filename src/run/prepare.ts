@@ -44,8 +44,9 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { directory } = session;
 
   const { plan: planFile, message } = settings;
-  const read = await readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
-  if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  const reading = readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
+  const read = await unlessAborted(session.interrupt, reading);
+  if (read === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (read.status === 'failed') return stopped(usageError(read.message));
   const { plan } = read;
   const principles = await readPrinciples({

@@ -42,6 +42,11 @@ describe('decideOutcome', () => {
     expect(reason).toBe('Used 1203 tokens of 1000 (--max-tokens); the patch so far has 2 files.');
   });
 
+  test('a sentence of the provider goes on with what became of the work', () => {
+    const stop = { why: 'provider', kind: 'outage', message: 'It is down.' } as const;
+    expect(decideOutcome(facts(stop)).reason).toBe('It is down; the patch so far has 2 files.');
+  });
+
   test('an interrupted run is interrupted, whatever became of the patch', () => {
     const given = facts({ why: 'interrupted', signal: 'SIGINT' }, { publishFailure: 'x' });
     expect(decideOutcome(given).name).toBe('interrupted');

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, scriptedRun } from '../support/scripted-run.ts';
+import { makePipe } from '../support/temp-folder.ts';
 
 afterAll(removeFolders);
 
@@ -88,4 +90,12 @@ describe('SIGTERM', () => {
     expect(finished.exitCode).toBe(143);
     await until('the command is gone', () => !isRunning(marker));
   });
+});
+
+test('a plan that never comes through its pipe ends at the deadline', async () => {
+  const repository = await makeRepository({});
+  const plan = join(temporaryFolder(), 'pipe');
+  makePipe(plan);
+  const finished = await scriptedRun({ repository, turns: [], plan, args: ['--deadline', '1s'] });
+  expect([finished.exitCode, finished.result.outcome], finished.stderr).toEqual([124, 'deadline']);
 });

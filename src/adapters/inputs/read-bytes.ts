@@ -1,7 +1,7 @@
 /** Reading a file that may be missing, huge or not a file at all. */
 
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
 
 /** `why` is for people and follows the name of the file. */
 export type BytesRead = { status: 'ok'; bytes: Buffer } | { status: 'failed'; missing: boolean; why: string };
@@ -26,17 +26,20 @@ export async function readBytes(
   path: string,
   { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
 ): Promise<BytesRead> {
-  // A pipe without a writer would block the opening for ever, so only a caller that expects one waits for it.
-  const flags = constants.O_RDONLY | (pipes ? 0 : constants.O_NONBLOCK) | (follow ? 0 : constants.O_NOFOLLOW);
+  // Waiting for the writer of a pipe would take a thread of the process, which then cannot end.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
   try {
-    const handle = await open(path, flags);
+    const file = openSync(path, flags);
+    const stat = fstatSync(file);
+    // The socket closes the pipe.
+    if (pipes && stat.isFIFO())
+      return await collect(new Socket({ fd: file, readable: true, writable: false }), maxBytes);
     try {
-      const stat = await handle.stat();
       if (stat.isDirectory()) return failed('is a folder');
-      if (!stat.isFile() && !(pipes && stat.isFIFO())) return failed('is not a file');
-      return await collect(handle.createReadStream({ autoClose: false }), maxBytes);
+      if (!stat.isFile()) return failed('is not a file');
+      return await collect(createReadStream(path, { fd: file, autoClose: false }), maxBytes);
     } finally {
-      await handle.close();
+      closeSync(file);
     }
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? WHY[String(error.code)] : undefined;
