@@ -188,7 +188,7 @@ export interface Sandbox {
   readonly level: SandboxLevel;
   /** Resolves when the command has ended and all its processes are dead; rejects only for bugs. */
   run(command: SandboxCommand): Promise<CommandResult>;
-  /** Kills what is left and removes temporary files. Can be called twice. */
+  /** Kills what is left. Can be called twice. Its temporary files go with the scratch folder of the run. */
   close(): Promise<void>;
 }
 

@@ -16,13 +16,21 @@ export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command)
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
 });
 
+const Glob = z
+  .string()
+  .min(1)
+  .refine(
+    (glob) => !glob.startsWith('!'),
+    'a glob cannot be negated; say it with the other of allow and protect',
+  );
+
 /** The optional YAML front matter of a plan. */
 export const PlanFrontMatter = z.strictObject({
   title: z.string().trim().min(1).optional().describe('Short name of the change'),
   verify: z.array(VerifyCommand).optional().describe('Commands that must succeed when the work is done'),
   setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
-  allow: z.array(z.string().min(1)).optional().describe('Globs: only these paths may change'),
-  protect: z.array(z.string().min(1)).optional().describe('Globs: these paths may not change'),
+  allow: z.array(Glob).optional().describe('Globs: only these paths may change'),
+  protect: z.array(Glob).optional().describe('Globs: these paths may not change'),
 });
 export type PlanFrontMatter = z.infer<typeof PlanFrontMatter>;
 

@@ -150,7 +150,8 @@ function withRetries(state: RunState, retries: readonly Retry[], model: string):
 }
 
 function charged(state: RunState, usage: Usage, model: string): RunState {
-  const cost = costOf(model, usage, state.price);
+  // An endpoint may answer under a name of its own; it was asked for a model whose price is known.
+  const cost = costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
   return {
     ...state,
     usage: addUsage(state.usage, usage),

@@ -6,6 +6,7 @@ import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../adapters/providers/settings-error.ts';
+import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
@@ -43,6 +44,8 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { checkout } = found;
   const { directory } = session;
 
+  const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
+  if (obstacle !== null) return stopped(usageError(obstacle));
   const { plan: planFile, message } = settings;
   const reading = readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
   const read = await unlessAborted(session.interrupt, reading);

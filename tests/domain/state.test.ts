@@ -126,8 +126,14 @@ describe('the fold of a run', () => {
     expect(state.costUsd).toBeCloseTo(2);
   });
 
-  test('a cost that is once unknown stays unknown', () => {
-    expect(stateAfter([turn({ model: 'claude-unheard-of' }), turn()]).costUsd).toBeNull();
+  test('an answer under an unknown name costs what the model that was asked for costs', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    expect(stateAfter([turn({ model: 'an-alias', usage })]).costUsd).toBeCloseTo(2);
+  });
+
+  test('the cost of a model without a price is unknown, and stays so', () => {
+    const started = { model: 'claude-unheard-of' };
+    expect(stateAfter([turn({ model: 'claude-unheard-of' }), turn()], started).costUsd).toBeNull();
   });
 
   test('sees the same calls with the same results again', () => {

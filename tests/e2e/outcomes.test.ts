@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, removeFolders } from '../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, KEY, type ScriptedRun, scriptedRun } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -148,8 +148,18 @@ describe('every row of the outcome table', () => {
     expect(finished.patch).toContain('+new');
   });
 
-  test('11 publish_failed: a patch file that cannot be written', async () => {
-    const finished = await run({ turns: [edit, done], args: ['--patch', '/nonexistent/folder/x.patch'] });
+  test('2 usage_error: a patch file that has no folder is found before a token is spent', async () => {
+    const finished = await run({ turns: [], args: ['--patch', '/nonexistent/folder/x.patch'] });
+    expectOutcome(finished, 'usage_error', 2);
+    expect(finished.server.requests).toHaveLength(0);
+  });
+
+  test('11 publish_failed: a patch file that can no longer be written', async () => {
+    const folder = temporaryFolder();
+    const finished = await run({
+      turns: [edit, { calls: [call('run_command', { command: `rm -r ${folder}` })] }, done],
+      args: ['--patch', join(folder, 'x.patch'), '--sandbox', 'off'],
+    });
     expectOutcome(finished, 'publish_failed', 11);
     expect(finished.patch).toContain('+new');
   });

@@ -1,6 +1,7 @@
 /** Writes the proven patch to a file. */
 
-import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { ProvenPatch, Publisher } from '../../ports.ts';
 
 /** The file is replaced in one step; an empty patch is an empty file. */
@@ -9,9 +10,8 @@ export function patchFilePublisher(path: string): Publisher {
     name: 'patch-file',
     async publish(patch: ProvenPatch): Promise<string | null> {
       try {
-        // A rename would put a plain file where a device or a link was.
-        if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
-          return `The patch cannot be written to ${path}: it is not a regular file. --output patch prints the patch.`;
+        const obstacle = obstacleTo(path);
+        if (obstacle !== null) return obstacle;
         replaceFile(path, patch.bytes);
         return null;
       } catch (error) {
@@ -21,6 +21,18 @@ export function patchFilePublisher(path: string): Publisher {
       }
     },
   };
+}
+
+/** Why no patch can be put at this path, as far as can be said beforehand; null when nothing is in the way. */
+export function obstacleTo(path: string): string | null {
+  const refuse = (why: string) => `The patch cannot be written to ${path}: ${why}`;
+  const folder = dirname(path);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    return refuse(`there is no folder ${folder}.`);
+  // A rename would put a plain file where a device or a link was.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    return refuse('it is not a regular file. --output patch prints the patch.');
+  return null;
 }
 
 /** The file may lie in the work tree, where commands of the model could have put a link in the temporary file's place. */

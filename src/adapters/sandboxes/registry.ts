@@ -22,7 +22,7 @@ export interface SandboxOptions {
   /** Absolute path of the work tree's root: every command starts there. */
   readonly root: string;
   readonly agentGit: AgentGit;
-  /** A folder of ours outside the work tree; made when it is missing. Nothing is left in it after `close`. */
+  /** A folder of ours outside the work tree; made when it is missing. Whoever owns it empties it after `close`. */
   readonly scratchDir: string;
   /** The environment that toolchains are found by. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,5 @@
 /** The life of a sandbox: commands run side by side until it closes, and then none is left. */
 
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLevel } from '../../domain/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
@@ -9,7 +8,7 @@ import { neverStarted } from './run-to-end.ts';
 /** Runs one command; `own` is the beginning of paths of ours that no other command uses. */
 export type RunCommand = (command: SandboxCommand, own: string) => Promise<CommandResult>;
 
-/** `files` is the sandbox's own folder and goes with it. After `close` a command comes back as interrupted. */
+/** `files` is the sandbox's own folder. After `close` a command comes back as interrupted. */
 export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCommand): Sandbox {
   const closing = new AbortController();
   const running = new Set<Promise<CommandResult>>();
@@ -30,7 +29,6 @@ export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCom
     async close() {
       closing.abort();
       await Promise.allSettled(running);
-      await rm(files, { recursive: true, force: true });
     },
   };
 }

@@ -116,9 +116,10 @@ describe('an answer', () => {
     ['"a"', 'The input must be one JSON object, but it is a string.'],
     ['null', 'The input must be one JSON object, but it is null.'],
     ['{"path": "a', expect.stringContaining('The input is not valid JSON')],
+    [`{"path": ${'['.repeat(5_000)}`, 'The input is nested more than 100 levels deep.'],
     ['{"path": "a"} x', expect.stringContaining('The input is not valid JSON')],
   ])(
-    'with the tool input %s has a malformed call, and goes back as an empty object',
+    'with the tool input %.20s has a malformed call, and goes back as an empty object',
     async (rawInput, malformed) => {
       const { ask } = await asking([{ calls: [{ name: 'read_file', rawInput }] }, {}]);
       const turn = turnOf(await ask());

@@ -20,7 +20,7 @@ test('writes the exact bytes, also over an older patch, and nothing besides', as
 test('a missing folder is a reason that names the path', async () => {
   const path = join(tempFolder(), 'missing', 'x.patch');
   expect(await publish(path)).toBe(
-    `The patch cannot be written to ${path}: ENOENT: no such file or directory, open '${path}.${process.pid}.new'.`,
+    `The patch cannot be written to ${path}: there is no folder ${join(path, '..')}.`,
   );
 });
 

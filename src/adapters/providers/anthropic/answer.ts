@@ -209,8 +209,13 @@ function shownText(delta: ContentBlock): string {
 }
 
 /** The empty text is a call without arguments. */
+/** Deeper than any tool's input; what walks such a value recursively would run out of stack. */
+const MAX_DEPTH = 100;
+
 function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
   if (json.trim() === '') return { ok: true, value: {} };
+  if (depthOf(json) > MAX_DEPTH)
+    return { ok: false, why: `The input is nested more than ${MAX_DEPTH} levels deep.` };
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -222,4 +227,21 @@ function parseInput(json: string): { ok: true; value: object } | { ok: false; wh
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, value };
   const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   return { ok: false, why: `The input must be one JSON object, but it is ${found}.` };
+}
+
+/** The most brackets that are open at once, those inside strings left out. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let at = 0; at < json.length; at++) {
+    const char = json[at];
+    if (inString) {
+      if (char === '\\') at++;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
+    else if (char === '}' || char === ']') depth--;
+  }
+  return deepest;
 }
