@@ -1,7 +1,8 @@
 /** Reading a file that may be missing, huge or not a file at all. */
 
-import { closeSync, constants, createReadStream, fstatSync, openSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { pid } from 'node:process';
+import { execa } from 'execa';
 
 /** `why` is for people and follows the name of the file. */
 export type BytesRead = { status: 'ok'; bytes: Buffer } | { status: 'failed'; missing: boolean; why: string };
@@ -26,18 +27,15 @@ export async function readBytes(
   path: string,
   { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
 ): Promise<BytesRead> {
-  // Waiting for the writer of a pipe would take a thread of the process, which then cannot end.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
   try {
+    if (pipes && statSync(path).isFIFO()) return await collect(pipeOf(path), maxBytes);
     const file = openSync(path, flags);
-    const stat = fstatSync(file);
-    // The socket closes the pipe.
-    if (pipes && stat.isFIFO())
-      return await collect(new Socket({ fd: file, readable: true, writable: false }), maxBytes);
     try {
+      const stat = fstatSync(file);
       if (stat.isDirectory()) return failed('is a folder');
       if (!stat.isFile()) return failed('is not a file');
-      return await collect(createReadStream(path, { fd: file, autoClose: false }), maxBytes);
+      return readOpen(file, maxBytes);
     } finally {
       closeSync(file);
     }
@@ -46,6 +44,31 @@ export async function readBytes(
     if (why === undefined) throw error;
     return failed(why, why === WHY.ENOENT);
   }
+}
+
+function readOpen(file: number, maxBytes: number): BytesRead {
+  const bytes = Buffer.allocUnsafeSlow(maxBytes + 1);
+  let size = 0;
+  for (let read = -1; read !== 0 && size < bytes.length; size += read) {
+    read = readSync(file, bytes, size, bytes.length - size, null);
+  }
+  return size > maxBytes ? tooLarge(maxBytes) : { status: 'ok', bytes: Buffer.from(bytes.subarray(0, size)) };
+}
+
+/**
+ * A pipe is read by a process of its own: waiting for a writer would take a thread of this one, which then could not end.
+ * A descriptor of this process (`<(command)`) is reached from there by its number here.
+ */
+function pipeOf(path: string): AsyncIterable<Uint8Array> {
+  const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${pid}/fd/`);
+  const { stdout } = execa('cat', ['--', reachable], {
+    stdin: 'ignore',
+    stderr: 'ignore',
+    encoding: 'buffer',
+    buffer: false,
+    reject: false,
+  });
+  return stdout;
 }
 
 /** All bytes of a stream; stops reading and fails above `maxBytes`. */
@@ -58,9 +81,7 @@ export async function collect(
   for await (const chunk of stream) {
     const bytes = Buffer.from(chunk);
     size += bytes.length;
-    if (size > maxBytes) {
-      return failed(`is larger than ${maxBytes.toLocaleString('en-US')} bytes`);
-    }
+    if (size > maxBytes) return tooLarge(maxBytes);
     chunks.push(bytes);
   }
   return { status: 'ok', bytes: Buffer.concat(chunks) };
@@ -75,6 +96,10 @@ export function textOf(bytes: Uint8Array): string | null {
     if (error instanceof TypeError) return null;
     throw error;
   }
+}
+
+function tooLarge(maxBytes: number): BytesRead {
+  return failed(`is larger than ${maxBytes.toLocaleString('en-US')} bytes`);
 }
 
 function failed(why: string, missing = false): BytesRead {
