@@ -3,12 +3,13 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { copyFileSync, lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
+import { encodeName } from './names.ts';
 import { copyIndex } from './start-index.ts';
 import type { UserSettings } from './user-settings.ts';
 
@@ -55,6 +56,21 @@ export async function makeAgentGit(
   if (mtimeNs !== null) setMtime(join(gitDir, 'index'), mtimeNs);
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
   return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
+}
+
+/**
+ * Marks submodules as not checked out. Their git dirs lie in the real one, out of reach of commands, and git gives up with
+ * an error on the first that it cannot look into.
+ */
+export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
+  const index = join(gitDir, 'index');
+  const { mtimeNs } = statSync(index, { bigint: true });
+  await runGit({
+    cwd: gitDir,
+    args: [`--git-dir=${gitDir}`, 'update-index', '-z', '--skip-worktree', '--stdin'],
+    input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+  });
+  setMtime(index, mtimeNs);
 }
 
 /** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */

@@ -14,7 +14,7 @@ import type {
   SearchResult,
   Workspace,
 } from '../../ports.ts';
-import { makeAgentGit } from './agent-git.ts';
+import { hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { globMatcher } from './file-glob.ts';
@@ -75,8 +75,10 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     if (mode === '160000') tracked.addSubmodule(path);
     else tracked.addFile(path);
   }
-  if (tracked.submodules.length > 0)
+  if (tracked.submodules.length > 0) {
+    await hideSubmodules(agentGit.gitDir, tracked.submodules);
     warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
+  }
 
   const tree: WalkedTree = { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) };
   const snapshot = await Snapshot.take({

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workspace } from '../../../src/ports.ts';
@@ -102,6 +103,24 @@ describe("the model's git dir", () => {
     agent(workspace, 'add', '.');
     agent(workspace, 'commit', '--quiet', '-m', 'first');
     expect(unborn.git('status', '--porcelain', '--branch')).toBe('## No commits yet on main\n?? a.txt\n');
+  });
+
+  test('works beside submodules, whose own git dirs are out of reach', async () => {
+    const scratch = committed();
+    scratch.git('clone', '--quiet', '.', '../library');
+    scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../library', 'lib');
+    scratch.commit('with lib');
+    const workspace = await scratch.open();
+    renameSync(join(scratch.root, '.git/modules'), join(scratch.folder, 'modules'));
+    scratch.write('a.txt', 'two\n');
+    scratch.write('lib/a.txt', 'two\n');
+    expect(agent(workspace, 'status', '--porcelain')).toBe(' M a.txt\n');
+    expect(agent(workspace, 'diff', '--name-only')).toBe('a.txt\n');
+    agent(workspace, 'stash', '--quiet');
+    agent(workspace, 'stash', 'pop', '--quiet');
+    agent(workspace, 'add', '--all');
+    agent(workspace, 'commit', '--quiet', '-m', 'by the model');
+    expect(agent(workspace, 'show', '--format=', '--name-only')).toBe('a.txt\n');
   });
 
   test('is not older or younger than the real index, so that git sees what changed in the same moment', async () => {
