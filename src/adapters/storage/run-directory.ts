@@ -67,9 +67,12 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   }
   const scratch = join(wanted, 'scratch');
   try {
-    mkdirSync(scratch, { recursive: true, mode: 0o700 });
+    makeFolder(scratch);
   } catch (error) {
-    if (isSystemError(error)) return failed(`The run directory ${wanted} cannot be made: ${error.message}.`);
+    if (isSystemError(error))
+      return failed(
+        `The run directory ${wanted} cannot be made: ${error.message}. Name another one with --run-dir.`,
+      );
     throw error;
   }
   const path = realpathSync(wanted);
@@ -86,6 +89,13 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
       scratch: join(path, 'scratch'),
     },
   };
+}
+
+/** Makes the missing folders too. Node's own way never comes back from one such as /proc, in which none can be made. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
