@@ -123,7 +123,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'output_tokens':
       return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
     case 'context_window':
-      return `The conversation of ${stop.used} tokens filled the model's context window`;
+      return `The conversation is too large for the model's context window (the last prompt that fitted had ${stop.used} tokens): split or narrow the plan`;
   }
 }
 

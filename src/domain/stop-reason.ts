@@ -14,6 +14,7 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {
     return { why: 'deadline', valueMs: limits.deadlineMs, usedMs };
   }
+  if (state.providerFailure?.kind === 'too_large') return contextFull(state);
   if (state.providerFailure) return { why: 'provider', ...state.providerFailure };
   if (state.phase.at === 'fix' && state.fixRoundsUsed >= limits.fixRounds) {
     return { why: 'verify_failed', commands: state.phase.failed.map((report) => report.command) };
@@ -58,11 +59,11 @@ function endOfWork(state: RunState): StopReason | null {
     case 'refused':
       return { why: 'blocked', by: 'refusal', reason: summary };
     case 'context_full':
-      return {
-        why: 'limit',
-        limit: 'context_window',
-        value: state.lastPromptTokens,
-        used: state.lastPromptTokens,
-      };
+      return contextFull(state);
   }
+}
+
+/** The window's size is the API's to know; what is known here is the last prompt that fitted. */
+function contextFull({ lastPromptTokens }: RunState): StopReason {
+  return { why: 'limit', limit: 'context_window', value: lastPromptTokens, used: lastPromptTokens };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../src/domain/conversation.ts';
+import type { RunAction } from '../../src/domain/events.ts';
 import { stopReason } from '../../src/domain/stop-reason.ts';
 import { call, commandEnd, completed, limits, stateAfter, turn } from '../support/events.ts';
 
@@ -91,6 +92,22 @@ describe('stopReason', () => {
     });
     expect(stopReason(stateAfter([turn({ stop: 'context_window' })]), limits)).toMatchObject({
       limit: 'context_window',
+    });
+  });
+
+  test('a conversation that the API no longer takes is a limit, not an outage', () => {
+    const failed: RunAction = {
+      type: 'turn.failed',
+      kind: 'too_large',
+      message: 'prompt is too long',
+      retries: [],
+    };
+    const usage = { ...noUsage, input: 900, cacheRead: 100, output: 5 };
+    expect(stopReason(stateAfter([turn({ usage, stop: 'pause_turn' }), failed]), limits)).toEqual({
+      why: 'limit',
+      limit: 'context_window',
+      value: 1_000,
+      used: 1_000,
     });
   });
 });
