@@ -43,6 +43,10 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
     if (typeof file === 'string') return { status: 'failed', message: `The principles ${shown} ${file}.` };
     principles.push(file);
     left -= Buffer.byteLength(file.text);
+    if (file.truncated) {
+      const kept = `${Buffer.byteLength(file.text)} of ${file.bytes} bytes`;
+      found.warnings.push(`Only ${kept} of ${shown} are used as principles (see --max-principles-bytes).`);
+    }
   }
   return { status: 'ok', principles, warnings: found.warnings };
 }

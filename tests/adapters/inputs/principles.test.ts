@@ -137,6 +137,12 @@ test('all texts together keep to the cap, in whole characters; hash and size are
     const result = await read(root, { workingDirectory: 'a/b', maxBytes });
     return result.status === 'ok' ? result.principles : result;
   };
+  expect(await read(root, { workingDirectory: 'a/b', maxBytes: 11 })).toMatchObject({
+    warnings: [
+      'Only 6 of 13 bytes of a/AGENTS.md are used as principles (see --max-principles-bytes).',
+      'Only 2 of 3 bytes of a/b/AGENTS.md are used as principles (see --max-principles-bytes).',
+    ],
+  });
   const [first, second, third] = [
     whole('AGENTS.md', 'abc'),
     whole('a/AGENTS.md', 'äöü€😀'),
