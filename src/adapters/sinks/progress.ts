@@ -24,6 +24,8 @@ export class Progress implements EventSink {
   readonly #started = new Map<string, string>();
   #iteration = 0;
   #atLineStart = true;
+  /** Told below the lines of the commands that made them, which end only after their changes are known. */
+  readonly #changes: string[] = [];
   /** The end of what has arrived, which cannot be shown before it is known how it goes on. */
   #held = '';
 
@@ -55,6 +57,7 @@ export class Progress implements EventSink {
   }
 
   accept(event: RunEvent): void {
+    if (event.type !== 'tool.completed' && event.type !== 'verify.completed') this.#tellChanges();
     switch (event.type) {
       case 'run.started': {
         const { base } = event;
@@ -84,12 +87,13 @@ export class Progress implements EventSink {
         return;
       }
       case 'change.recorded':
-        for (const { by, files } of bySource(event)) this.note(`    ${files} changed by ${by}`);
+        for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
         return;
       case 'verify.completed':
         for (const { command, end, output } of event.reports) {
           this.note(`verify ${command} → ${describeEndAndTime(end)}`);
-          if (!succeeded(end) && !this.#options.quiet) this.#print(prefixed(lastLines(output, 20), '    | '));
+          if (!succeeded(end) && output.trim() !== '' && !this.#options.quiet)
+            this.#print(prefixed(lastLines(output, 20), '    | '));
         }
         return;
       case 'warning.raised':
@@ -104,7 +108,12 @@ export class Progress implements EventSink {
   }
 
   close(_result: RunResult): void {
+    this.#tellChanges();
     this.#endStream();
+  }
+
+  #tellChanges(): void {
+    for (const line of this.#changes.splice(0)) this.note(line);
   }
 
   #stream(text: string): void {

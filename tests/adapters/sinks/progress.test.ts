@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Progress } from '../../../src/adapters/sinks/progress.ts';
+import type { ChangeSource } from '../../../src/domain/change.ts';
 import type { RunAction } from '../../../src/domain/events.ts';
 import { openEndOf, redactorFor } from '../../../src/domain/redact.ts';
 import { emptyResult } from '../../../src/run/report.ts';
@@ -62,6 +63,47 @@ test('a run is told in lines', () => {
     '    | one',
     '    | two',
     'patchsmith: done',
+    '',
+  ]);
+});
+
+test('what a command changed stands below its line, and a failure without output has no more to say', () => {
+  const { accept, printed, progress } = open();
+  const changed = (path: string, source: ChangeSource): RunAction => ({
+    type: 'change.recorded',
+    changes: [
+      {
+        path,
+        kind: 'create',
+        before: null,
+        after: { blob: 'b', mode: '100644', size: 1 },
+        source,
+        iteration: 1,
+      },
+    ],
+  });
+  accept(
+    turn({ calls: [call('c'), call('d')] }),
+    toolStarted('c', 'run_command', { command: 'make' }),
+    changed('out.txt', { by: 'tool', tool: 'run_command', calls: ['c'] }),
+    {
+      type: 'tool.completed',
+      call: 'c',
+      outcome: { status: 'ok', text: '', command: commandEnd(0) },
+      durationMs: 1,
+    },
+    toolStarted('d', 'read_file', { path: 'a' }),
+    completed('d'),
+    changed('cache', { by: 'verify' }),
+    { type: 'verify.completed', reports: [{ command: 'npm test', end: commandEnd(1), output: '' }] },
+  );
+  progress.close(emptyResult('id', '0'));
+  expect(printed().split('\n')).toEqual([
+    '[1] run_command make → exit code 0 after 0.0 s',
+    '    out.txt changed by the command',
+    '[1] read_file a',
+    'verify npm test → exit code 1 after 0.0 s',
+    '    cache changed by verify commands',
     '',
   ]);
 });
