@@ -72,17 +72,25 @@ describe('a plan', () => {
     "printf 'fine'",
     '# npm test',
     '/bin/true;',
+    'npm test || true',
+    'cd a && npm test || echo failed;',
   ])('%j verifies nothing', (command) => {
     expect(isNoOpCommand(command)).toBe(true);
     expect(VerifyCommand.safeParse(command).success).toBe(false);
   });
 
-  test.each(['npm test', 'exit 1', 'echo x | grep y', 'true && npm test', 'test -f a', 'truest'])(
-    '%j verifies something',
-    (command) => {
-      expect(isNoOpCommand(command)).toBe(false);
-    },
-  );
+  test.each([
+    'npm test',
+    'exit 1',
+    'echo x | grep y',
+    'true && npm test',
+    'test -f a',
+    'truest',
+    'set -e; npm test; x || true',
+    'a || true b',
+  ])('%j verifies something', (command) => {
+    expect(isNoOpCommand(command)).toBe(false);
+  });
 
   test('is called by its first heading, else its first line', () => {
     expect(titleOf('intro\n\n## Do it\n')).toBe('Do it');
