@@ -153,6 +153,7 @@ describe('values', () => {
     ['base-url', 'https://example.com/?q=1'],
     ['base-url', 'ftp://example.com'],
     ['base-url', 'example.com'],
+    ['patch', '-'],
     ['price', 'input=2,output=10'],
     ['price', 'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4,bonus=1'],
     ['price', 'input=2,input=3,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4'],

@@ -139,7 +139,7 @@ export const Settings = z.strictObject({
     flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
     help: 'Time for one verify or setup command' }),
 
-  patch: text().nullable().default(null).register(about, {
+  patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
     flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
     help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
   output: choice(OUTPUTS).default('none').register(about, {
