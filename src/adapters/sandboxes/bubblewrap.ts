@@ -47,11 +47,14 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   return sandboxOf('namespaces', files, (command, own) =>
     withScript(command.script, own, (script) => {
       if (script.by === 'argument') {
-        return runToEnd(() => start(setup, { own, mounts, line: shellCommand(shell, script) }), command);
+        return runToEnd(
+          (onBytes) => start(setup, { own, mounts, line: shellCommand(shell, script), onBytes }),
+          command,
+        );
       }
       const mount = oursInside(script.path, 'script');
       const line = shellCommand(shell, { by: 'file', path: mount.at });
-      return runToEnd(() => start(setup, { own, mounts: [...mounts, mount], line }), command);
+      return runToEnd((onBytes) => start(setup, { own, mounts: [...mounts, mount], line, onBytes }), command);
     }),
   );
 }
@@ -62,12 +65,16 @@ interface Start {
   readonly mounts: readonly Mount[];
   /** The command line inside. */
   readonly line: readonly string[];
+  readonly onBytes: (bytes: Uint8Array) => void;
 }
 
-async function start(setup: BubblewrapSetup, { own, mounts, line }: Start): Promise<ContainedProcess> {
+async function start(
+  setup: BubblewrapSetup,
+  { own, mounts, line, onBytes }: Start,
+): Promise<ContainedProcess> {
   const { features, env, root } = setup;
   const args = bubblewrapArgs({ features, mounts, env, directory: root, statusFd: STATUS_FD, command: line });
-  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`);
+  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`, onBytes);
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
   const child = execa(setup.program, args, {
     // The type knows descriptors of one digit only.

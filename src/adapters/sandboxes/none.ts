@@ -26,17 +26,23 @@ const SWEEPS = 50;
 export function uncontained(setup: NoneSetup): Sandbox {
   return sandboxOf('none', setup.files, (command, own) =>
     withScript(command.script, own, (script) =>
-      runToEnd(() => start(setup, own, shellCommand(setup.shell, script)), command),
+      runToEnd((onBytes) => start(setup, { own, line: shellCommand(setup.shell, script), onBytes }), command),
     ),
   );
 }
 
+interface Start {
+  /** The beginning of paths of ours. */
+  readonly own: string;
+  readonly line: readonly string[];
+  readonly onBytes: (bytes: Uint8Array) => void;
+}
+
 async function start(
   { root, env }: NoneSetup,
-  own: string,
-  [program = '', ...args]: string[],
+  { own, line: [program = '', ...args], onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`);
+  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`, onBytes);
   const mark = randomUUID();
   const child = execa(program, args, {
     cwd: root,

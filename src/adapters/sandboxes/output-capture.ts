@@ -1,7 +1,9 @@
 /** Keeps both ends of a byte stream of any length as text, in bounded memory. */
 
+import { isAscii } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { type Excerpt, whole } from '../../domain/excerpt.ts';
+import { ByteRing } from './byte-ring.ts';
 
 /** How many characters (UTF-16 code units) of each end are kept. */
 export interface CaptureLimits {
@@ -10,32 +12,42 @@ export interface CaptureLimits {
 }
 
 const LIMITS: CaptureLimits = { head: 256 * 1024, tail: 256 * 1024 };
+/** UTF-8 has at most so many bytes for one UTF-16 code unit. */
+const BYTES_PER_UNIT = 3;
 
-/** Small writes are joined up to this many characters, so that a stream of single bytes makes few pieces. */
-const PIECE = 64 * 1024;
-
-/** Decodes UTF-8 across chunk borders; bytes that are not UTF-8 become U+FFFD. */
+/** Decodes UTF-8 across chunk borders; bytes that are not UTF-8 become U+FFFD. A chunk may be reused after `write`. */
 export class OutputCapture {
   readonly #limits: CaptureLimits;
   readonly #decoder = new StringDecoder('utf8');
+  readonly #tail: ByteRing;
   #head = '';
   #headIsFull = false;
-  #tail: string[] = [];
-  #tailLength = 0;
+  /** The decoder may wait for the rest of a character. */
+  #isMidCharacter = false;
   #total = 0;
 
   constructor(limits: CaptureLimits = LIMITS) {
     this.#limits = limits;
+    // One more character, of which the beginning may be lost.
+    this.#tail = new ByteRing((limits.tail + 2) * BYTES_PER_UNIT);
   }
 
-  write(chunk: Buffer): void {
-    this.#add(this.#decoder.write(chunk));
+  write(chunk: Uint8Array): void {
+    if (this.#headIsFull && !this.#isMidCharacter && isAscii(chunk)) {
+      // A flood is mostly this, and no string is made of it that would have to be collected again.
+      this.#total += chunk.length;
+      this.#tail.push(chunk);
+      return;
+    }
+    this.#add(this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
+    const last = chunk.at(-1);
+    if (last !== undefined) this.#isMidCharacter = last >= 0x80;
   }
 
   /** What was captured so far. Call it once, at the end: an unfinished character is closed as U+FFFD. */
   excerpt(): Excerpt {
     this.#add(this.#decoder.end());
-    const tail = this.#tail.join('');
+    const tail = this.#tail.text();
     if (this.#head.length + tail.length === this.#total && tail.length <= this.#limits.tail) {
       return whole(this.#head + tail);
     }
@@ -46,13 +58,7 @@ export class OutputCapture {
   #add(text: string): void {
     this.#total += text.length;
     const rest = this.#headIsFull ? text : this.#fillHead(text);
-    if (rest.length === 0) return;
-    const last = this.#tail.at(-1);
-    if (last !== undefined && last.length + rest.length <= PIECE)
-      this.#tail[this.#tail.length - 1] = last + rest;
-    else this.#tail.push(rest);
-    this.#tailLength += rest.length;
-    this.#dropFromTail();
+    if (rest.length > 0) this.#tail.push(Buffer.from(rest));
   }
 
   /** Returns what the head has no room for. */
@@ -66,14 +72,6 @@ export class OutputCapture {
     this.#head += part;
     this.#headIsFull = true;
     return text.slice(part.length);
-  }
-
-  #dropFromTail(): void {
-    for (let first = this.#tail[0]; first !== undefined; first = this.#tail[0]) {
-      if (this.#tailLength - first.length < this.#limits.tail) return;
-      this.#tail.shift();
-      this.#tailLength -= first.length;
-    }
   }
 }
 

@@ -12,7 +12,7 @@ import { OutputCapture } from './output-capture.ts';
 export interface ContainedProcess {
   /** Exit code or signal of the command itself; rejects when it could not be started. */
   readonly exited: Promise<ExitStatus>;
-  /** stdout and stderr in one stream. */
+  /** stdout and stderr in one stream; its bytes go where `start` was told. */
   readonly output: Readable;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
@@ -32,14 +32,13 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
 export async function runToEnd(
-  start: () => Promise<ContainedProcess>,
+  start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
   command: SandboxCommand,
 ): Promise<CommandResult> {
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
-  const contained = await start();
   const capture = new OutputCapture();
-  contained.output.on('data', (chunk: Buffer) => capture.write(chunk));
+  const contained = await start((bytes) => capture.write(bytes));
   const drained = untilClosed(contained.output);
 
   const ending = await firstOf(contained.exited, command).catch(async (error: unknown) => {
