@@ -179,7 +179,9 @@ function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; 
         : source.by === 'verify'
           ? 'verify commands'
           : 'something outside the run';
-    counts.set(by, [...(counts.get(by) ?? []), path]);
+    const paths = counts.get(by);
+    if (paths) paths.push(path);
+    else counts.set(by, [path]);
   }
   return [...counts].map(([by, paths]) => ({
     by,
