@@ -36,9 +36,9 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'mistake':
       return refuse(asked.problems);
     case 'command': {
-      const end = await asked.command.start(edge, asked.flags, asked.problems);
+      const end = await asked.command.start(edge, asked.given);
       if (end.status === 'told') return end.outcome.exitCode;
-      return refuse(end.problems, asked.flags.output ?? edge.env.PATCHSMITH_OUTPUT);
+      return refuse(end.problems, asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT);
     }
   }
 }

@@ -2,15 +2,20 @@
 
 import yargs, { type Options } from 'yargs';
 import { nearestName } from '../adapters/inputs/nearest-name.ts';
-import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/settings.ts';
+import {
+  defaultText,
+  SETTING_GROUPS,
+  type SettingEntry,
+  type SettingKey,
+  settingEntries,
+} from '../config/settings.ts';
 import { shown } from '../config/values.ts';
-import type { Command } from './commands.ts';
+import type { Command, Given } from './commands.ts';
 
-/** `problems` are the mistakes in the words themselves; the values of `flags` are not checked yet. */
 export type Arguments =
   | { ask: 'help'; text: string }
   | { ask: 'version' }
-  | { ask: 'command'; command: Command; flags: Record<string, unknown>; problems: string[] }
+  | { ask: 'command'; command: Command; given: Given }
   | { ask: 'mistake'; problems: string[] };
 
 /** `argv` is without the program's own name; `columns` is the width of the terminal. */
@@ -31,9 +36,9 @@ export async function readArguments(
   if (words.help) return { ask: 'help', text: await parserFor([], commands, columns).getHelp() };
   if (words.version) return { ask: 'version' };
 
-  const { command, problems } = commandAmong(words._.map(String), commands);
-  problems.push(...unknownSwitches(words), ...switchMistakes(argv));
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
+  const { command, operands, problems } = commandAmong(words._.map(String), commands);
+  problems.push(...unknownSwitches(words, commands), ...switchMistakes(argv, commands));
   problems.push(...afterDashes.map(belongsToNothing));
   if (!command) {
     if (problems.length === 0)
@@ -41,14 +46,33 @@ export async function readArguments(
     return { ask: 'mistake', problems };
   }
   const flags: Record<string, unknown> = {};
-  for (const { flag, repeatable } of settingEntries()) {
+  for (const { key, flag, repeatable } of settingEntries()) {
     const value = words[flag];
     if (value === undefined) continue;
-    if (!command.takesSettings) problems.push(`--${flag}: ${command.name} takes no settings`);
+    if (!takes(command, key)) problems.push(`--${flag}: ${command.name} takes ${settingsOf(command)}`);
     else if (Array.isArray(value) && !repeatable) problems.push(`--${flag}: is given ${value.length} times`);
     else flags[flag] = value;
   }
-  return { ask: 'command', command, flags, problems };
+  const switches = new Set<string>();
+  for (const name of switchesOf(commands)) {
+    if (words[name] !== true) continue;
+    if (Object.hasOwn(command.switches, name)) switches.add(name);
+    else problems.push(`--${name}: ${command.name} knows no such flag`);
+  }
+  return { ask: 'command', command, given: { operands, flags, switches, problems } };
+}
+
+function takes({ settings }: Command, key: SettingKey): boolean {
+  return settings === 'all' || settings.includes(key);
+}
+
+function settingsOf({ settings }: Command): string {
+  const flags = settingEntries().flatMap(({ key, flag }) => (settings.includes(key) ? [`--${flag}`] : []));
+  return flags.length === 0 ? 'no settings' : `no such setting, only ${flags.join(', ')}`;
+}
+
+function switchesOf(commands: readonly Command[]): string[] {
+  return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
 }
 
 /** The parser's own complaint about the words, such as a flag at the end that needs a value. */
@@ -87,7 +111,11 @@ function parserFor(argv: readonly string[], commands: readonly Command[], column
     .wrap(Math.max(60, Math.min(columns, 110)))
     .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' })
     .option('version', { type: 'boolean', describe: 'Show the version' });
-  for (const { name, summary } of commands) parser.command(name, summary);
+  for (const { name, summary, switches } of commands) {
+    parser.command(name, summary);
+    for (const [flag, describe] of Object.entries(switches))
+      parser.option(flag, { type: 'boolean', group: `Only for ${name}:`, describe });
+  }
   const entries = settingEntries();
   for (const group of SETTING_GROUPS) {
     for (const entry of entries) if (entry.group === group) parser.option(entry.flag, optionOf(entry));
@@ -119,18 +147,18 @@ function optionOf(entry: SettingEntry): Options {
   };
 }
 
-/** Words that belong to no flag: one is the command, the others are mistakes. */
+/** Words that belong to no flag: the command, its operands, and mistakes. */
 function commandAmong(
   rest: readonly string[],
   commands: readonly Command[],
-): { command: Command | undefined; problems: string[] } {
+): { command: Command | undefined; operands: string[]; problems: string[] } {
   const problems: string[] = [];
   const names = namesOf(commands);
   const words: string[] = [];
   let afterUnknown = false;
   for (const word of rest) {
     if (word.startsWith('-') && word !== '-') {
-      problems.push(noSuchFlag(word.replace(/=.*$/s, '')));
+      problems.push(noSuchFlag(word.replace(/=.*$/s, ''), commands));
       afterUnknown = !word.includes('=');
       continue;
     }
@@ -143,21 +171,28 @@ function commandAmong(
   if (first !== undefined && !command) {
     problems.push(`${shown(first)}: there is no such command; the nearest is ${nearestName(first, names)}`);
   }
-  problems.push(...more.map(belongsToNothing));
-  return { command, problems };
+  const wanted = command?.operands ?? [];
+  const operands = more.slice(0, wanted.length);
+  const missing = wanted.slice(operands.length).filter((name) => !name.startsWith('['));
+  problems.push(
+    ...missing.map((name) => `${first} needs a ${name}: patchsmith ${first} ${wanted.join(' ')}`),
+  );
+  problems.push(...more.slice(wanted.length).map(belongsToNothing));
+  return { command, operands, problems };
 }
 
 /** The parser lets `--no-x` of a switch `--x` through as a flag of its own. */
-function unknownSwitches(words: Readonly<Record<string, unknown>>): string[] {
-  const known = ['_', '--', '$0', 'help', 'version', ...settingEntries().map(({ flag }) => flag)];
+function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): string[] {
+  const flags = settingEntries().map(({ flag }) => flag);
+  const known = ['_', '--', '$0', 'help', 'version', ...flags, ...switchesOf(commands)];
   const unknown = Object.keys(words).filter((name) => !known.includes(name));
-  return unknown.map((name) => noSuchFlag(`--${name}`));
+  return unknown.map((name) => noSuchFlag(`--${name}`, commands));
 }
 
 /** The parser takes every other value of a switch for false. */
-function* switchMistakes(argv: readonly string[]): Generator<string> {
-  for (const { flag, value } of settingEntries()) {
-    if (value !== undefined) continue;
+function* switchMistakes(argv: readonly string[], commands: readonly Command[]): Generator<string> {
+  const settings = settingEntries().flatMap(({ flag, value }) => (value === undefined ? [flag] : []));
+  for (const flag of [...settings, ...switchesOf(commands)]) {
     const given = argv.find((word) => word.startsWith(`--${flag}=`))?.slice(flag.length + 3);
     if (given !== undefined && given !== 'true' && given !== 'false') {
       yield `--${flag}: expected true, false or no value, got ${shown(given)}`;
@@ -166,8 +201,9 @@ function* switchMistakes(argv: readonly string[]): Generator<string> {
 }
 
 /** `name` is as it was typed, with its dashes. */
-function noSuchFlag(name: string): string {
-  const flags = [...settingEntries().map(({ flag }) => `--${flag}`), '--help', '--version'];
+function noSuchFlag(name: string, commands: readonly Command[]): string {
+  const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
+  const flags = own.map((flag) => `--${flag}`);
   return `${shown(name).slice(1, -1)}: there is no such flag; the nearest is ${nearestName(name, flags)}`;
 }
 

@@ -1,5 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
+import type { SettingKey } from '../config/settings.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 
 export interface Command {
@@ -7,13 +8,24 @@ export interface Command {
   readonly summary: string;
   /** The line and what it is for. */
   readonly examples: readonly (readonly [line: string, meaning: string])[];
-  readonly takesSettings: boolean;
-  /** `problems` are mistakes in the words of the command line, to be told together with what else is wrong. */
-  start(
-    edge: Edge,
-    flags: Readonly<Record<string, unknown>>,
-    problems: readonly string[],
-  ): Promise<CommandEnd>;
+  /** What the words after the name stand for, such as `RUN`; one in brackets may be left out. */
+  readonly operands: readonly string[];
+  /** The settings that it takes, as flags and variables. */
+  readonly settings: 'all' | readonly SettingKey[];
+  /** Flags without a value that only this command knows, with what they do. */
+  readonly switches: Readonly<Record<string, string>>;
+  start(edge: Edge, given: Given): Promise<CommandEnd>;
+}
+
+/** What the command line gave to a command. */
+export interface Given {
+  /** One for each operand that was given, in their order. */
+  readonly operands: readonly string[];
+  /** Values by flag; not checked yet. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly switches: ReadonlySet<string>;
+  /** Mistakes in the words of the command line, to be told together with what else is wrong. */
+  readonly problems: readonly string[];
 }
 
 export const COMMANDS: readonly Command[] = [
@@ -29,15 +41,19 @@ export const COMMANDS: readonly Command[] = [
       ],
       ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
     ],
-    takesSettings: true,
+    operands: [],
+    settings: 'all',
+    switches: {},
     start: startRun,
   },
   {
     name: 'demo',
     summary: 'See a recorded run on a small project; needs no key',
     examples: [],
-    takesSettings: false,
-    async start(edge, _flags, problems) {
+    operands: [],
+    settings: [],
+    switches: {},
+    async start(edge, { problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       const { runDemo } = await import('../demo.ts');
       const env = withoutKey(edge.env);
@@ -46,11 +62,7 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function startRun(
-  edge: Edge,
-  flags: Readonly<Record<string, unknown>>,
-  problems: readonly string[],
-): Promise<CommandEnd> {
+async function startRun(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
   const { readRunInputs } = await import('./run-inputs.ts');
   const inputs = await readRunInputs(edge, flags, problems);
   if (inputs.status === 'refused') return inputs;
