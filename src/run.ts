@@ -74,13 +74,13 @@ async function perform(session: Session): Promise<Ended> {
     clock: input.now,
     redact,
     permits,
-    maxOutputChars: input.settings.maxToolOutput,
+    maxOutputChars: start.toolSettings.maxOutputChars,
   });
   const verification = new Verification({
     sandbox,
     workspace,
     redact,
-    timeoutMs: input.settings.verifyTimeoutMs,
+    timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
   const first = { ...start, seq: 1, at: session.startedAt };
   const loop = new AgenticLoop(first, {

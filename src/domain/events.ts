@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { CodeChange } from './change.ts';
+import { CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { Price } from './pricing.ts';
@@ -33,6 +33,14 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
+/** What a run was told about its tools, so that they do the same when it is played again. */
+const ToolSettings = z.strictObject({
+  maxOutputChars: z.int().positive(),
+  commandTimeoutMs: z.int().positive(),
+  maxCommandTimeoutMs: z.int().positive(),
+  verifyTimeoutMs: z.int().positive(),
+});
+
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
   journalVersion: z.literal(JOURNAL_VERSION),
@@ -41,15 +49,25 @@ const RunStarted = z.strictObject({
   provider: z.string(),
   model: z.string(),
   sandbox: SandboxLevel,
+  /** Absolute path of the work tree. */
+  root: z.string(),
   base: BaseRevision,
-  plan: z.strictObject({ title: z.string(), sha256: z.string() }),
+  plan: z.strictObject({
+    title: z.string(),
+    sha256: z.string(),
+    allow: z.array(z.string()),
+    protect: z.array(z.string()),
+  }),
   principles: z.array(
     z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
   ),
   /** What the plan's setup commands did, before the model was asked. */
   setup: z.array(CommandReport),
+  /** What they changed; it stays out of the patch. */
+  setupChanges: z.array(PathChange),
   verify: z.array(z.string()),
   limits: Limits,
+  toolSettings: ToolSettings,
   price: Price.nullable(),
   system: z.string(),
   tools: z.array(ToolDefinition),

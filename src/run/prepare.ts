@@ -11,6 +11,7 @@ import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
+import type { PathChange } from '../domain/change.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Plan } from '../domain/plan.ts';
@@ -97,6 +98,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
   const prompt = taskPrompt({ principles: principles.principles, plan, limits, verify, workingDirectory });
+  const { title, sha256 } = plan;
   const start: RunStarted = {
     type: 'run.started',
     journalVersion: JOURNAL_VERSION,
@@ -105,12 +107,20 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     provider: provider.name,
     model: provider.model,
     sandbox: sandbox.level,
+    root: workspace.root,
     base: workspace.base,
-    plan: { title: plan.title, sha256: plan.sha256 },
+    plan: { title, sha256, allow: [...plan.allow], protect: [...plan.protect] },
     principles: principles.principles.map(({ text: _, ...file }) => file),
     setup: ran.setup,
+    setupChanges: ran.changes,
     verify,
     limits,
+    toolSettings: {
+      maxOutputChars: settings.maxToolOutput,
+      commandTimeoutMs: settings.commandTimeoutMs,
+      maxCommandTimeoutMs: settings.maxCommandTimeoutMs,
+      verifyTimeoutMs: settings.verifyTimeoutMs,
+    },
     price: settings.price,
     system: systemPrompt({ sandbox: sandbox.level }),
     tools: definitionsOf(tools),
@@ -120,12 +130,18 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   return { status: 'ready', directory, start, provider, workspace, sandbox, tools, permits };
 }
 
+interface SetupDone {
+  readonly status: 'ready';
+  readonly setup: CommandReport[];
+  readonly changes: PathChange[];
+}
+
 /** Setup commands run before the model is asked; what they change is told and stays out of the patch. */
 async function runSetup(
   session: Session,
   plan: Plan,
   { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
-): Promise<Stopped | { status: 'ready'; setup: CommandReport[] }> {
+): Promise<Stopped | SetupDone> {
   const { input, redact, interrupt } = session;
   const timeoutMs = input.settings.verifyTimeoutMs;
   const setup = await runCommands(plan.setup, interrupt, { sandbox, redact, timeoutMs });
@@ -141,7 +157,7 @@ async function runSetup(
     const names = changed.slice(0, 5).map((change) => change.path);
     session.warn(`Not in the patch, since setup commands changed them: ${names.join(', ')}.`);
   }
-  return { status: 'ready', setup };
+  return { status: 'ready', setup, changes: changed };
 }
 
 async function openProvider({ input }: Session): Promise<Providing> {

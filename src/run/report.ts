@@ -48,7 +48,7 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
 export function startedPart(start: RunStarted): Partial<RunResult> {
   const { plan, principles, provider, model, base, sandbox, setup } = start;
   return {
-    plan,
+    plan: { title: plan.title, sha256: plan.sha256 },
     principles,
     provider,
     model,

@@ -75,19 +75,20 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
       );
     throw error;
   }
-  const path = realpathSync(wanted);
+  return { status: 'ok', directory: runDirectoryAt(realpathSync(wanted)) };
+}
+
+/** What lies where in a run directory, whether it is there or not. */
+export function runDirectoryAt(path: string): RunDirectory {
   return {
-    status: 'ok',
-    directory: {
-      path,
-      events: join(path, 'events.jsonl'),
-      result: join(path, 'result.json'),
-      patch: join(path, 'changes.patch'),
-      log: join(path, 'patchsmith.log'),
-      shadowGit: join(path, 'shadow.git'),
-      agentGit: join(path, 'agent.git'),
-      scratch: join(path, 'scratch'),
-    },
+    path,
+    events: join(path, 'events.jsonl'),
+    result: join(path, 'result.json'),
+    patch: join(path, 'changes.patch'),
+    log: join(path, 'patchsmith.log'),
+    shadowGit: join(path, 'shadow.git'),
+    agentGit: join(path, 'agent.git'),
+    scratch: join(path, 'scratch'),
   };
 }
 
@@ -96,6 +97,12 @@ function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
+}
+
+/** Where a run of this id lies unless it was told otherwise; a new one takes the first place. */
+export function placesOf(runId: string, env: RunDirectoryRequest['env']): string[] {
+  const bases = [env.RUNNER_TEMP, env.XDG_STATE_HOME, join(env.HOME || homedir(), '.local', 'state')];
+  return bases.flatMap((base) => (base ? [join(base, 'patchsmith', runId)] : []));
 }
 
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
@@ -141,8 +148,7 @@ function openFolders(folder: string): void {
 }
 
 function defaultPlace({ env, runId }: RunDirectoryRequest): string {
-  const base = env.RUNNER_TEMP || env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state');
-  return join(base, 'patchsmith', runId);
+  return placesOf(runId, env)[0] ?? '';
 }
 
 /** The real path of a folder that may not exist yet: links are resolved in the part that does. */

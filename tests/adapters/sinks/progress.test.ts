@@ -36,7 +36,7 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
 test('a run is told in lines', () => {
   const { accept, printed, progress } = open();
   accept(
-    { ...started, plan: { title: 'Fix it', sha256: 'x' } },
+    { ...started, plan: { title: 'Fix it', sha256: 'x', allow: [], protect: [] } },
     turn({ calls: [call('r'), call('c')] }),
     toolStarted('r', 'read_file', { path: 'a.txt' }),
     toolStarted('c', 'run_command', { command: 'npm test\nrm x' }),
