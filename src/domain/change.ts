@@ -11,8 +11,17 @@ import { z } from 'zod';
 export const FileMode = z.enum(['100644', '100755', '120000', '160000']);
 export type FileMode = z.infer<typeof FileMode>;
 
-/** A file at one moment: `blob` is git's object id (hex), `size` its bytes in the work tree. */
-export const FileState = z.strictObject({ mode: FileMode, blob: z.string(), size: z.int().nonnegative() });
+/**
+ * A file at one moment: `blob` is git's object id (hex), `size` its bytes in the work tree. A size of 0 with a blob that
+ * is not empty stands for a path without a file, as in a sparse checkout.
+ */
+export const FileState = z.strictObject({
+  mode: FileMode,
+  blob: z.string(),
+  size: z.int().nonnegative(),
+  /** Blob of the very bytes in the work tree, where they were read and git would keep others (line endings, encodings). */
+  raw: z.string().optional(),
+});
 export type FileState = z.infer<typeof FileState>;
 
 /** One path between two moments; null is absence. */
@@ -89,11 +98,18 @@ export function toCodeChanges(
 function kindOf(change: PathChange): ChangeKind {
   if (!change.before) return 'create';
   if (!change.after) return 'delete';
-  return change.before.blob === change.after.blob ? 'mode' : 'modify';
+  return change.before.mode !== change.after.mode && change.before.blob === change.after.blob
+    ? 'mode'
+    : 'modify';
 }
 
 export function sameState(a: FileState | null, b: FileState | null): boolean {
   return a === b || (a !== null && b !== null && a.mode === b.mode && a.blob === b.blob);
+}
+
+/** The same also in the work tree, where git would take files with other line endings for the same. */
+export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
+  return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
 }
 
 /**

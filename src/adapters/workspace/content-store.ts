@@ -29,6 +29,8 @@ export type Taken =
       status: 'ok';
       blob: string;
       size: number;
+      /** Blob of the bytes as they are on disk, where git keeps others. */
+      raw?: string;
       kind: 'file' | 'link';
       executable: boolean;
       stat: FileStat | null;
@@ -84,6 +86,20 @@ export async function takeContents(
   return taken;
 }
 
+/** Keeps the bytes of one file as they are on disk and returns their blob; null when they cannot be read. */
+export async function keepBytes(path: string, { root, store }: ContentSources): Promise<string | null> {
+  const opening = openRegular(root, path);
+  if (opening.status !== 'open') return null;
+  try {
+    const { file } = opening;
+    return file.stat.size > STREAMED_BYTES
+      ? await store.writeStream(chunksOf(file), file.stat.size)
+      : store.write(readWhole(file), null);
+  } finally {
+    closeSync(opening.file.descriptor);
+  }
+}
+
 /** How one file is to be turned; `crlfInIndex` is null while nobody has looked. */
 interface Turning {
   readonly conversion: Conversion;
@@ -115,7 +131,7 @@ async function takeOne(
   }
 }
 
-type Content = { blob: string; size: number };
+type Content = { blob: string; size: number; raw?: string };
 
 /** Null when the file ended too early, so that what was read is no state that it ever had. */
 async function takeContent(
@@ -137,7 +153,10 @@ async function takeContent(
     warn(`${JSON.stringify(want.path)} is kept as it is on disk: ${converted.message}.`);
   }
   const bytes = converted.status === 'ok' ? converted.bytes : raw;
-  return { blob: store.write(bytes, want.inIndex), size: raw.length };
+  const blob = store.write(bytes, want.inIndex);
+  return bytes.equals(raw)
+    ? { blob, size: raw.length }
+    : { blob, size: raw.length, raw: store.write(raw, want.inIndex) };
 }
 
 async function takeStreamed(
@@ -156,7 +175,9 @@ async function takeStreamed(
   }
   const chunks = crlf > 0 ? streamWithoutCr(chunksOf(file)) : chunksOf(file);
   const blob = await store.writeStream(chunks, size - crlf);
-  return blob === null ? null : { blob, size };
+  if (blob === null || crlf === 0) return blob === null ? null : { blob, size };
+  const raw = await store.writeStream(chunksOf(file), size);
+  return raw === null ? null : { blob, size, raw };
 }
 
 /** Git keeps a pointer to the content; the content itself has to be pushed by git-lfs. */

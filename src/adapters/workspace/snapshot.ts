@@ -2,8 +2,9 @@
 
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import type { FileMode, FileState, PathChange } from '../../domain/change.ts';
-import { sameState } from '../../domain/change.ts';
-import { type ContentSources, type Taken, takeContents, type Wanted } from './content-store.ts';
+import { sameOnDisk, sameState } from '../../domain/change.ts';
+import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
+import { NO_CONVERSION } from './conversion.ts';
 import type { IndexEntry, StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
 import { type Walked, type WalkedTree, walk } from './walk.ts';
@@ -67,7 +68,7 @@ export class Snapshot {
       }
     }
     return [...changes.values()]
-      .filter(({ before, after }) => !sameState(before, after))
+      .filter(({ before, after }) => !sameOnDisk(before, after))
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
@@ -96,6 +97,21 @@ export class Snapshot {
       // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
       if (filter !== null && filter !== 'lfs' && mode !== '120000')
         this.#know(path, blob, stat, stat.ctimeNs + 1n);
+    }
+    await this.#keepHiddenBytes();
+  }
+
+  /** Keeps the bytes of files that are not read otherwise and that their blob and size do not tell. */
+  async #keepHiddenBytes(): Promise<void> {
+    const { tree, contents } = this.#parts;
+    if (!tree.rules.hidesBytes) return;
+    const files = [...this.#known].filter(([, { stat }]) => stat?.kind === 'file');
+    const conversions = await contents.conversions(files.map(([path]) => path));
+    for (const [path, { state, stat }] of files) {
+      const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
+      if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
+      const raw = await keepBytes(path, contents);
+      if (raw !== null && raw !== state.blob) this.#known.set(path, { state: { ...state, raw }, stat });
     }
   }
 
@@ -140,12 +156,13 @@ export class Snapshot {
       const one = taken.get(path);
       if (one?.status === 'unreadable') unreadable.add(path);
       if (one?.status !== 'ok') continue;
-      const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size };
+      const raw = one.raw === undefined ? {} : { raw: one.raw };
+      const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size, ...raw };
       const before = this.#known.get(path)?.state ?? null;
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
       this.#parts.tree.tracked.addFolders(path);
-      if (!sameState(before, state)) changes.push({ path, before, after: state });
+      if (!sameOnDisk(before, state)) changes.push({ path, before, after: state });
     }
     for (const path of unreadable)
       contents.warn(`${shown(path)} cannot be read and counts as it was before.`);

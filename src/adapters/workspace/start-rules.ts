@@ -3,7 +3,7 @@
  * that holds nothing else, where git itself can be asked: nothing written later can hide a file or turn its content.
  */
 
-import { copyFileSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeRepository } from './bare-repository.ts';
 import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
@@ -18,6 +18,7 @@ export class StartRules {
   readonly #ignored = new Map<string, boolean>();
   readonly #conversions = new Map<string, Conversion>();
   #hasAttributes: boolean;
+  #hidesBytes: boolean;
   #frozen = false;
   /** Questions come one after the other, as each shapes the tree. */
   #lastAsked: Promise<void> = Promise.resolve();
@@ -32,7 +33,14 @@ export class StartRules {
       objectFormat: 'sha1',
       alternate: null,
       head: 'ref: refs/heads/none',
-      core: { bare: false, ignorecase: settings.ignoreCase },
+      // All that a copy of the checkout needs in order to be read in the same way.
+      core: {
+        bare: false,
+        ignorecase: settings.ignoreCase,
+        filemode: settings.fileMode,
+        autocrlf: settings.autocrlf,
+        eol: settings.eol,
+      },
     });
     copyIfThere(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
     copyIfThere(settings.excludesFile, this.#excludes);
@@ -41,6 +49,8 @@ export class StartRules {
       copyIfThere(settings.attributesFile, this.#attributes),
     ];
     this.#hasAttributes = copied.includes(true) || SYSTEM_ATTRIBUTES.some((file) => existsSync(file));
+    const files = [join(this.#git, 'info/attributes'), this.#attributes, ...SYSTEM_ATTRIBUTES];
+    this.#hidesBytes = files.some((file) => existsSync(file) && HIDING.test(readFileSync(file, 'latin1')));
   }
 
   /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
@@ -49,7 +59,14 @@ export class StartRules {
     const copy = encodeName(`${this.#tree}/${path}`);
     mkdirSync(encodeName(dirname(`${this.#tree}/${path}`)), { recursive: true });
     writeFileSync(copy, bytes);
-    if (path.endsWith('.gitattributes')) this.#hasAttributes = true;
+    if (!path.endsWith('.gitattributes')) return;
+    this.#hasAttributes = true;
+    this.#hidesBytes ||= HIDING.test(Buffer.from(bytes).toString('latin1'));
+  }
+
+  /** False when what is on disk can always be told from what git keeps of it and its size. */
+  get hidesBytes(): boolean {
+    return this.#hidesBytes;
   }
 
   get isFrozen(): boolean {
@@ -168,6 +185,9 @@ export class StartRules {
     return { GIT_DIR: this.#git, GIT_WORK_TREE: this.#tree };
   }
 }
+
+/** Attributes that turn content in ways which its size does not tell. */
+const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;
 
 /** Where git packages look for the attributes of the whole machine. */
 const SYSTEM_ATTRIBUTES = [
