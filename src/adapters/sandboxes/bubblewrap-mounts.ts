@@ -37,6 +37,8 @@ const MEBIBYTE = 1024 * 1024;
 
 export interface View {
   readonly root: string;
+  /** Where the work tree is seen. */
+  readonly at: string;
   readonly agentGit: AgentGit;
   /** A folder of ours for the files that are mounted. */
   readonly files: string;
@@ -64,7 +66,7 @@ export async function mountsOf(
       (at): Mount => ({ kind: 'read-only', source: empty, at }),
     ),
     // After the scratch folders and toolchains, since the work tree may lie below one of them.
-    { kind: 'read-write', source: view.root, at: view.root },
+    { kind: 'read-write', source: view.root, at: view.at },
     ...git.mounts,
   ];
   return { mounts, variables: git.variables };
@@ -107,11 +109,11 @@ async function etcMounts(view: View): Promise<Mount[]> {
  * The throwaway git dir over the real one. No mount point lies in a folder that commands can write to: by a link
  * planted there, bubblewrap would follow the next command's mounts out of the tree.
  */
-async function gitMounts({ root, agentGit, files }: View): Promise<{
+async function gitMounts({ root, at: rootAt, agentGit, files }: View): Promise<{
   mounts: Mount[];
   variables: Record<string, string>;
 }> {
-  const dotGit = join(root, '.git');
+  const dotGit = join(rootAt, '.git');
   const mounts: Mount[] = [];
   if (agentGit.dotGitIsFile) {
     const at = join(OURS_INSIDE, 'git');
@@ -127,7 +129,9 @@ async function gitMounts({ root, agentGit, files }: View): Promise<{
   const hidden: string[] = [];
   for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
     // The throwaway covers a store below .git; git finds it by the variable instead of by its alternates file.
-    const at = isWithin(store, root) ? join(OURS_INSIDE, `objects-${index}`) : store;
+    const at = [root, rootAt].some((tree) => isWithin(store, tree))
+      ? join(OURS_INSIDE, `objects-${index}`)
+      : store;
     if (at !== store) hidden.push(at);
     mounts.push({ kind: 'read-only', source: store, at, optional: true });
   }

@@ -20,7 +20,8 @@ export interface BubblewrapSetup {
   readonly program: string;
   readonly features: BubblewrapFeatures;
   readonly shell: string;
-  readonly root: string;
+  /** Where commands start. */
+  readonly directory: string;
   readonly mounts: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it, but can read it in /proc/1/environ. */
@@ -72,8 +73,8 @@ async function start(
   setup: BubblewrapSetup,
   { own, mounts, line, onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { features, env, root } = setup;
-  const args = bubblewrapArgs({ features, mounts, env, directory: root, statusFd: STATUS_FD, command: line });
+  const { features, env, directory } = setup;
+  const args = bubblewrapArgs({ features, mounts, env, directory, statusFd: STATUS_FD, command: line });
   const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`, onBytes);
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
   const child = execa(setup.program, args, {

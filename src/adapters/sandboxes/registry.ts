@@ -21,6 +21,8 @@ export interface SandboxOptions {
   readonly mode: SandboxMode;
   /** Absolute path of the work tree's root: every command starts there. */
   readonly root: string;
+  /** Absolute path at which contained commands see the work tree; its own when left out. */
+  readonly shownAs?: string;
   readonly agentGit: AgentGit;
   /** A folder of ours outside the work tree; made when it is missing. Whoever owns it empties it after `close`. */
   readonly scratchDir: string;
@@ -44,7 +46,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 }
 
 async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
-  const { root, agentGit, hostEnv } = options;
+  const { root, shownAs: at = root, agentGit, hostEnv } = options;
   const program = await findProgram('bwrap');
   if (program === null) return { status: 'unavailable', reason: NOT_INSTALLED };
   const features = await featuresOf(program);
@@ -65,11 +67,11 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     execPath,
     boundaries: {
       homes,
-      roots: await bothNames([root]),
+      roots: await bothNames([root, at]),
       offLimits: await bothNames([options.scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
     },
   });
-  const view = { root, agentGit, files, gitConfig: gitConfig(root), toolchains: toolchains.mounts };
+  const view = { root, at, agentGit, files, gitConfig: gitConfig(at), toolchains: toolchains.mounts };
   const { mounts, variables } = await mountsOf(view);
   const env = commandEnvironment({
     hostEnv,
@@ -82,7 +84,7 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     program,
     features,
     shell: await findShell(),
-    root,
+    directory: at,
     mounts,
     env: { ...env, ...variables },
     outerEnv: {},

@@ -7,6 +7,7 @@ import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from './git.ts';
 import { decodeName } from './names.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
+export { copyBase } from './base-copy.ts';
 export { openWorkspace } from './git-workspace.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };

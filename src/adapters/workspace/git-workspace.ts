@@ -16,6 +16,7 @@ import type {
 } from '../../ports.ts';
 import { hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
+import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { globMatcher } from './file-glob.ts';
 import { runGit } from './git.ts';
@@ -140,6 +141,8 @@ class GitWorkspace implements Workspace {
   readonly agentGit: AgentGit;
   readonly #parts: WorkspaceParts;
   readonly #ignoredWrites = new Set<string>();
+  /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
+  #keeping: Promise<void> | null = null;
   /** Ends when the work before has ended: captures and patches come one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -192,6 +195,7 @@ class GitWorkspace implements Workspace {
   }
 
   capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
+    this.#keeping ??= this.#keepBase();
     return this.#inTurn(() => this.#parts.snapshot.capture(scope));
   }
 
@@ -205,8 +209,15 @@ class GitWorkspace implements Workspace {
     return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
   }
 
-  makePatch(net: readonly PathChange[]): Promise<PatchResult> {
+  async makePatch(net: readonly PathChange[]): Promise<PatchResult> {
+    await this.#keeping;
     return this.#inTurn(() => makeProvenPatch(this.#parts.shadowDir, this.base.tree, net));
+  }
+
+  async #keepBase(): Promise<void> {
+    const failure = await keepTree(this.#parts.shadowDir, this.base.tree);
+    if (failure !== null)
+      this.#parts.warnings.add(`The run cannot be replayed without this checkout: ${failure}.`);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
