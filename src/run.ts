@@ -17,16 +17,24 @@ import { SeenLines } from './domain/seen-files.ts';
 import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
-import { prepare, type Ready } from './run/prepare.ts';
+import { prepare, type Ready, type Stopped } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
 import { absolutePath, type RunInput, Session } from './run/session.ts';
 
 export type { RunInput } from './run/session.ts';
 
 /** Does one run from plan to patch. Never rejects for what a run can meet; the outcome tells. */
-export async function runPatchsmith(input: RunInput): Promise<RunOutcome> {
+export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
+  return runPrepared(input, prepare);
+}
+
+/** The same for a run that begins in another way than with a plan. */
+export async function runPrepared(input: RunInput, prepareRun: Preparation): Promise<RunOutcome> {
   const session = new Session(input);
-  const ended = await perform(session).catch((error: unknown) => ({ outcome: crashed(error), patch: null }));
+  const ended = await perform(session, prepareRun).catch((error: unknown) => ({
+    outcome: crashed(error),
+    patch: null,
+  }));
   const concluded = conclude(session, ended.outcome);
   const outcome = (await writeDocument(session, ended.patch)) ?? concluded;
   session.sayGoodbye(outcome);
@@ -59,11 +67,13 @@ interface Ended {
   readonly patch: ProvenPatch | null;
 }
 
-async function perform(session: Session): Promise<Ended> {
-  const ready = await prepare(session);
+type Preparation = (session: Session) => Promise<Ready | Stopped>;
+
+async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
+  const ready = await prepareRun(session);
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { directory, start, provider, workspace, sandbox, tools, permits } = ready;
-  const { input, redact, limits, interrupt, progress } = session;
+  const { start, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
+  const { progress } = session;
   session.know(startedPart(start));
 
   const executor = new ToolExecutor({
@@ -71,7 +81,7 @@ async function perform(session: Session): Promise<Ended> {
     workspace,
     sandbox,
     seen: new SeenLines(),
-    clock: input.now,
+    clock,
     redact,
     permits,
     maxOutputChars: start.toolSettings.maxOutputChars,
@@ -87,12 +97,12 @@ async function perform(session: Session): Promise<Ended> {
     provider,
     executor,
     verification,
-    limits,
-    clock: input.now,
+    limits: start.limits,
+    clock,
     interrupt,
     onProgress: (happening) => progress.onTurnProgress(happening),
   });
-  const driven = await drive(session, directory, loop, first);
+  const driven = await drive(session, ready, loop, first);
   await session.close(sandbox);
   return finish(session, ready, { ...driven, state: loop.state });
 }
@@ -100,14 +110,14 @@ async function perform(session: Session): Promise<Ended> {
 /** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
 async function drive(
   session: Session,
-  directory: RunDirectory,
+  ready: Ready,
   loop: AgenticLoop,
   first: RunEvent,
 ): Promise<{ stop: StopReason | null; crash: unknown }> {
   let stop: StopReason | null = null;
   try {
     session.writeResult();
-    openSinks(session, directory);
+    openSinks(session, ready);
     for (const sink of session.sinks) sink.accept(first);
     for await (const event of loop.run()) {
       for (const sink of session.sinks) sink.accept(event);
@@ -120,13 +130,14 @@ async function drive(
 }
 
 /** The journal comes first: what is not on disk has not happened. */
-function openSinks(session: Session, directory: RunDirectory): void {
-  const { input, redact, progress } = session;
+function openSinks(session: Session, { directory, redact, sinks }: Ready): void {
+  const { input, progress } = session;
   session.sinks = [
     openJournal(directory.events, redact),
     progress,
     openLog(directory.log, input.settings.logLevel, redact),
     ...session.sinks,
+    ...sinks,
   ];
 }
 
@@ -179,7 +190,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     publishFailure,
     forbiddenPaths,
   });
-  return { outcome, patch };
+  return { outcome: ready.judge(outcome, patch), patch };
 }
 
 /** The patch goes to the run directory and, with `--patch`, to the named file. Null when both went well. */

@@ -1,6 +1,8 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
 import type { SettingKey } from '../config/settings.ts';
+import { oneLine } from '../domain/terminal-text.ts';
+import { finalLine } from '../run/report.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 
 export interface Command {
@@ -47,6 +49,15 @@ export const COMMANDS: readonly Command[] = [
     start: startRun,
   },
   {
+    name: 'undo',
+    summary: 'Put the work tree back as it was before a run: undo RUN, its id or run directory',
+    examples: [],
+    operands: ['RUN'],
+    settings: ['repo'],
+    switches: { force: 'Put back what can be, and leave the paths that have changed since' },
+    start: startUndo,
+  },
+  {
     name: 'demo',
     summary: 'See a recorded run on a small project; needs no key',
     examples: [],
@@ -74,6 +85,24 @@ async function startRun(edge: Edge, { flags, problems }: Given): Promise<Command
     status: 'told',
     outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes }),
   };
+}
+
+async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+  const { readSettings } = await import('./run-inputs.ts');
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { undoRun } = await import('../undo.ts');
+  const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
+  const outcome = await undoRun({
+    run: operands[0] ?? '',
+    repo: read.settings.repo,
+    force: switches.has('force'),
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    say,
+  });
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
 }
 
 /** The key goes its own way: what an environment holds ends up in a child sooner or later. */

@@ -11,6 +11,19 @@ export type RunInputs =
   | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[] }
   | { status: 'refused'; problems: string[] };
 
+/** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
+export function readSettings(
+  { env }: Edge,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): { status: 'ok'; settings: Settings } | { status: 'refused'; problems: string[] } {
+  const resolved = resolveSettings({ flags, env, file: null, nearest: nearestName });
+  const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
+  return resolved.status === 'failed' || all.length > 0
+    ? { status: 'refused', problems: all }
+    : { status: 'ok', settings: resolved.settings };
+}
+
 /** `problems` are what is already known to be wrong. */
 export async function readRunInputs(
   edge: Edge,

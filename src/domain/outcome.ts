@@ -139,7 +139,8 @@ function openEnded(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-function outcome(name: OutcomeName, exitCode: number, reason: string): RunOutcome {
+/** For ends that no run decides about. */
+export function outcome(name: OutcomeName, exitCode: number, reason: string): RunOutcome {
   return { name, exitCode, reason };
 }
 

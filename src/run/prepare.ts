@@ -15,8 +15,9 @@ import type { PathChange } from '../domain/change.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Plan } from '../domain/plan.ts';
+import type { Redact } from '../domain/redact.ts';
 import { describeEndAndTime, succeeded } from '../domain/tool.ts';
-import type { LlmProvider, Sandbox, Tool, Workspace } from '../ports.ts';
+import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
 import { absolutePath, type Session } from './session.ts';
@@ -30,10 +31,18 @@ export interface Ready {
   readonly sandbox: Sandbox;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
+  readonly clock: Clock;
+  /** Aborted with an `Interruption`. */
+  readonly interrupt: AbortSignal;
+  readonly redact: Redact;
+  /** Further readers of the events; each is called when those before it have written. */
+  readonly sinks: readonly EventSink[];
+  /** What the decided outcome and the patch come to. */
+  judge(outcome: RunOutcome, patch: ProvenPatch | null): RunOutcome;
 }
 
 type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
-type Stopped = { status: 'stopped'; outcome: RunOutcome };
+export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
 /** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
@@ -126,8 +135,21 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     tools: definitionsOf(tools),
     prompt: session.redact(prompt),
   };
-  const permits = pathPolicy(plan);
-  return { status: 'ready', directory, start, provider, workspace, sandbox, tools, permits };
+  return {
+    status: 'ready',
+    directory,
+    start,
+    provider,
+    workspace,
+    sandbox,
+    tools,
+    permits: pathPolicy(plan),
+    clock: session.input.now,
+    interrupt: session.interrupt,
+    redact: session.redact,
+    sinks: [],
+    judge: (outcome) => outcome,
+  };
 }
 
 interface SetupDone {

@@ -18,6 +18,7 @@ import { hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
+import { emptyFoldersFile } from './empty-folders.ts';
 import { globMatcher } from './file-glob.ts';
 import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
@@ -87,6 +88,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     index,
     fileMode: settings.fileMode,
     clockFile: join(shadowDir, 'clock'),
+    emptyFoldersFile: emptyFoldersFile(shadowDir),
     contents: {
       root,
       store: new ObjectStore(shadowDir, objectFormat),

@@ -5,6 +5,7 @@ import type { FileMode, FileState, PathChange } from '../../domain/change.ts';
 import { sameOnDisk, sameState } from '../../domain/change.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { NO_CONVERSION } from './conversion.ts';
+import { keepEmptyFolders } from './empty-folders.ts';
 import type { IndexEntry, StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
 import { type Walked, type WalkedTree, walk } from './walk.ts';
@@ -18,6 +19,8 @@ export interface SnapshotParts {
   readonly fileMode: boolean;
   /** A file outside the work tree that is written to learn the file system's time. */
   readonly clockFile: string;
+  /** Where the start's empty folders are written down. */
+  readonly emptyFoldersFile: string;
 }
 
 /** `stat` is null when the content has to be looked at next time, whatever its stat says. */
@@ -42,6 +45,7 @@ export class Snapshot {
     const clock = snapshot.#readClock();
     const walked = await walk(parts.tree, '');
     snapshot.#note(walked);
+    keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
     await snapshot.#seed(walked, clock);
     await snapshot.#update(walked, clock);

@@ -19,6 +19,8 @@ export interface Walked {
   readonly nested: readonly string[];
   /** Names that git refuses to keep. */
   readonly unstorable: readonly string[];
+  /** Folders without any entry, of which git knows nothing. */
+  readonly empty: readonly string[];
 }
 
 export interface WalkedTree {
@@ -46,6 +48,7 @@ class Walk {
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
   readonly #unstorable: string[] = [];
+  readonly #empty: string[] = [];
   #looked = 0;
 
   constructor(tree: WalkedTree) {
@@ -83,6 +86,7 @@ class Walk {
       unreadable: this.#unreadable,
       nested: this.#nested,
       unstorable: this.#unstorable,
+      empty: this.#empty,
     };
   }
 
@@ -94,6 +98,7 @@ class Walk {
       const listing = listFolder(root, folder);
       if (listing.status === 'unreadable') this.#unreadable.push(folder);
       if (listing.status !== 'seen') continue;
+      if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
       if (this.#isForeign(folder, listing.entries)) {
         this.#nested.push(folder);
         continue;
