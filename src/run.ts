@@ -72,7 +72,7 @@ type Preparation = (session: Session) => Promise<Ready | Stopped>;
 async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
   const ready = await prepareRun(session);
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { start, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
+  const { start, startedAt, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
   const { progress } = session;
   session.know(startedPart(start));
 
@@ -92,7 +92,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     redact,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
-  const first = { ...start, seq: 1, at: session.startedAt };
+  const first = { ...start, seq: 1, at: startedAt };
   const loop = new AgenticLoop(first, {
     provider,
     executor,

@@ -49,6 +49,15 @@ export const COMMANDS: readonly Command[] = [
     start: startRun,
   },
   {
+    name: 'replay',
+    summary: 'Play a run again without a model and prove its patch: replay RUN, its id or run directory',
+    examples: [],
+    operands: ['RUN'],
+    settings: ['sandbox', 'runDir', 'output', 'logLevel', 'quiet', 'verbose'],
+    switches: {},
+    start: startReplay,
+  },
+  {
     name: 'undo',
     summary: 'Put the work tree back as it was before a run: undo RUN, its id or run directory',
     examples: [],
@@ -85,6 +94,24 @@ async function startRun(edge: Edge, { flags, problems }: Given): Promise<Command
     status: 'told',
     outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes }),
   };
+}
+
+async function startReplay(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const { readSettings } = await import('./run-inputs.ts');
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { replayRun } = await import('../replay.ts');
+  const input = {
+    ...edge,
+    settings: read.settings,
+    apiKey: null,
+    env: withoutKey(edge.env),
+    startNotes: [],
+  };
+  const outcome = await replayRun(operands[0] ?? '', input);
+  return 'problem' in outcome
+    ? { status: 'refused', problems: [outcome.problem] }
+    : { status: 'told', outcome };
 }
 
 async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {

@@ -31,6 +31,8 @@ export interface Ready {
   readonly sandbox: Sandbox;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
+  /** When the run began, and what time it is: Unix milliseconds. */
+  readonly startedAt: number;
   readonly clock: Clock;
   /** Aborted with an `Interruption`. */
   readonly interrupt: AbortSignal;
@@ -144,6 +146,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     sandbox,
     tools,
     permits: pathPolicy(plan),
+    startedAt: session.startedAt,
     clock: session.input.now,
     interrupt: session.interrupt,
     redact: session.redact,

@@ -1,0 +1,17 @@
+/** A folder for a while. */
+
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface TemporaryFolder {
+  /** Absolute, without links. */
+  readonly path: string;
+  remove(): void;
+}
+
+/** An empty folder below `$RUNNER_TEMP` or the system's place for such, for its owner only. */
+export function makeTemporaryFolder(env: Readonly<Record<string, string | undefined>>): TemporaryFolder {
+  const path = realpathSync(mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), 'patchsmith-')));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

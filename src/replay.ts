@@ -1,0 +1,24 @@
+/** `patchsmith replay`: a recorded run once more, without a model, to see that it comes to the same patch. */
+
+import { findRun } from './adapters/storage/find-run.ts';
+import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
+import type { RunOutcome } from './domain/outcome.ts';
+import { prepareReplay } from './run/prepare-replay.ts';
+import { type RunInput, runPrepared } from './run.ts';
+
+/**
+ * Loop, tools, sandbox, workspace and publisher are those of a run; the model's turns and the clock are recorded ones.
+ * Neither the checkout of the run nor a key is needed. `run` is the id of a run or its directory.
+ */
+export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: string }> {
+  const found = findRun(run, input);
+  if (found.status === 'failed') return { problem: found.message };
+  const folder = makeTemporaryFolder(input.env);
+  try {
+    return await runPrepared(input, (session) =>
+      prepareReplay(session, { run: found.directory, folder: folder.path }),
+    );
+  } finally {
+    folder.remove();
+  }
+}

@@ -1,0 +1,202 @@
+/** How a replay begins: with the journal of a run, and a fresh copy of the tree that it began with. */
+
+import { pathPolicy } from '../adapters/inputs/path-policy.ts';
+import { createProvider } from '../adapters/providers/registry.ts';
+import { openSandbox } from '../adapters/sandboxes/registry.ts';
+import { readJournal } from '../adapters/storage/read-journal.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { sameBytes } from '../adapters/storage/same-bytes.ts';
+import {
+  copyBase,
+  findCheckout,
+  openRestorer,
+  openWorkspace,
+  type Restorer,
+} from '../adapters/workspace/checkout.ts';
+import { runCommands } from '../agent/verification.ts';
+import { describeDivergence } from '../domain/divergence.ts';
+import type { RunEvent, RunStarted } from '../domain/events.ts';
+import { count, outcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
+import type { ProvenPatch, Sandbox, Workspace } from '../ports.ts';
+import { createTools } from '../tools/registry.ts';
+import { cannotBeMadeAgain, Follower } from './follower.ts';
+import type { Ready, Stopped } from './prepare.ts';
+import type { Session } from './session.ts';
+
+export interface ReplayPlaces {
+  /** The run that is played again; it is only read. */
+  readonly run: RunDirectory;
+  /** An empty folder for the copy of the base. */
+  readonly folder: string;
+}
+
+/** Commands of a journal are as foreign as those of a model, so they run in the sandbox unless it is switched off. */
+export async function prepareReplay(
+  session: Session,
+  { run, folder }: ReplayPlaces,
+): Promise<Ready | Stopped> {
+  const problem = session.makeDirectory(folder);
+  const { directory } = session;
+  if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
+  const read = readJournal(run.events);
+  if (read.status === 'failed') return stopped(usageError(read.message));
+  const { events } = read;
+  const [recorded] = events;
+  if (events.at(-1)?.type !== 'run.stopped') {
+    return stopped(
+      usageError(`The run ${recorded.runId} was not finished: its journal ends with event ${events.length}.`),
+    );
+  }
+  const { base } = recorded;
+  const copied = await copyBase({ shadowDir: run.shadowGit, base, folder });
+  if (copied !== null) return stopped(usageError(`The base of the run cannot be had again: ${copied}.`));
+  const found = await findCheckout(folder, NO_USER);
+  if (found.status === 'failed') return stopped(usageError(found.message));
+  const opened = await openWorkspace(found.checkout, {
+    shadowDir: directory.shadowGit,
+    agentGitDir: directory.agentGit,
+    env: NO_USER,
+  });
+  const sandboxed = await openSandbox({
+    mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
+    root: folder,
+    shownAs: recorded.root,
+    agentGit: opened.agentGit,
+    scratchDir: directory.scratch,
+    hostEnv: session.input.env,
+  });
+  if (sandboxed.status === 'unavailable') return stopped(sandboxUnavailable(sandboxed.reason));
+  for (const warning of sandboxed.warnings) session.warn(warning);
+
+  // Whatever tells where the copy is tells where the work tree was.
+  const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
+  const stop = new AbortController();
+  const follower = new Follower(events, redact, stop);
+  const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit });
+  const workspace = following(opened, follower, restorer);
+  const sandbox =
+    sandboxed.sandbox.level === 'none' ? at(folder, recorded.root, sandboxed.sandbox) : sandboxed.sandbox;
+  const timeoutMs = recorded.toolSettings.verifyTimeoutMs;
+  const commands = recorded.setup.map(({ command }) => command);
+  const setup = await runCommands(commands, session.interrupt, { sandbox, redact, timeoutMs });
+  const setupChanges = setup.length === 0 ? [] : await opened.capture('all');
+  const start: RunStarted = {
+    ...recorded,
+    runId: session.runId,
+    patchsmith: session.input.version,
+    provider: 'replay',
+    sandbox: sandbox.level,
+    base: { ...opened.base, commit: base.commit, dirty: base.dirty },
+    setup,
+    setupChanges,
+  };
+  return {
+    status: 'ready',
+    directory,
+    start,
+    provider: await createProvider('replay', { ...NO_MODEL, model: recorded.model, recording: run.events }),
+    workspace,
+    sandbox,
+    tools: createTools(recorded.toolSettings),
+    permits: pathPolicy(recorded.plan),
+    startedAt: recorded.at,
+    clock: follower.clock,
+    interrupt: AbortSignal.any([session.interrupt, stop.signal]),
+    redact,
+    sinks: [follower],
+    judge: (decided, patch) => judge(decided, patch, { run, events, follower, signal: session.interrupt }),
+  };
+}
+
+/** The copy is nobody's: no configuration of a user or machine applies to it. */
+const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+
+/** What a provider needs that asks nobody. */
+const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;
+
+/** Before each look at the tree, the recorded changes that no command of the replay makes are put in place. */
+function following(workspace: Workspace, follower: Follower, restorer: Restorer): Workspace {
+  return {
+    root: workspace.root,
+    base: workspace.base,
+    agentGit: workspace.agentGit,
+    readFile: (path) => workspace.readFile(path),
+    writeFile: (path, bytes) => workspace.writeFile(path, bytes),
+    listFiles: (path, glob) => workspace.listFiles(path, glob),
+    search: (query) => workspace.search(query),
+    ignoredWrites: () => workspace.ignoredWrites(),
+    warnings: () => workspace.warnings(),
+    makePatch: (net) => workspace.makePatch(net),
+    async capture(scope) {
+      const [next, ...rest] = follower.due;
+      if (next && cannotBeMadeAgain(next, rest)) await putInPlace(next, restorer);
+      return workspace.capture(scope);
+    },
+  };
+}
+
+async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
+  if (event.type !== 'change.recorded') return;
+  // What cannot be put in place is missing in the events that follow, and is told as that.
+  for (const { path, from, after } of event.changes) {
+    if (from !== undefined) await restorer.remove(from);
+    if (after === null) await restorer.remove(path);
+  }
+  for (const { path, after } of event.changes) if (after !== null) await restorer.put(path, after);
+}
+
+/** A sandbox that shows the copy where it is: commands that name the work tree's old place mean the copy. */
+function at(folder: string, recordedRoot: string, sandbox: Sandbox): Sandbox {
+  return {
+    level: sandbox.level,
+    run: (command) => sandbox.run({ ...command, script: command.script.replaceAll(recordedRoot, folder) }),
+    close: () => sandbox.close(),
+  };
+}
+
+interface Verdict {
+  readonly run: RunDirectory;
+  readonly events: readonly RunEvent[];
+  readonly follower: Follower;
+  readonly signal: AbortSignal;
+}
+
+/** A replay has done its work when it has gone the recorded way to the recorded patch, whatever the run's outcome was. */
+function judge(
+  decided: RunOutcome,
+  patch: ProvenPatch | null,
+  { run, events, follower, signal }: Verdict,
+): RunOutcome {
+  if (signal.aborted || decided.name === 'publish_failed') return decided;
+  const [first, ...more] = follower.divergences();
+  const same = sameBytes(run.patch, patch?.bytes ?? null);
+  if (first) {
+    const others =
+      more.length > 0
+        ? ` ${count(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
+        : '';
+    const both = same ? 'The patch is the same nevertheless.' : 'The patch is another one.';
+    return outcome(
+      'verify_failed',
+      9,
+      `The replay diverges at ${describeDivergence(first)}.${others} ${both}`,
+    );
+  }
+  if (!same) {
+    return outcome(
+      'verify_failed',
+      9,
+      `The replay went the recorded way to another patch than ${run.patch}.`,
+    );
+  }
+  const bytes = patch?.bytes.length ?? 0;
+  return outcome(
+    'done',
+    0,
+    `${count(events.length, 'event')} replayed to the same patch, byte for byte (${count(bytes, 'byte')}).`,
+  );
+}
+
+function stopped(outcome: RunOutcome): Stopped {
+  return { status: 'stopped', outcome };
+}
