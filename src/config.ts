@@ -134,7 +134,7 @@ function* contradictions(
     yield `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`;
   }
   if (settings.provider === 'replay' && settings.recording === null) {
-    yield `${name('provider')}: replay needs a journal; give it with --recording FILE`;
+    yield `${name('provider')}: replay needs a journal or a script; give it with --recording FILE`;
   }
   if (settings.provider !== 'replay' && settings.recording !== null) {
     yield `${name('recording')}: is only used with --provider replay`;

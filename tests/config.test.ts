@@ -320,7 +320,7 @@ describe('settings that do not go together', () => {
       { 'command-timeout': '20m' },
       '--command-timeout: is over --max-command-timeout, which is 600 s (the default of --max-command-timeout)',
     ],
-    [{ provider: 'replay' }, '--provider: replay needs a journal; give it with --recording FILE'],
+    [{ provider: 'replay' }, '--provider: replay needs a journal or a script; give it with --recording FILE'],
     [{ recording: 'x' }, '--recording: is only used with --provider replay'],
     [
       { model: 'claude-9', 'max-cost-usd': '1' },

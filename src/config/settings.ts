@@ -86,7 +86,7 @@ export const Settings = z.strictObject({
     help: 'Who answers: the Claude API, or a recorded run' }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
-    help: 'Journal (events.jsonl) that --provider replay plays' }),
+    help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
   effort: choice(EFFORTS).nullable().default(null).register(about, {
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),

@@ -38,8 +38,9 @@ const PRICES: Readonly<Record<string, ModelPrice>> = {
   'claude-sonnet-4-5': { price: sonnet4 },
 };
 
-/** USD of one answer; null when the model's price is not known. `override` replaces the table. */
+/** USD of one answer; null when the model's price is not known. `override` replaces the table. No tokens cost nothing. */
 export function costOf(model: string, usage: Usage, override: Price | null): number | null {
+  if (totalTokens(usage) === 0) return 0;
   const price = override ?? priceFor(model, totalTokens(usage) - usage.output);
   if (price === null) return null;
   return (

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { LlmTurn, Retry } from '../../domain/conversation.ts';
 import { ProviderFailureKind } from '../../domain/limits.ts';
 import type { LlmProvider, TurnResult } from '../../ports.ts';
+import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 /** A journal as text, one event a line, with the name that messages call it by. */
@@ -18,10 +19,11 @@ const Started = z.looseObject({ model: z.string() });
 const Completed = z.looseObject({ turn: LlmTurn });
 const Failed = z.looseObject({ kind: ProviderFailureKind, message: z.string(), retries: z.array(Retry) });
 
-/** Throws ProviderSettingsError when the file cannot be read. */
+/** A journal as it is, a hand-written script as one. Throws ProviderSettingsError when the file cannot be used. */
 export async function readRecording(path: string): Promise<Recording> {
   try {
-    return { name: path, text: await readFile(path, 'utf8') };
+    const text = await readFile(path, 'utf8');
+    return { name: path, text: journalOfScript(path, text) ?? text };
   } catch (error) {
     if (error instanceof Error && 'code' in error) {
       throw new ProviderSettingsError(`The recording ${path} cannot be read (${String(error.code)}).`);

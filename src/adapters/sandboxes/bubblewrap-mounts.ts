@@ -109,7 +109,7 @@ async function etcMounts(view: View): Promise<Mount[]> {
  * The throwaway git dir over the real one. No mount point lies in a folder that commands can write to: by a link
  * planted there, bubblewrap would follow the next command's mounts out of the tree.
  */
-async function gitMounts({ root, at: rootAt, agentGit, files }: View): Promise<{
+async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
   mounts: Mount[];
   variables: Record<string, string>;
 }> {
@@ -129,9 +129,7 @@ async function gitMounts({ root, at: rootAt, agentGit, files }: View): Promise<{
   const hidden: string[] = [];
   for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
     // The throwaway covers a store below .git; git finds it by the variable instead of by its alternates file.
-    const at = [root, rootAt].some((tree) => isWithin(store, tree))
-      ? join(OURS_INSIDE, `objects-${index}`)
-      : store;
+    const at = isWithin(store, rootAt) ? join(OURS_INSIDE, `objects-${index}`) : store;
     if (at !== store) hidden.push(at);
     mounts.push({ kind: 'read-only', source: store, at, optional: true });
   }

@@ -10,11 +10,15 @@ import { askGit, runGit } from './git.ts';
  * Packs the objects of a tree into the shadow repository, so that it can do without the checkout's own objects. Null when
  * that went well, else why not.
  */
-export async function keepTree(shadowDir: string, tree: string): Promise<string | null> {
+export function keepTree(shadowDir: string, tree: string): Promise<string | null> {
+  return packTree(shadowDir, tree, shadowDir);
+}
+
+async function packTree(shadowDir: string, tree: string, intoGitDir: string): Promise<string | null> {
   const packed = await askGit({
     cwd: shadowDir,
     // Deltas that exist are taken over; new ones would cost more than they save.
-    args: [`--git-dir=${shadowDir}`, 'pack-objects', ...PACK, join(shadowDir, 'objects/pack/pack')],
+    args: [`--git-dir=${shadowDir}`, 'pack-objects', ...PACK, join(intoGitDir, 'objects/pack/pack')],
     input: Buffer.from(`${tree}\n`),
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git gave no reason';
@@ -41,7 +45,7 @@ export async function copyBase({ shadowDir, base, folder }: CopyRequest): Promis
   makeRepository({
     gitDir,
     objectFormat: base.objectFormat,
-    alternate: join(shadowDir, 'objects'),
+    alternate: null,
     head: 'ref: refs/heads/main',
     core: {
       ...(await settingsIn(join(rules, 'git/config'))),
@@ -52,6 +56,9 @@ export async function copyBase({ shadowDir, base, folder }: CopyRequest): Promis
       protectNTFS: false,
     },
   });
+  // With objects of its own, as the shadow repository may borrow from a checkout that is gone.
+  const unpacked = await packTree(shadowDir, base.tree, gitDir);
+  if (unpacked !== null) return unpacked;
   for (const name of ['info/exclude', 'info/attributes']) {
     const kept = join(rules, 'git', name);
     if (existsSync(kept)) copyFileSync(kept, join(gitDir, name));

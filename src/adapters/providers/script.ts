@@ -1,0 +1,122 @@
+/**
+ * Hand-written scripts: what a model is to say, turn by turn, so that plans and principles can be tested without one.
+ * YAML (a list of turns) or JSONL (a turn a line); docs/scripts.md describes both.
+ */
+
+import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
+import { z } from 'zod';
+import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation.ts';
+import { ProviderSettingsError } from './settings-error.ts';
+
+const ScriptCall = z.strictObject({
+  name: z.string().min(1),
+  /** Not checked here: what the tools make of a wrong input is worth a test as well. */
+  input: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** One turn of a script. Without a `stop` the model waits for its calls, or is done when there are none. */
+export const ScriptTurn = z
+  .strictObject({
+    text: z.string().min(1).optional(),
+    calls: z.array(ScriptCall).min(1).optional(),
+    stop: TurnStop.optional(),
+  })
+  .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls or stop');
+type ScriptTurn = z.infer<typeof ScriptTurn>;
+
+/** The script as a journal of nothing but model turns; null when the text is no script. Throws ProviderSettingsError. */
+export function journalOfScript(name: string, text: string): string | null {
+  const turns = /\.ya?ml$/i.test(name) ? turnsOfYaml(name, text) : turnsOfLines(name, text);
+  if (turns === null) return null;
+  if (turns.length === 0) throw new ProviderSettingsError(`The script ${name} holds no turn.`);
+  return turns
+    .map((turn, at) => JSON.stringify({ type: 'turn.completed', turn: turnOf(turn, at) }))
+    .join('\n');
+}
+
+function turnOf({ text = '', calls: scripted = [], stop }: ScriptTurn, at: number): LlmTurn {
+  const calls = scripted.map(({ name, input }, index) => ({
+    id: `script_${at + 1}_${index + 1}`,
+    name,
+    input,
+  }));
+  return {
+    content: [
+      ...(text === '' ? [] : [{ type: 'text', text }]),
+      ...calls.map((call) => ({ type: 'tool_use', ...call })),
+    ],
+    stop: stop ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
+    stopDetail: '',
+    calls,
+    text,
+    usage: noUsage,
+    model: 'script',
+    retries: [],
+    durationMs: 0,
+  };
+}
+
+function turnsOfYaml(name: string, text: string): ScriptTurn[] {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
+  const problems = [...document.errors, ...document.warnings].map(
+    ({ pos, message }) => `line ${counter.linePos(pos[0]).line}: ${message}`,
+  );
+  visit(document, {
+    Node(_, node) {
+      // A few lines of aliases can stand for gigabytes.
+      if (isAlias(node))
+        problems.push(`line ${counter.linePos(node.range?.[0] ?? 0).line}: aliases (*name) are not allowed`);
+    },
+  });
+  if (problems.length > 0) throw mistaken(name, problems);
+  const parsed = z.array(ScriptTurn).safeParse(document.toJS());
+  if (parsed.success) return parsed.data;
+  throw mistaken(
+    name,
+    parsed.error.issues.map((issue) => {
+      const node = document.getIn(issue.path, true) ?? document.contents;
+      const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;
+      const line = counter.linePos(Array.isArray(range) ? Number(range[0]) : 0).line;
+      return `line ${line}: ${issueText({ ...issue, path: issue.path.slice(1) })}`;
+    }),
+  );
+}
+
+/** Null when the first line is no turn: events of a journal have a `type`, which no turn has. */
+function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
+  const lines = text
+    .split('\n')
+    .flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]));
+  const first = lines[0] && jsonOf(lines[0].line);
+  if (typeof first !== 'object' || first === null || 'type' in first) return null;
+  const problems: string[] = [];
+  const turns = lines.flatMap(({ line, number }) => {
+    const json = jsonOf(line);
+    const parsed = ScriptTurn.safeParse(json);
+    if (parsed.success) return [parsed.data];
+    const why = json === undefined ? ['not JSON'] : parsed.error.issues.map(issueText);
+    problems.push(...why.map((one) => `line ${number}: ${one}`));
+    return [];
+  });
+  if (problems.length > 0) throw mistaken(name, problems);
+  return turns;
+}
+
+/** Undefined when the line is no JSON. */
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function issueText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'message'>): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
+}
+
+function mistaken(name: string, problems: readonly string[]): ProviderSettingsError {
+  return new ProviderSettingsError(`The script ${name}: ${problems.join('; ')}.`);
+}
