@@ -6,7 +6,7 @@ import { findCheckout, openRestorer, type Restorer } from './adapters/workspace/
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
-import { undoPlan, unrecordedWrites } from './domain/undo.ts';
+import { underWay, undoPlan, unrecordedWrites } from './domain/undo.ts';
 
 export interface UndoInput {
   /** A run directory or the id of a run. */
@@ -41,6 +41,12 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const [started] = read.events;
   if (repo === null && started.root !== root) {
     return usageError(`The run worked in ${started.root}, not in ${root}. Name the checkout with --repo.`);
+  }
+  const open = underWay(read.events);
+  if (open.length > 0 && !input.force) {
+    return usageError(
+      `The run died while this was under way: ${named(open)}. What that changed is not recorded. Nothing was changed; --force puts back what is recorded.`,
+    );
   }
   const restorer = await openRestorer({ root, shadowDir: directory.shadowGit });
   const judged = await judge(read.events, restorer);

@@ -43,7 +43,14 @@ test('--help names every setting with its default, the commands, examples and ex
     expect(shown).toContain(entry.help);
     expect(shown).toContain(`[default: ${defaultText(entry)}]`);
   }
-  for (const part of ['patchsmith run ', 'patchsmith demo ', 'Examples: patchsmith run -m', '124 deadline']) {
+  for (const part of [
+    'patchsmith run ',
+    'patchsmith replay ',
+    'patchsmith undo ',
+    'patchsmith demo ',
+    'Examples: patchsmith run -m',
+    '124 deadline',
+  ]) {
     expect(flat).toContain(part);
   }
   expect(await runCli(['run', '-h'], { cwd })).toEqual(help);
@@ -66,7 +73,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
-    [[], refusal('there is no command; say one of: run, demo')],
+    [[], refusal('there is no command; say one of: run, replay, undo, demo')],
     [['rum'], refusal('"rum": there is no such command; the nearest is run')],
     [['run'], refusals(...lacking)],
     [['run', '--plan'], refusal('the flag plan needs a value; write --flag=VALUE if it begins with -')],
@@ -101,6 +108,16 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       ),
     ],
     [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
+    [['demo', '--force'], refusal('--force: demo knows no such flag')],
+    [
+      ['undo', 'r', '--model', 'x', 'more', '--force=maybe'],
+      refusals(
+        '"more": belongs to no flag; a task is given with --message or --plan',
+        '--force: expected true, false or no value, got "maybe"',
+        '--model: undo takes no such setting, only --repo',
+      ),
+    ],
+    [['replay'], refusal('replay needs a RUN: patchsmith replay RUN')],
   ])('%j', async (args, expected) => {
     expect(await runCli(args, { cwd: tempFolder() })).toEqual(expected);
   });

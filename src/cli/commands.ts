@@ -50,8 +50,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'replay',
-    summary: 'Play a run again without a model and prove its patch: replay RUN, its id or run directory',
-    examples: [],
+    summary: 'Play a run again without a model and prove its patch (RUN: its id or run directory)',
+    examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
     operands: ['RUN'],
     settings: ['sandbox', 'runDir', 'output', 'logLevel', 'quiet', 'verbose'],
     switches: {},
@@ -59,8 +59,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'undo',
-    summary: 'Put the work tree back as it was before a run: undo RUN, its id or run directory',
-    examples: [],
+    summary: 'Put the work tree back as it was before a run (RUN: its id or run directory)',
+    examples: [['patchsmith undo RUN', 'Take back what a run has changed']],
     operands: ['RUN'],
     settings: ['repo'],
     switches: { force: 'Put back what can be, and leave the paths that have changed since' },

@@ -2,6 +2,7 @@
 
 import { type FileState, type PathChange, sameOnDisk } from './change.ts';
 import type { RunEvent } from './events.ts';
+import { advance, startOf } from './state.ts';
 
 /** `steps` are in the order of their paths. */
 export interface UndoPlan {
@@ -57,6 +58,23 @@ export function unrecordedWrites(events: readonly RunEvent[]): string[] {
   return [...written].sort();
 }
 
+/**
+ * What was under way when the run died and may have changed files that no event tells of: calls by their tool and id, or
+ * verify commands. Empty for a run that was stopped or had nothing of the kind under way.
+ */
+export function underWay(events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]]): string[] {
+  if (events.at(-1)?.type === 'run.stopped') return [];
+  const [started, ...rest] = events;
+  if (rest.reduce(advance, startOf(started)).phase.at === 'verify') return ['verify commands'];
+  const open = new Map<string, string>();
+  for (const event of rest) {
+    if (event.type === 'tool.started') open.set(event.call.id, event.call.name);
+    if (event.type === 'tool.completed') open.delete(event.call);
+  }
+  return [...open].flatMap(([id, tool]) => (READERS.includes(tool) ? [] : [`${tool} ${id}`]));
+}
+
+const READERS = ['read_file', 'list_files', 'search', 'finish'];
 const WRITERS = ['write_file', 'edit_file'];
 
 function* changesOf(events: readonly RunEvent[]): Generator<PathChange & { isOwn: boolean }> {

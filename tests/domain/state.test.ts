@@ -133,7 +133,8 @@ describe('the fold of a run', () => {
 
   test('the cost of a model without a price is unknown, and stays so', () => {
     const started = { model: 'claude-unheard-of' };
-    expect(stateAfter([turn({ model: 'claude-unheard-of' }), turn()], started).costUsd).toBeNull();
+    const usage = { ...noUsage, input: 1 };
+    expect(stateAfter([turn({ model: 'claude-unheard-of', usage }), turn()], started).costUsd).toBeNull();
   });
 
   test('sees the same calls with the same results again', () => {

@@ -1,8 +1,18 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Script } from '../support/claude-server/script.ts';
 import { runCli } from '../support/cli.ts';
-import { makeRepository, type Repository, removeFolders } from '../support/repository.ts';
+import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, scriptedRun } from '../support/scripted-run.ts';
 import { treeOf } from '../support/tree.ts';
 
@@ -124,6 +134,57 @@ describe('undo puts back', () => {
     expect(treeOf(repository.root)).toEqual(before);
   });
 });
+
+describe('a run that was killed', () => {
+  test('between two calls is undone by its journal, torn as it may be', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const before = treeOf(repository.root);
+    const runDir = join(temporaryFolder(), 'run');
+    await killedRun(
+      repository,
+      runDir,
+      [write('a.txt', 'new\n'), { fault: { kind: 'stall', afterEvents: 1 } }],
+      5,
+    );
+    appendFileSync(join(runDir, 'events.jsonl'), '{"type":"tool.st');
+    expect((await undo(repository, runDir)).lastLine).toContain('done (exit 0): 1 file put back');
+    expect(treeOf(repository.root)).toEqual(before);
+  });
+
+  test('inside a command is refused, as nobody knows what the command did; --force takes back the rest', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const runDir = join(temporaryFolder(), 'run');
+    await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 7);
+    const refused = await undo(repository, runDir);
+    expect(refused.lastLine).toMatch(
+      /^patchsmith: usage_error \(exit 2\): The run died while this was under way: run_command \w+\. /,
+    );
+    expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
+    expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
+    expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
+  });
+});
+
+/** Starts a run and kills it when its journal has so many lines; what it left is in `runDir`. */
+async function killedRun(
+  repository: Repository,
+  runDir: string,
+  turns: Script,
+  lines: number,
+): Promise<void> {
+  await scriptedRun({
+    repository,
+    turns,
+    runDir,
+    during: async ({ pid }) => {
+      const journal = join(runDir, 'events.jsonl');
+      const count = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').length - 1 : 0);
+      for (let i = 0; i < 800 && count() < lines; i += 1) await wait(25);
+      expect(count()).toBe(lines);
+      process.kill(pid, 'SIGKILL');
+    },
+  });
+}
 
 describe('a tree that moved on since the run', () => {
   test('is refused with the paths named, and nothing is changed', async () => {

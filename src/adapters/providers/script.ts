@@ -15,7 +15,7 @@ const ScriptCall = z.strictObject({
 });
 
 /** One turn of a script. Without a `stop` the model waits for its calls, or is done when there are none. */
-export const ScriptTurn = z
+const ScriptTurn = z
   .strictObject({
     text: z.string().min(1).optional(),
     calls: z.array(ScriptCall).min(1).optional(),

@@ -1,0 +1,76 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findRun } from '../../../src/adapters/storage/find-run.ts';
+import { readJournal } from '../../../src/adapters/storage/read-journal.ts';
+import { started } from '../../support/events.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+describe('a run is found', () => {
+  test('by its folder, and by its id in the places where runs are kept', () => {
+    const cwd = tempFolder({
+      'here/events.jsonl': '',
+      'state/patchsmith/r1/result.json': '',
+      'runner/x': '',
+    });
+    const env = { RUNNER_TEMP: join(cwd, 'runner'), XDG_STATE_HOME: join(cwd, 'state'), HOME: cwd };
+    const found = (run: string) => {
+      const result = findRun(run, { cwd, env });
+      return result.status === 'ok' ? result.directory.path : result.message;
+    };
+    expect(found('here')).toBe(join(cwd, 'here'));
+    expect(found(join(cwd, 'here'))).toBe(join(cwd, 'here'));
+    expect(found('r1')).toBe(join(cwd, 'state/patchsmith/r1'));
+    expect(found('r2')).toBe(
+      `There is no run "r2" (looked in ${['r2', 'runner/patchsmith/r2', 'state/patchsmith/r2', '.local/state/patchsmith/r2'].map((place) => join(cwd, place)).join(', ')}). Name its run directory.`,
+    );
+    expect(found('x/r1')).toBe(
+      `There is no run "x/r1" (looked in ${join(cwd, 'x/r1')}). Name its run directory.`,
+    );
+  });
+});
+
+const first = { ...started, seq: 1, at: 1 };
+const second = { type: 'warning.raised', message: 'm\udc80', seq: 2, at: 2 };
+
+function read(...lines: string[]) {
+  const folder = tempFolder();
+  const path = join(folder, 'events.jsonl');
+  writeFileSync(path, lines.join('\n'));
+  const result = readJournal(path);
+  return result.status === 'ok' ? result : result.message.replace(path, 'J');
+}
+
+describe('a journal is read back', () => {
+  test('event by event, without the line that was cut short when the run died', () => {
+    const lines = [JSON.stringify(first), JSON.stringify(second)];
+    expect(read(...lines, '')).toEqual({ status: 'ok', events: [first, second], torn: false });
+    expect(read(...lines)).toEqual({ status: 'ok', events: [first], torn: true });
+    expect(read(...lines, '{"type":')).toEqual({ status: 'ok', events: [first, second], torn: true });
+  });
+
+  test.each([
+    [['{'], 'line 2: no JSON; the line is torn or damaged.'],
+    [['[]'], 'line 2: not an event.'],
+    [['{"type":"x","seq":2,"at":1}'], 'line 2: not an event of this version (type: '],
+    [
+      ['{"type":"warning.raised","message":"m","more":1,"seq":2,"at":1}'],
+      'line 2: not an event of this version (',
+    ],
+    [['{"type":"warning.raised","message":"m","seq":3,"at":1}'], 'line 2: holds event 3 instead of 2.'],
+  ])('and %j in it is told with its line', (lines, message) => {
+    expect(read(JSON.stringify(first), ...lines, '')).toContain(`The journal J, ${message}`);
+  });
+
+  test('and one that is none is told', () => {
+    expect(read('')).toBe('The journal J does not begin with run.started.');
+    const missing = readJournal('/nonexistent/events.jsonl');
+    expect(missing.status === 'failed' && missing.message).toBe(
+      'There is no journal /nonexistent/events.jsonl: the run ended before it began to work.',
+    );
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'events.jsonl'));
+    const isFolder = readJournal(join(folder, 'events.jsonl'));
+    expect(isFolder.status === 'failed' && isFolder.message).toContain('cannot be read: EISDIR');
+  });
+});
