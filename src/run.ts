@@ -14,7 +14,7 @@ import type { RunEvent } from './domain/events.ts';
 import type { StopReason } from './domain/limits.ts';
 import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
 import { SeenLines } from './domain/seen-files.ts';
-import type { RunState } from './domain/state.ts';
+import { type RunState, startOf } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
@@ -93,7 +93,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
   const first = { ...start, seq: 1, at: startedAt };
-  const loop = new AgenticLoop(first, {
+  const loop = new AgenticLoop(startOf(first), {
     provider,
     executor,
     verification,

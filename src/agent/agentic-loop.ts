@@ -5,10 +5,11 @@
  * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
  */
 
-import type { RunAction, RunEvent, RunStarted } from '../domain/events.ts';
+import type { RunAction, RunEvent } from '../domain/events.ts';
 import type { Limits } from '../domain/limits.ts';
-import { advance, type RunState, startOf } from '../domain/state.ts';
+import { advance, type RunState } from '../domain/state.ts';
 import { stopReason } from '../domain/stop-reason.ts';
+import { callsDue } from '../domain/tools-phase.ts';
 import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
 import type { ToolExecutor } from './tool-executor.ts';
@@ -29,9 +30,10 @@ export class AgenticLoop {
   readonly #parts: LoopParts;
   #state: RunState;
 
-  constructor(start: RunStarted & { seq: number; at: number }, parts: LoopParts) {
+  /** `state` is the one after the last event that has been recorded. */
+  constructor(state: RunState, parts: LoopParts) {
     this.#parts = parts;
-    this.#state = startOf(start);
+    this.#state = state;
   }
 
   /** The state after the last event that was yielded. */
@@ -39,10 +41,14 @@ export class AgenticLoop {
     return this.#state;
   }
 
-  /** Ends with `run.stopped`. Rejects only for bugs and a broken machine. */
-  async *run(): AsyncGenerator<RunEvent> {
+  /**
+   * `first` is what is already known to have happened. Ends with `run.stopped`, and at once when that has been recorded.
+   * Rejects only for bugs and a broken machine.
+   */
+  async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {
     const { interrupt, limits } = this.#parts;
-    for (;;) {
+    for (const action of first) yield this.#advance(action);
+    while (this.#state.stop === null) {
       if (interrupt.aborted && this.#state.interruption === null) {
         yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
       }
@@ -51,9 +57,9 @@ export class AgenticLoop {
         for await (const action of this.#parts.executor.settle(this.#state.iterations))
           yield this.#advance(action);
         yield this.#advance({ type: 'run.stopped', stop });
-        return;
+      } else {
+        for await (const action of this.#step(this.#state)) yield this.#advance(action);
       }
-      for await (const action of this.#step(this.#state)) yield this.#advance(action);
     }
   }
 
@@ -71,7 +77,12 @@ export class AgenticLoop {
         yield* this.#modelTurn(state);
         break;
       case 'tools':
-        yield* executor.execute({ ...phase, iteration: state.iterations, signal: interrupt });
+        yield* executor.execute({
+          calls: callsDue(phase),
+          cutOff: phase.cutOff,
+          iteration: state.iterations,
+          signal: interrupt,
+        });
         break;
       case 'continue':
         yield { type: 'message.added', text: continuePrompt() };

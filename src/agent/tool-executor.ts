@@ -8,6 +8,7 @@ import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
 import type { Redact } from '../domain/redact.ts';
+import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import type { Clock, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
 
@@ -62,8 +63,9 @@ export class ToolExecutor {
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
       const results = await Promise.all(lane.map((prepared) => this.#perform(prepared, turn.signal)));
       yield* this.#recordChanges(lane, turn.iteration);
-      for (const { prepared, result, durationMs } of results) {
-        yield completed(prepared.call, this.#outcomeOf(prepared.call.name, result), durationMs);
+      for (const { prepared, result, noted, durationMs } of results) {
+        const outcome = this.#outcomeOf(prepared.call.name, result);
+        yield completed(prepared.call, outcome, durationMs, noted);
       }
     }
   }
@@ -106,13 +108,15 @@ export class ToolExecutor {
   }
 
   async #perform(prepared: Prepared, signal: AbortSignal) {
-    const { workspace, sandbox, seen, clock } = this.#parts;
+    const { workspace, sandbox, clock } = this.#parts;
     const startedAt = clock();
+    const noted: SeenNote[] = [];
+    const seen = noting(this.#parts.seen, noted);
     const result =
       'refusal' in prepared
         ? prepared.refusal
         : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
-    return { prepared, result, durationMs: Math.max(0, clock() - startedAt) };
+    return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
   }
 
   /** Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them. */
@@ -176,8 +180,29 @@ function* recorded(changes: ReturnType<typeof toCodeChanges>): Generator<RunActi
   if (changes.length > 0) yield { type: 'change.recorded', changes };
 }
 
-function completed(call: ToolCall, outcome: ToolOutcome, durationMs: number): RunAction {
-  return { type: 'tool.completed', call: call.id, outcome, durationMs };
+function completed(
+  call: ToolCall,
+  outcome: ToolOutcome,
+  durationMs: number,
+  noted: readonly SeenNote[] = [],
+): RunAction {
+  const seen = noted.length > 0 ? { seen: [...noted] } : {};
+  return { type: 'tool.completed', call: call.id, outcome, durationMs, ...seen };
+}
+
+/** The same memory, with what one call adds to it written down for the journal. */
+function noting(seen: SeenFiles, notes: SeenNote[]): SeenFiles {
+  return {
+    saw(path, blob, lines, total) {
+      notes.push({ path, blob, lines: { ...lines, total } });
+      seen.saw(path, blob, lines, total);
+    },
+    wrote(path, blob) {
+      notes.push({ path, blob, lines: 'wrote' });
+      seen.wrote(path, blob);
+    },
+    coverage: (path, blob) => seen.coverage(path, blob),
+  };
 }
 
 function failed(reason: FailureReason, message: string): ToolResult {

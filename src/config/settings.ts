@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
+import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
 import { apiAddress, choice, duration, price, text, texts, usd, whole, yesOrNo } from './values.ts';
 
 export interface SettingMeta {
@@ -40,9 +41,7 @@ type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
 const PROVIDERS = ['anthropic', 'replay'] as const;
-const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
-const NO_CHANGES = ['ok', 'error'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const about = z.registry<SettingMeta>();

@@ -134,6 +134,20 @@ export class ChangeLedger {
     }
   }
 
+  /**
+   * Takes a change that nothing of the run explains into the baseline. A path that the model has changed keeps what the
+   * model made of it, and the change is told as unexplained.
+   */
+  accept({ path, before, after }: PathChange): void {
+    const known = this.#touched.get(path);
+    if (known && !sameState(known.base, known.now)) {
+      this.#apply(path, before, after, { by: 'outside' });
+    } else {
+      this.#touched.delete(path);
+      this.#unexplained.delete(path);
+    }
+  }
+
   /** Number of changes recorded, from every source. */
   get recorded(): number {
     return this.#recorded;

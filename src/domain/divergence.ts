@@ -54,6 +54,7 @@ function describe(event: RunEvent): string {
     case 'run.stopped':
       return `run.stopped ${event.stop.why}`;
     case 'run.started':
+    case 'run.resumed':
     case 'turn.completed':
     case 'turn.failed':
     case 'change.recorded':
@@ -72,6 +73,8 @@ function comparable(event: RunEvent): unknown {
       const { base, setup, setupChanges } = event;
       return { base: { tree: base.tree }, setup: setup.map(comparableReport), setupChanges };
     }
+    case 'run.resumed':
+      return { accepted: event.accepted };
     case 'tool.completed':
       return { call: event.call, outcome: comparableOutcome(event.outcome) };
     case 'verify.completed':

@@ -8,6 +8,8 @@ import { CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { Price } from './pricing.ts';
+import { ModelSettings, NO_CHANGES } from './run-settings.ts';
+import { SeenNote } from './seen-files.ts';
 import { CommandEnd, ToolOutcome } from './tool.ts';
 
 /** The journal's format; readers refuse one they do not know. */
@@ -68,15 +70,30 @@ const RunStarted = z.strictObject({
   verify: z.array(z.string()),
   limits: Limits,
   toolSettings: ToolSettings,
+  modelSettings: ModelSettings,
+  ifNoChanges: z.enum(NO_CHANGES),
   price: Price.nullable(),
   system: z.string(),
   tools: z.array(ToolDefinition),
   prompt: z.string(),
 });
 
+const RunResumed = z.strictObject({
+  type: z.literal('run.resumed'),
+  patchsmith: z.string(),
+  /** The base as it was, or with what was accepted. */
+  base: BaseRevision,
+  /** Changes that the run did not make, found in the work tree and taken over as they are. */
+  accepted: z.array(PathChange),
+  /** Model turns that were completed before. */
+  iteration: z.int().nonnegative(),
+});
+
 /** What the runner or the model did. `call` ids are the provider's. */
 export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
+  /** The run was killed and is carried on. The time between this event and the one before does not count. */
+  RunResumed,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   z.strictObject({
     type: z.literal('turn.failed'),
@@ -91,6 +108,8 @@ export const RunAction = z.discriminatedUnion('type', [
     call: z.string(),
     outcome: ToolOutcome,
     durationMs: z.number().nonnegative(),
+    /** What of which file the call has shown to the model, or written for it. */
+    seen: z.array(SeenNote).optional(),
   }),
   z.strictObject({ type: z.literal('verify.completed'), reports: z.array(CommandReport) }),
   /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
@@ -101,6 +120,13 @@ export const RunAction = z.discriminatedUnion('type', [
 ]);
 export type RunAction = z.infer<typeof RunAction>;
 export type RunStarted = z.infer<typeof RunStarted>;
+export type RunResumed = z.infer<typeof RunResumed>;
 
-/** An action with its place in the run: `seq` counts from 1, `at` is Unix time in milliseconds. */
-export type RunEvent = RunAction & { readonly seq: number; readonly at: number };
+/** `seq` counts from 1, `at` is Unix time in milliseconds. */
+export interface EventPlace {
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** An action with its place in the run. */
+export type RunEvent = RunAction & EventPlace;

@@ -1,5 +1,16 @@
 /** Which lines of which file version the model has been shown: the guard against overwriting what it never saw. */
 
+import { z } from 'zod';
+
+/** One thing that a call has shown of a file, or `wrote`: the model gave the whole content itself. */
+export const SeenNote = z.strictObject({
+  path: z.string(),
+  blob: z.string(),
+  /** 1-based and inclusive; `to` below `from` shows nothing. */
+  lines: z.strictObject({ from: z.int(), to: z.int(), total: z.int() }).or(z.literal('wrote')),
+});
+export type SeenNote = z.infer<typeof SeenNote>;
+
 interface Shown {
   blob: string;
   total: number;
@@ -19,6 +30,12 @@ export class SeenLines {
 
   wrote(path: string, blob: string): void {
     this.#shown.set(path, { blob, total: 0, ranges: [] });
+  }
+
+  /** Takes over what a call of an earlier process has shown. */
+  recall({ path, blob, lines }: SeenNote): void {
+    if (lines === 'wrote') this.wrote(path, blob);
+    else this.saw(path, blob, { from: lines.from, to: lines.to }, lines.total);
   }
 
   coverage(path: string, blob: string): 'all' | 'part' | 'none' {

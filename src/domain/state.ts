@@ -8,14 +8,14 @@ import {
   type Message,
   noUsage,
   type Retry,
-  type ToolCall,
   totalTokens,
   type Usage,
 } from './conversation.ts';
-import type { CommandReport, RunEvent, RunStarted } from './events.ts';
-import type { Interruption, ProviderFailureKind } from './limits.ts';
+import type { BaseRevision, CommandReport, EventPlace, RunEvent, RunStarted } from './events.ts';
+import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf, type Price } from './pricing.ts';
 import { succeeded, type ToolOutcome } from './tool.ts';
+import { callsDue, type ToolsPhase, toolsDue, withChanges, withOutcome, withStarted } from './tools-phase.ts';
 
 /**
  * What is due next. `model` the model's turn · `tools` its calls · `continue` tell it to go on after a cut-off text ·
@@ -23,7 +23,7 @@ import { succeeded, type ToolOutcome } from './tool.ts';
  */
 export type Phase =
   | { at: 'model' }
-  | { at: 'tools'; calls: readonly ToolCall[]; cutOff: boolean; outcomes: ReadonlyMap<string, ToolOutcome> }
+  | ToolsPhase
   | { at: 'continue' }
   | { at: 'verify'; summary: string }
   | { at: 'fix'; failed: readonly CommandReport[] }
@@ -32,8 +32,10 @@ export type Phase =
 export interface RunState {
   readonly phase: Phase;
   readonly conversation: Conversation;
+  readonly base: BaseRevision;
   /** Number of the last event. */
   readonly seq: number;
+  /** Unix milliseconds; later by the time that the run was dead, when it was resumed. */
   readonly startedAt: number;
   /** Time of the last event, Unix milliseconds. */
   readonly now: number;
@@ -56,6 +58,8 @@ export interface RunState {
   readonly reports: readonly CommandReport[];
   readonly fixRoundsUsed: number;
   readonly interruption: Interruption | null;
+  /** Why the loop ended; null while it goes on. */
+  readonly stop: StopReason | null;
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
   readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
@@ -64,7 +68,7 @@ export interface RunState {
 }
 
 /** The state after `run.started`. */
-export function startOf(event: RunStarted & { seq: number; at: number }): RunState {
+export function startOf(event: RunStarted & EventPlace): RunState {
   return {
     phase: { at: 'model' },
     conversation: {
@@ -72,6 +76,7 @@ export function startOf(event: RunStarted & { seq: number; at: number }): RunSta
       tools: event.tools,
       messages: [{ role: 'user', content: [{ type: 'text', text: event.prompt }] }],
     },
+    base: event.base,
     seq: event.seq,
     startedAt: event.at,
     now: event.at,
@@ -88,6 +93,7 @@ export function startOf(event: RunStarted & { seq: number; at: number }): RunSta
     reports: [],
     fixRoundsUsed: 0,
     interruption: null,
+    stop: null,
     providerFailure: null,
     warnings: [],
     changes: new ChangeLedger(),
@@ -101,6 +107,14 @@ export function advance(before: RunState, event: RunEvent): RunState {
   switch (event.type) {
     case 'run.started':
       return startOf(event);
+    case 'run.resumed':
+      for (const change of event.accepted) state.changes.accept(change);
+      return {
+        ...state,
+        base: event.base,
+        startedAt: event.at - Math.max(0, before.now - before.startedAt),
+        interruption: null,
+      };
     case 'turn.completed':
       return afterTurn(state, event.turn);
     case 'turn.failed':
@@ -112,7 +126,9 @@ export function advance(before: RunState, event: RunEvent): RunState {
       return afterTool(state, event.call, event.outcome);
     case 'change.recorded':
       for (const change of event.changes) state.changes.record(change);
-      return state;
+      return state.phase.at === 'tools'
+        ? { ...state, phase: withChanges(state.phase, event.changes) }
+        : state;
     case 'verify.completed':
       return afterVerify(state, event.reports);
     case 'message.added':
@@ -126,8 +142,11 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'warning.raised':
       return { ...state, warnings: [...state.warnings, event.message] };
     case 'tool.started':
+      return state.phase.at === 'tools'
+        ? { ...state, phase: withStarted(state.phase, event.call.id) }
+        : state;
     case 'run.stopped':
-      return state;
+      return { ...state, stop: event.stop };
   }
 }
 
@@ -176,7 +195,7 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
   if (turn.calls.length > 0) {
     // Only a turn that stopped for its tools has confirmed its calls; any other may have been cut inside one.
     const cutOff = turn.stop !== 'tool_use';
-    return { ...state, phase: { at: 'tools', calls: turn.calls, cutOff, outcomes: new Map() } };
+    return { ...state, phase: toolsDue(turn.calls, cutOff) };
   }
   switch (turn.stop) {
     case 'max_tokens':
@@ -195,10 +214,10 @@ function workDone(state: RunState, summary: string): Phase {
 
 function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {
   if (state.phase.at !== 'tools') return state;
-  const outcomes = new Map(state.phase.outcomes).set(callId, outcome);
-  const { calls } = state.phase;
-  if (calls.some((call) => !outcomes.has(call.id))) return { ...state, phase: { ...state.phase, outcomes } };
+  const phase = withOutcome(state.phase, callId, outcome);
+  if (callsDue(phase).length > 0) return { ...state, phase };
 
+  const { calls, outcomes } = phase;
   const results = calls.map((call) => {
     const result = outcomes.get(call.id);
     return {

@@ -4,8 +4,6 @@ import { unlessAborted } from '../adapters/inputs/interrupt.ts';
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
-import { createProvider } from '../adapters/providers/registry.ts';
-import { ProviderSettingsError } from '../adapters/providers/settings-error.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -14,12 +12,12 @@ import { runCommands } from '../agent/verification.ts';
 import type { PathChange } from '../domain/change.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
-import type { Plan } from '../domain/plan.ts';
 import type { Redact } from '../domain/redact.ts';
 import { describeEndAndTime, succeeded } from '../domain/tool.ts';
 import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
+import { modelChoiceOf, openProvider } from './model.ts';
 import { absolutePath, type Session } from './session.ts';
 
 export interface Ready {
@@ -43,7 +41,6 @@ export interface Ready {
   judge(outcome: RunOutcome, patch: ProvenPatch | null): RunOutcome;
 }
 
-type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
 export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
 /** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
@@ -74,9 +71,10 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (principles.status === 'failed') return stopped(usageError(principles.message));
   for (const warning of principles.warnings) session.warn(warning);
 
+  const choice = modelChoiceOf(settings);
   // Loading the provider's library and reading the work tree wait for different things.
   const opening = Promise.all([
-    openProvider(session),
+    openProvider(session, choice),
     openWorkspace(checkout, { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env }),
   ]);
   // A large work tree takes its time, and a run that is to stop does not wait for it.
@@ -96,7 +94,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
-  const ran = await runSetup(session, plan, { workspace, sandbox }).catch(async (error: unknown) => {
+  const ran = await runSetup(session, plan.setup, { workspace, sandbox }).catch(async (error: unknown) => {
     await session.close(sandbox);
     throw error;
   });
@@ -132,6 +130,8 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       maxCommandTimeoutMs: settings.maxCommandTimeoutMs,
       verifyTimeoutMs: settings.verifyTimeoutMs,
     },
+    modelSettings: choice.settings,
+    ifNoChanges: settings.ifNoChanges,
     price: settings.price,
     system: systemPrompt({ sandbox: sandbox.level }),
     tools: definitionsOf(tools),
@@ -162,14 +162,14 @@ interface SetupDone {
 }
 
 /** Setup commands run before the model is asked; what they change is told and stays out of the patch. */
-async function runSetup(
+export async function runSetup(
   session: Session,
-  plan: Plan,
+  commands: readonly string[],
   { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
 ): Promise<Stopped | SetupDone> {
   const { input, redact, interrupt } = session;
   const timeoutMs = input.settings.verifyTimeoutMs;
-  const setup = await runCommands(plan.setup, interrupt, { sandbox, redact, timeoutMs });
+  const setup = await runCommands(commands, interrupt, { sandbox, redact, timeoutMs });
   session.tell({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return stopped(interruptedOutcome(session));
   const failed = setup.find((report) => !succeeded(report.end));
@@ -177,41 +177,20 @@ async function runSetup(
     const what = `The plan's setup command failed, ${describeEndAndTime(failed.end)}: ${failed.command}`;
     return stopped(usageError(`${what}. Its output is in the result.`));
   }
-  const changed = setup.length === 0 ? [] : await workspace.capture('all');
-  if (changed.length > 0) {
-    const names = changed.slice(0, 5).map((change) => change.path);
+  const changes = setup.length === 0 ? [] : await workspace.capture('all');
+  if (changes.length > 0) {
+    const names = changes.slice(0, 5).map((change) => change.path);
     session.warn(`Not in the patch, since setup commands changed them: ${names.join(', ')}.`);
   }
-  return { status: 'ready', setup, changes: changed };
+  return { status: 'ready', setup, changes };
 }
 
-async function openProvider({ input }: Session): Promise<Providing> {
-  const { settings, apiKey, cwd } = input;
-  const { model, baseUrl, maxOutputTokens, effort, idleTimeoutMs, verbose, recording } = settings;
-  try {
-    const provider = await createProvider(settings.provider, {
-      apiKey,
-      model,
-      ...(baseUrl === null ? {} : { baseUrl }),
-      maxOutputTokens,
-      effort,
-      idleTimeoutMs,
-      showThinking: verbose,
-      recording: recording === null ? null : absolutePath(cwd, recording),
-    });
-    return { status: 'ok', provider };
-  } catch (error) {
-    if (error instanceof ProviderSettingsError) return { status: 'failed', message: error.message };
-    throw error;
-  }
-}
-
-function stopped(outcome: RunOutcome): Stopped {
+export function stopped(outcome: RunOutcome): Stopped {
   return { status: 'stopped', outcome };
 }
 
 /** The outcome when a signal or the deadline came before the loop began. */
-function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
+export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     verified: 0,

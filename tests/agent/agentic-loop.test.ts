@@ -4,6 +4,7 @@ import { AgenticLoop } from '../../src/agent/agentic-loop.ts';
 import { Verification } from '../../src/agent/verification.ts';
 import type { RunAction, RunEvent, RunStarted } from '../../src/domain/events.ts';
 import type { Limits, StopReason } from '../../src/domain/limits.ts';
+import { startOf } from '../../src/domain/state.ts';
 import type { TurnRequest } from '../../src/ports.ts';
 import { call, limits, started, turn } from '../support/events.ts';
 import { openRealParts, type RealParts } from '../support/real-parts.ts';
@@ -38,7 +39,7 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
   const requests: TurnRequest[] = [];
   const interrupt = asked.interrupt ?? new AbortController();
   const first = { ...started, ...asked.start, seq: 1, at: Date.now() };
-  const loop = new AgenticLoop(first, {
+  const loop = new AgenticLoop(startOf(first), {
     provider: {
       ...recorded,
       complete(request) {

@@ -37,6 +37,8 @@ export const started: RunStarted = {
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
   },
+  modelSettings: { effort: null, maxOutputTokens: 32_000, showThinking: false, idleTimeoutMs: 120_000 },
+  ifNoChanges: 'ok',
   price: null,
   system: 'system',
   tools: [],

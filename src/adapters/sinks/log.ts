@@ -35,6 +35,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
     case 'run.started':
       return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
+    case 'run.resumed':
+      return { base: event.base.tree, accepted: event.accepted.map(({ path }) => path) };
     case 'turn.completed': {
       const { stop, usage, retries, durationMs, calls } = event.turn;
       const prompt = usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;

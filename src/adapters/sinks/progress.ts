@@ -73,6 +73,10 @@ export class Progress implements EventSink {
           this.note(`setup ${report.command} → ${describeEndAndTime(report.end)}`);
         return;
       }
+      case 'run.resumed':
+        this.#iteration = event.iteration;
+        this.note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`);
+        return;
       case 'turn.completed':
         this.#iteration += 1;
         this.#endStream();

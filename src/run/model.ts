@@ -1,0 +1,41 @@
+/** Opens the model that a run talks to. */
+
+import { createProvider, type ProviderName } from '../adapters/providers/registry.ts';
+import { ProviderSettingsError } from '../adapters/providers/settings-error.ts';
+import type { Settings } from '../config.ts';
+import type { ModelSettings } from '../domain/run-settings.ts';
+import type { LlmProvider } from '../ports.ts';
+import { absolutePath, type Session } from './session.ts';
+
+/** What is asked for: of a new run by its settings, of a resumed one by its journal. */
+export interface ModelChoice {
+  readonly provider: ProviderName;
+  readonly model: string;
+  readonly settings: ModelSettings;
+}
+
+export function modelChoiceOf({ provider, model, ...settings }: Settings): ModelChoice {
+  const { effort, maxOutputTokens, verbose, idleTimeoutMs } = settings;
+  return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, idleTimeoutMs } };
+}
+
+export type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
+
+/** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
+export async function openProvider({ input }: Session, choice: ModelChoice): Promise<Providing> {
+  const { settings, apiKey, cwd } = input;
+  const { baseUrl, recording } = settings;
+  try {
+    const provider = await createProvider(choice.provider, {
+      apiKey,
+      model: choice.model,
+      ...(baseUrl === null ? {} : { baseUrl }),
+      ...choice.settings,
+      recording: recording === null ? null : absolutePath(cwd, recording),
+    });
+    return { status: 'ok', provider };
+  } catch (error) {
+    if (error instanceof ProviderSettingsError) return { status: 'failed', message: error.message };
+    throw error;
+  }
+}
