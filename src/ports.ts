@@ -124,6 +124,8 @@ export interface Workspace {
   ignoredWrites(): Promise<string[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
   warnings(): string[];
+  /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */
+  rebase(changes: readonly PathChange[]): Promise<void>;
   /** Builds the patch of the net changes on the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }

@@ -1,6 +1,7 @@
 /** All that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for byte. */
 
 import continueText from '../prompts/continue.md';
+import interrupted from '../prompts/interrupted.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxNone from '../prompts/sandbox/none.md';
 import system from '../prompts/system.md';
@@ -74,6 +75,17 @@ export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft
 export function continuePrompt(): string {
   return render(continueText, {});
 }
+
+/** The answer to a call that was under way when the run was killed. `changed` are paths; none is an answer too. */
+export function interruptedPrompt(changed: readonly string[]): string {
+  const shown = changed.slice(0, MAX_CHANGED).map((path) => JSON.stringify(path));
+  const more = changed.length - shown.length;
+  if (more > 0) shown.push(`${more} more files`);
+  return render(interrupted, { changed: shown.join(', ') || 'no file' });
+}
+
+/** Paths that one answer names. */
+const MAX_CHANGED = 20;
 
 export function toolDescription(name: ToolName): string {
   return render(TOOL_DESCRIPTIONS[name], {});

@@ -4,22 +4,19 @@
  */
 
 import { patchFilePublisher } from './adapters/publishers/patch-file.ts';
-import { openJournal } from './adapters/sinks/journal.ts';
 import { openLog } from './adapters/sinks/log.ts';
 import { type RunDirectory, resultText } from './adapters/storage/run-directory.ts';
 import { AgenticLoop } from './agent/agentic-loop.ts';
 import { ToolExecutor } from './agent/tool-executor.ts';
 import { Verification } from './agent/verification.ts';
-import type { RunEvent } from './domain/events.ts';
 import type { StopReason } from './domain/limits.ts';
 import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
-import { SeenLines } from './domain/seen-files.ts';
-import { type RunState, startOf } from './domain/state.ts';
+import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
-import { absolutePath, type RunInput, Session } from './run/session.ts';
+import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
 
 export type { RunInput } from './run/session.ts';
 
@@ -29,8 +26,12 @@ export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
 }
 
 /** The same for a run that begins in another way than with a plan. */
-export async function runPrepared(input: RunInput, prepareRun: Preparation): Promise<RunOutcome> {
-  const session = new Session(input);
+export async function runPrepared(
+  input: RunInput,
+  prepareRun: Preparation,
+  earlier: EarlierPart | null = null,
+): Promise<RunOutcome> {
+  const session = new Session(input, earlier);
   const ended = await perform(session, prepareRun).catch((error: unknown) => ({
     outcome: crashed(error),
     patch: null,
@@ -72,15 +73,15 @@ type Preparation = (session: Session) => Promise<Ready | Stopped>;
 async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
   const ready = await prepareRun(session);
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { start, startedAt, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
-  const { progress } = session;
-  session.know(startedPart(start));
+  const { start, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
+  const { state, seen } = ready.beginning;
+  session.know(startedPart({ ...start, base: state.base }));
 
   const executor = new ToolExecutor({
     tools,
     workspace,
     sandbox,
-    seen: new SeenLines(),
+    seen,
     clock,
     redact,
     permits,
@@ -92,17 +93,16 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     redact,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
-  const first = { ...start, seq: 1, at: startedAt };
-  const loop = new AgenticLoop(startOf(first), {
+  const loop = new AgenticLoop(state, {
     provider,
     executor,
     verification,
     limits: start.limits,
     clock,
     interrupt,
-    onProgress: (happening) => progress.onTurnProgress(happening),
+    onProgress: (happening) => session.progress.onTurnProgress(happening),
   });
-  const driven = await drive(session, ready, loop, first);
+  const driven = await drive(session, ready, loop);
   await session.close(sandbox);
   return finish(session, ready, { ...driven, state: loop.state });
 }
@@ -112,14 +112,14 @@ async function drive(
   session: Session,
   ready: Ready,
   loop: AgenticLoop,
-  first: RunEvent,
 ): Promise<{ stop: StopReason | null; crash: unknown }> {
-  let stop: StopReason | null = null;
+  const { first, state, actions } = ready.beginning;
+  let { stop } = state;
   try {
     session.writeResult();
     openSinks(session, ready);
     for (const sink of session.sinks) sink.accept(first);
-    for await (const event of loop.run()) {
+    for await (const event of loop.run(actions)) {
       for (const sink of session.sinks) sink.accept(event);
       if (event.type === 'run.stopped') stop = event.stop;
     }
@@ -130,10 +130,10 @@ async function drive(
 }
 
 /** The journal comes first: what is not on disk has not happened. */
-function openSinks(session: Session, { directory, redact, sinks }: Ready): void {
+function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): void {
   const { input, progress } = session;
   session.sinks = [
-    openJournal(directory.events, redact),
+    beginning.openJournal(),
     progress,
     openLog(directory.log, input.settings.logLevel, redact),
     ...session.sinks,
@@ -186,7 +186,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     stop,
     changedFiles: patch?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
-    ifNoChanges: session.input.settings.ifNoChanges,
+    ifNoChanges: ready.start.ifNoChanges,
     publishFailure,
     forbiddenPaths,
   });

@@ -58,6 +58,15 @@ export const COMMANDS: readonly Command[] = [
     start: startReplay,
   },
   {
+    name: 'resume',
+    summary: 'Carry on a run that was killed: resume RUN, its id or run directory',
+    examples: [],
+    operands: ['RUN'],
+    settings: ['repo', 'baseUrl', 'sandbox', 'patch', 'output', 'logLevel', 'quiet', 'verbose'],
+    switches: { 'accept-changes': 'Take what others have changed in the work tree into the baseline' },
+    start: startResume,
+  },
+  {
     name: 'undo',
     summary: 'Put the work tree back as it was before a run (RUN: its id or run directory)',
     examples: [['patchsmith undo RUN', 'Take back what a run has changed']],
@@ -112,6 +121,24 @@ async function startReplay(edge: Edge, { operands, flags, problems }: Given): Pr
   return 'problem' in outcome
     ? { status: 'refused', problems: [outcome.problem] }
     : { status: 'told', outcome };
+}
+
+async function startResume(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+  const { readKey, readSettings } = await import('./run-inputs.ts');
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { key, notes, problems: keyless } = await readKey(edge);
+  if (key === null) return { status: 'refused', problems: keyless };
+  edge.hide(key);
+  const { resumeRun } = await import('../resume.ts');
+  const input = {
+    ...edge,
+    settings: read.settings,
+    apiKey: key,
+    env: withoutKey(edge.env),
+    startNotes: notes,
+  };
+  return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
 }
 
 async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {

@@ -24,6 +24,18 @@ export function readSettings(
     : { status: 'ok', settings: resolved.settings };
 }
 
+/** The key of the Claude API, or why there is none. */
+export async function readKey({
+  env,
+  cwd,
+}: Edge): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+  const { key, notes } = await readApiKey(env, cwd);
+  return { key, notes, problems: key === null ? [...notes, NO_KEY] : [] };
+}
+
+const NO_KEY =
+  'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none';
+
 /** `problems` are what is already known to be wrong. */
 export async function readRunInputs(
   edge: Edge,
@@ -50,14 +62,9 @@ export async function readRunInputs(
   if (settings.plan === null && settings.message === null) {
     all.push('there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT');
   }
-  const { key, notes } =
-    settings.provider === 'anthropic' ? await readApiKey(env, cwd) : { key: null, notes: [] };
-  if (settings.provider === 'anthropic' && key === null) {
-    all.push(
-      ...notes,
-      'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
-    );
-  }
+  const none = { key: null, notes: [], problems: [] };
+  const { key, notes, problems: keyless } = settings.provider === 'anthropic' ? await readKey(edge) : none;
+  all.push(...keyless);
   return all.length > 0
     ? { status: 'refused', problems: all }
     : { status: 'ok', settings, apiKey: key, notes };

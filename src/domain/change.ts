@@ -139,13 +139,18 @@ export class ChangeLedger {
    * model made of it, and the change is told as unexplained.
    */
   accept({ path, before, after }: PathChange): void {
-    const known = this.#touched.get(path);
-    if (known && !sameState(known.base, known.now)) {
+    if (this.hasChanged(path)) {
       this.#apply(path, before, after, { by: 'outside' });
     } else {
       this.#touched.delete(path);
       this.#unexplained.delete(path);
     }
+  }
+
+  /** The model has made something else of the path than it was at the baseline. */
+  hasChanged(path: string): boolean {
+    const known = this.#touched.get(path);
+    return known !== undefined && !sameState(known.base, known.now);
   }
 
   /** Number of changes recorded, from every source. */

@@ -81,6 +81,7 @@ function* changesOf(events: readonly RunEvent[]): Generator<PathChange & { isOwn
   for (const event of events) {
     if (event.type === 'run.started')
       for (const change of event.setupChanges) yield { ...change, isOwn: true };
+    if (event.type === 'run.resumed') for (const change of event.accepted) yield { ...change, isOwn: false };
     if (event.type !== 'change.recorded') continue;
     for (const { path, kind, from, before, after, source } of event.changes) {
       const isOwn = source.by !== 'outside';

@@ -20,7 +20,7 @@ import { count, outcome, type RunOutcome, sandboxUnavailable, usageError } from 
 import type { ProvenPatch, Sandbox, Workspace } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
 import { cannotBeMadeAgain, Follower } from './follower.ts';
-import type { Ready, Stopped } from './prepare.ts';
+import { newRun, type Ready, type Stopped } from './prepare.ts';
 import type { Session } from './session.ts';
 
 export interface ReplayPlaces {
@@ -45,6 +45,13 @@ export async function prepareReplay(
   if (events.at(-1)?.type !== 'run.stopped') {
     return stopped(
       usageError(`The run ${recorded.runId} was not finished: its journal ends with event ${events.length}.`),
+    );
+  }
+  if (events.some(({ type }) => type === 'run.resumed')) {
+    return stopped(
+      usageError(
+        `The run ${recorded.runId} was killed and resumed, and nobody can kill a replay in the same moment.`,
+      ),
     );
   }
   const { base } = recorded;
@@ -94,12 +101,12 @@ export async function prepareReplay(
     status: 'ready',
     directory,
     start,
+    beginning: newRun(start, recorded.at, directory, redact),
     provider: await createProvider('replay', { ...NO_MODEL, model: recorded.model, recording: run.events }),
     workspace,
     sandbox,
     tools: createTools(recorded.toolSettings),
     permits: pathPolicy(recorded.plan),
-    startedAt: recorded.at,
     clock: follower.clock,
     interrupt: AbortSignal.any([session.interrupt, stop.signal]),
     redact,
@@ -126,6 +133,7 @@ function following(workspace: Workspace, follower: Follower, restorer: Restorer)
     search: (query) => workspace.search(query),
     ignoredWrites: () => workspace.ignoredWrites(),
     warnings: () => workspace.warnings(),
+    rebase: (changes) => workspace.rebase(changes),
     makePatch: (net) => workspace.makePatch(net),
     async capture(scope) {
       const [next, ...rest] = follower.due;

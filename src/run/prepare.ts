@@ -6,13 +6,22 @@ import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { openSandbox } from '../adapters/sandboxes/registry.ts';
+import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
 import type { PathChange } from '../domain/change.ts';
-import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
+import {
+  type CommandReport,
+  JOURNAL_VERSION,
+  type RunAction,
+  type RunEvent,
+  type RunStarted,
+} from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
+import { SeenLines } from '../domain/seen-files.ts';
+import { type RunState, startOf } from '../domain/state.ts';
 import { describeEndAndTime, succeeded } from '../domain/tool.ts';
 import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
@@ -20,17 +29,28 @@ import { createTools, definitionsOf } from '../tools/registry.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
 import { absolutePath, type Session } from './session.ts';
 
+/** How a process begins: with a new run, or in the middle of one. */
+export interface Beginning {
+  /** The first event that it records, and the state after it. */
+  readonly first: RunEvent;
+  readonly state: RunState;
+  /** What is already known to have happened next. */
+  readonly actions: readonly RunAction[];
+  /** What the model has been shown so far. */
+  readonly seen: SeenLines;
+  openJournal(): EventSink;
+}
+
 export interface Ready {
   readonly status: 'ready';
   readonly directory: RunDirectory;
   readonly start: RunStarted;
+  readonly beginning: Beginning;
   readonly provider: LlmProvider;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
-  /** When the run began, and what time it is: Unix milliseconds. */
-  readonly startedAt: number;
   readonly clock: Clock;
   /** Aborted with an `Interruption`. */
   readonly interrupt: AbortSignal;
@@ -52,6 +72,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (found.status === 'failed') return stopped(usageError(found.message));
   const { checkout } = found;
   const { directory } = session;
+  if (!(await session.lockDirectory())) return stopped(usageError(runIsBusy(directory.path)));
 
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));
@@ -94,7 +115,11 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
-  const ran = await runSetup(session, plan.setup, { workspace, sandbox }).catch(async (error: unknown) => {
+  const ran = await runSetup(
+    session,
+    { commands: plan.setup, timeoutMs: settings.verifyTimeoutMs },
+    { workspace, sandbox },
+  ).catch(async (error: unknown) => {
     await session.close(sandbox);
     throw error;
   });
@@ -141,12 +166,12 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     status: 'ready',
     directory,
     start,
+    beginning: newRun(start, session.startedAt, directory, session.redact),
     provider,
     workspace,
     sandbox,
     tools,
     permits: pathPolicy(plan),
-    startedAt: session.startedAt,
     clock: session.input.now,
     interrupt: session.interrupt,
     redact: session.redact,
@@ -164,11 +189,10 @@ interface SetupDone {
 /** Setup commands run before the model is asked; what they change is told and stays out of the patch. */
 export async function runSetup(
   session: Session,
-  commands: readonly string[],
+  { commands, timeoutMs }: { commands: readonly string[]; timeoutMs: number },
   { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
 ): Promise<Stopped | SetupDone> {
-  const { input, redact, interrupt } = session;
-  const timeoutMs = input.settings.verifyTimeoutMs;
+  const { redact, interrupt } = session;
   const setup = await runCommands(commands, interrupt, { sandbox, redact, timeoutMs });
   session.tell({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return stopped(interruptedOutcome(session));
@@ -183,6 +207,23 @@ export async function runSetup(
     session.warn(`Not in the patch, since setup commands changed them: ${names.join(', ')}.`);
   }
   return { status: 'ready', setup, changes };
+}
+
+/** A run that has not happened yet; it starts at the time `at`. */
+export function newRun(start: RunStarted, at: number, { events }: RunDirectory, redact: Redact): Beginning {
+  const first = { ...start, seq: 1, at };
+  return {
+    first,
+    state: startOf(first),
+    actions: [],
+    seen: new SeenLines(),
+    openJournal: () => openJournal(events, redact),
+  };
+}
+
+/** `runDirectory` is the one that another process works in. */
+export function runIsBusy(runDirectory: string): string {
+  return `Another patchsmith is at work in ${runDirectory}. Wait for it, or end it.`;
 }
 
 export function stopped(outcome: RunOutcome): Stopped {

@@ -12,6 +12,7 @@ import {
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
+import { lockRun } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
@@ -36,6 +37,15 @@ export interface RunInput {
   readonly startNotes: readonly string[];
 }
 
+/** What a run that is carried on brings with it. */
+export interface EarlierPart {
+  readonly runId: string;
+  readonly limits: Limits;
+  /** Milliseconds that it has worked. */
+  readonly spentMs: number;
+  readonly warnings: readonly string[];
+}
+
 /** Names of variables whose values are kept out of everything that is written; patchsmith's own hold no secrets. */
 const SECRET_NAME = /^(?!PATCHSMITH_).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i;
 
@@ -53,12 +63,16 @@ export class Session {
   /** Readers of the event stream and of the result; only those who can wait for a run directory come later. */
   sinks: readonly EventSink[];
   readonly #stopClock: () => void;
+  readonly #spentMs: number;
+  #letGo: () => void = () => {};
 
-  constructor(input: RunInput) {
+  /** `earlier` is null for a new run. */
+  constructor(input: RunInput, earlier: EarlierPart | null = null) {
     const { settings, now, stdout, stderr } = input;
     this.input = input;
     this.startedAt = now();
-    this.runId = newRunId(this.startedAt);
+    this.#spentMs = earlier?.spentMs ?? 0;
+    this.runId = earlier?.runId ?? newRunId(this.startedAt);
     const secrets = secretsOf(input);
     this.redact = redactorFor(secrets);
     this.progress = new Progress({
@@ -68,9 +82,11 @@ export class Session {
       quiet: settings.quiet,
       verbose: settings.verbose,
     });
-    this.result = emptyResult(this.runId, input.version);
-    this.limits = limitsOf(settings);
-    const { signal, stopClock } = openInterrupt(input.interrupt, settings.deadlineMs);
+    const warnings = [...(earlier?.warnings ?? [])];
+    this.result = { ...emptyResult(this.runId, input.version), warnings };
+    this.limits = earlier?.limits ?? limitsOf(settings);
+    const leftMs = Math.max(1, this.limits.deadlineMs - this.#spentMs);
+    const { signal, stopClock } = openInterrupt(input.interrupt, leftMs);
     this.interrupt = signal;
     this.#stopClock = stopClock;
     this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
@@ -85,6 +101,13 @@ export class Session {
     this.directory = made.directory;
     this.tell({});
     return null;
+  }
+
+  /** Keeps other processes out of the run directory until the end. False when one is in it. */
+  async lockDirectory(): Promise<boolean> {
+    const letGo = this.directory === null ? null : await lockRun(this.directory.path);
+    if (letGo !== null) this.#letGo = letGo;
+    return letGo !== null;
   }
 
   /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
@@ -121,11 +144,12 @@ export class Session {
     this.#stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
     if (left !== null) this.warn(left);
+    this.#letGo();
   }
 
   /** Puts the outcome into the result. */
   decide(outcome: RunOutcome): void {
-    const totalMs = this.input.now() - this.startedAt;
+    const totalMs = this.#spentMs + this.input.now() - this.startedAt;
     const { name, exitCode, reason } = outcome;
     const durations = { ...this.result.durations, totalMs };
     this.know({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });

@@ -1,11 +1,10 @@
 /** Commands without containment: an own process group, an environment by allow-list, and a sweep afterwards. */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import type { Sandbox } from '../../ports.ts';
 import { openOutputPipe } from './output-pipe.ts';
-import { killNow, processesMarked } from './process-table.ts';
+import { killMarked, killNow } from './process-table.ts';
 import { type ContainedProcess, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
 import { exitOf, shellCommand, withScript } from './shell.ts';
@@ -20,8 +19,6 @@ export interface NoneSetup {
 
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
 const MARK = 'SANDBOX_COMMAND';
-/** A process may start another between the look and the kill; a tree that grows faster than this is given up. */
-const SWEEPS = 50;
 
 export function uncontained(setup: NoneSetup): Sandbox {
   return sandboxOf('none', setup.files, (command, own) =>
@@ -61,12 +58,7 @@ async function start(
     output,
     async killAll() {
       if (child.pid !== undefined) killNow(-child.pid);
-      for (let sweep = 0; sweep < SWEEPS; sweep++) {
-        const left = await processesMarked(`${MARK}=${mark}`);
-        if (left.length === 0) return;
-        for (const pid of left) killNow(pid);
-        await sleep(2);
-      }
+      await killMarked(`${MARK}=${mark}`);
     },
   };
 }

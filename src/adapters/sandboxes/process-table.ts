@@ -34,6 +34,19 @@ export async function waitUntilGone(process: ProcessId, deadlineMs: number): Pro
   }
 }
 
+/** A process may start another between the look and the kill; a tree that grows faster than this is given up. */
+const SWEEPS = 50;
+
+/** Kills all processes whose environment holds `entry`, and everything that descends from them. */
+export async function killMarked(entry: string): Promise<void> {
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const left = await processesMarked(entry);
+    if (left.length === 0) return;
+    for (const pid of left) killNow(pid);
+    await sleep(2);
+  }
+}
+
 /** Sends SIGKILL to a process, or to a group when `pid` is negative. One that is gone or not ours is left alone. */
 export function killNow(pid: number): void {
   try {

@@ -10,6 +10,7 @@ import { CANARY, featuresOf, probe } from './bubblewrap-probe.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { realPathOf, statOf } from './host-files.ts';
 import { uncontained } from './none.ts';
+import { killMarked } from './process-table.ts';
 import { findProgram, findShell } from './shell.ts';
 import { findToolchains, searchPath, toolchainVariables } from './toolchains.ts';
 import { explain, NOT_INSTALLED, readMachineFacts } from './unavailable.ts';
@@ -43,6 +44,14 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   if (opened.status === 'ok' || options.mode === 'required') return opened;
   const warning = `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`;
   return { status: 'ok', sandbox: await openUncontained(options), warnings: [warning] };
+}
+
+/**
+ * Ends what a runner that was killed has left running. In a sandbox everything dies with its runner; without one a command
+ * goes on, and is known by the git dir that it was given.
+ */
+export function endLeftovers(agentGitDir: string): Promise<void> {
+  return killMarked(`GIT_DIR=${agentGitDir}`);
 }
 
 async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {

@@ -4,18 +4,26 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { RunAction, type RunEvent } from '../../domain/events.ts';
 
-/** A journal with at least its first event. `torn`: the last line was cut short when the run died, and is left out. */
+/**
+ * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the
+ * lines before it have `bytes` bytes.
+ */
 export type JournalRead =
-  | { status: 'ok'; events: [RunEvent & { type: 'run.started' }, ...RunEvent[]]; torn: boolean }
+  | {
+      status: 'ok';
+      events: [RunEvent & { type: 'run.started' }, ...RunEvent[]];
+      torn: boolean;
+      bytes: number;
+    }
   | { status: 'failed'; message: string };
 
 const Place = z.object({ seq: z.int().positive(), at: z.number() });
 
 /** Every complete line is one event, numbered from 1 without a gap. */
 export function readJournal(path: string): JournalRead {
-  let text: string;
+  let content: Buffer;
   try {
-    text = readFileSync(path, 'utf8');
+    content = readFileSync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error)
       return failed(
@@ -25,12 +33,19 @@ export function readJournal(path: string): JournalRead {
       );
     throw error;
   }
-  const lines = text.split('\n');
+  const lines = content.toString('utf8').split('\n');
   // What follows the last newline was never completed.
-  const torn = lines.pop() !== '';
+  let torn = lines.pop() !== '';
+  let bytes = content.lastIndexOf(NEWLINE) + 1;
   const events: RunEvent[] = [];
   for (const [at, line] of lines.entries()) {
     const event = eventOf(line);
+    if (event === NO_JSON && at === lines.length - 1 && at > 0 && !torn) {
+      // A machine that lost its power may have kept the length of the last line without its content.
+      torn = true;
+      bytes = content.lastIndexOf(NEWLINE, bytes - 2) + 1;
+      break;
+    }
     if (typeof event === 'string') return failed(`The journal ${path}, line ${at + 1}: ${event}.`);
     if (event.seq !== at + 1)
       return failed(`The journal ${path}, line ${at + 1}: holds event ${event.seq} instead of ${at + 1}.`);
@@ -38,8 +53,11 @@ export function readJournal(path: string): JournalRead {
   }
   const [first, ...rest] = events;
   if (first?.type !== 'run.started') return failed(`The journal ${path} does not begin with run.started.`);
-  return { status: 'ok', events: [first, ...rest], torn };
+  return { status: 'ok', events: [first, ...rest], torn, bytes };
 }
+
+const NEWLINE = 0x0a;
+const NO_JSON = 'no JSON; the line is torn or damaged';
 
 /** The event of a line, or what is wrong with it. */
 function eventOf(line: string): RunEvent | string {
@@ -47,7 +65,7 @@ function eventOf(line: string): RunEvent | string {
   try {
     parsed = JSON.parse(line);
   } catch (error) {
-    if (error instanceof SyntaxError) return 'no JSON; the line is torn or damaged';
+    if (error instanceof SyntaxError) return NO_JSON;
     throw error;
   }
   const place = Place.safeParse(parsed);

@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { RunResult } from '../../domain/outcome.ts';
+import { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
 
 export interface RunDirectory {
@@ -110,6 +111,17 @@ export function writeResult(directory: RunDirectory, text: string): void {
   const temporary = `${directory.result}.new`;
   writeFileSync(temporary, text, { mode: 0o600 });
   renameSync(temporary, directory.result);
+}
+
+/** The result as it stands there; null when there is none that can be read as one. */
+export function readResult(directory: RunDirectory): RunResult | null {
+  if (!existsSync(directory.result)) return null;
+  try {
+    return RunResult.safeParse(JSON.parse(readFileSync(directory.result, 'utf8'))).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** Pretty JSON with a final newline, as it stands in `result.json` and on stdout with `--output json`. */

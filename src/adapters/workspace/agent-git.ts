@@ -3,14 +3,14 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { copyFileSync, lstatSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, lstatSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
-import { makeRepository } from './bare-repository.ts';
+import { makeRepository, readsFrom } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { encodeName } from './names.ts';
-import { copyIndex } from './start-index.ts';
+import { copyIndex, setMtime } from './start-index.ts';
 import type { UserSettings } from './user-settings.ts';
 
 /** Makes the folder `gitDir`, which must not exist yet. */
@@ -51,11 +51,8 @@ export async function makeAgentGit(
   for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
     copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
   }
-  const mtimeNs = copyIndex(checkout.gitDir, gitDir, 'index');
-  // A younger index would make git believe files that changed in the very moment the real one was written.
-  if (mtimeNs !== null) setMtime(join(gitDir, 'index'), mtimeNs);
-  const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
-  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
+  copyIndex(checkout.gitDir, gitDir, 'index');
+  return describe(checkout, gitDir);
 }
 
 /**
@@ -73,10 +70,20 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
   setMtime(index, mtimeNs);
 }
 
-/** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */
-function setMtime(path: string, mtimeNs: bigint): void {
-  const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
-  utimesSync(path, seconds, seconds);
+/**
+ * The git dir of an earlier process, with all that commands did in it; null when the checkout's objects lie elsewhere now.
+ * What commands left there may hold links, so nothing is written into it.
+ */
+export function keptAgentGit(checkout: Checkout, gitDir: string): AgentGit | null {
+  if (!readsFrom(gitDir, checkout.objects)) return null;
+  // A git that was killed leaves its lock behind.
+  rmSync(join(gitDir, 'index.lock'), { force: true, recursive: true });
+  return describe(checkout, gitDir);
+}
+
+function describe(checkout: Checkout, gitDir: string): AgentGit {
+  const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
+  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
 }
 
 function copyIfThere(from: string, to: string): void {

@@ -1,6 +1,6 @@
 /** Makes the small repositories of the run by hand: no template, no hook, no setting but the ones written here. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObjectFormat } from './object-store.ts';
 
@@ -29,6 +29,16 @@ export function makeRepository(plan: RepositoryPlan): void {
   writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
   if (plan.alternate !== null) {
     writeFileSync(join(plan.gitDir, 'objects/info/alternates'), `${quoted(plan.alternate)}\n`);
+  }
+}
+
+/** Whether the repository still reads from this object store, as `makeRepository` was told; others may have written to it since. */
+export function readsFrom(gitDir: string, alternate: string): boolean {
+  try {
+    return readFileSync(join(gitDir, 'objects/info/alternates'), 'utf8') === `${quoted(alternate)}\n`;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
   }
 }
 

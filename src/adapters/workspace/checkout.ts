@@ -9,6 +9,7 @@ import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
 export { openWorkspace } from './git-workspace.ts';
+export { type Reopening, reopenWorkspace, revertChanges } from './reopened-workspace.ts';
 export { openRestorer, type Restorer } from './restore.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };

@@ -18,21 +18,21 @@ import { hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { emptyFoldersFile } from './empty-folders.ts';
 import { globMatcher } from './file-glob.ts';
 import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
-import { blobId, ObjectStore } from './object-store.ts';
+import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
-import { takeRuleFile, takeRuleFilesOfIndex } from './rule-files.ts';
+import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
 import { Snapshot } from './snapshot.ts';
-import { crlfInIndex, readStartIndex } from './start-index.ts';
+import { readStartIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
-import { TrackedPaths } from './tracked-paths.ts';
 import { ScratchIndex } from './trees.ts';
 import { readUserSettings, type UserEnvironment } from './user-settings.ts';
 import { type WalkedTree, walk } from './walk.ts';
+import { lookAt } from './work-tree.ts';
+import { shadowRepository, snapshotParts } from './workspace-parts.ts';
 
 /** Where the workspace keeps its own things: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -53,17 +53,10 @@ const MAX_WARNINGS = 50;
 
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
-  const { root, objectFormat } = checkout;
+  const { root } = checkout;
   const { shadowDir } = places;
   const settings = await readUserSettings(root, places.env);
-  makeRepository({
-    gitDir: shadowDir,
-    objectFormat,
-    alternate: checkout.objects,
-    head: 'ref: refs/heads/none',
-    // Names that a checkout on Windows or macOS could not hold are judged by the walk; here they must pass.
-    core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
-  });
+  makeRepository(shadowRepository(checkout, shadowDir));
   const [agentGit, index] = await Promise.all([
     makeAgentGit(checkout, places.agentGitDir, settings),
     readStartIndex(checkout.gitDir, shadowDir),
@@ -71,35 +64,14 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const rules = new StartRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 
-  const tracked = new TrackedPaths();
   const warnings = new Set<string>();
-  for (const [path, { mode }] of index.entries) {
-    if (mode === '160000') tracked.addSubmodule(path);
-    else tracked.addFile(path);
-  }
-  if (tracked.submodules.length > 0) {
-    await hideSubmodules(agentGit.gitDir, tracked.submodules);
-    warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
-  }
-
-  const tree: WalkedTree = { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) };
-  const snapshot = await Snapshot.take({
-    tree,
-    index,
-    fileMode: settings.fileMode,
-    clockFile: join(shadowDir, 'clock'),
-    emptyFoldersFile: emptyFoldersFile(shadowDir),
-    contents: {
-      root,
-      store: new ObjectStore(shadowDir, objectFormat),
-      conversions: (paths) => rules.conversions(paths),
-      crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
-      warn: (text) => warnings.add(text),
-    },
-  });
+  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode: settings.fileMode, warnings });
+  const snapshot = await Snapshot.take(parts);
+  const { submodules } = parts.tree.tracked;
+  if (submodules.length > 0) await hideSubmodules(agentGit.gitDir, submodules);
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
-  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
+  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
 }
 
 async function baseRevision(
@@ -137,11 +109,11 @@ interface WorkspaceParts {
   readonly warnings: Set<string>;
 }
 
-class GitWorkspace implements Workspace {
+export class GitWorkspace implements Workspace {
   readonly root: string;
-  readonly base: BaseRevision;
   readonly agentGit: AgentGit;
   readonly #parts: WorkspaceParts;
+  #base: BaseRevision;
   readonly #ignoredWrites = new Set<string>();
   /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
   #keeping: Promise<void> | null = null;
@@ -150,9 +122,13 @@ class GitWorkspace implements Workspace {
 
   constructor(parts: WorkspaceParts) {
     this.root = parts.checkout.root;
-    this.base = parts.base;
+    this.#base = parts.base;
     this.agentGit = parts.agentGit;
     this.#parts = parts;
+  }
+
+  get base(): BaseRevision {
+    return this.#base;
   }
 
   async readFile(path: RepoPath): Promise<FileRead> {
@@ -201,6 +177,14 @@ class GitWorkspace implements Workspace {
     return this.#inTurn(() => this.#parts.snapshot.capture(scope));
   }
 
+  /** Takes over what an earlier process has written; what is gone since, or never came to be, is none of it. */
+  async recallWrites(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      const isThere = lookAt(this.root, path).status === 'seen';
+      if (isThere && !(await walk(this.#parts.tree, path)).files.has(path)) this.#ignoredWrites.add(path);
+    }
+  }
+
   async ignoredWrites(): Promise<string[]> {
     return [...this.#ignoredWrites].sort().slice(0, MAX_IGNORED_WRITES);
   }
@@ -209,6 +193,13 @@ class GitWorkspace implements Workspace {
     const all = [...this.#parts.warnings];
     const rest = all.length - MAX_WARNINGS;
     return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
+  }
+
+  async rebase(changes: readonly PathChange[]): Promise<void> {
+    const index = new ScratchIndex(this.#parts.shadowDir, 'base.index');
+    await index.readTree(this.#base.tree);
+    await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
+    this.#base = { ...this.#base, tree: await index.writeTree(), dirty: true };
   }
 
   async makePatch(net: readonly PathChange[]): Promise<PatchResult> {

@@ -119,6 +119,9 @@ async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
   return { status: 'ok', created: step === null };
 }
 
+/** What a write calls its file until it is whole. */
+export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
+
 async function replace(place: Place, bytes: Uint8Array, old: Stats | null): Promise<void> {
   const temporary = below(place.folder, `.patchsmith-${randomBytes(8).toString('hex')}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

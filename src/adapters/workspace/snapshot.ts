@@ -47,9 +47,35 @@ export class Snapshot {
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
-    await snapshot.#seed(walked, clock);
+    await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock);
     return snapshot;
+  }
+
+  /**
+   * Goes on from what an earlier process knew, and returns how the work tree differs from that as git sees it. `kept` holds
+   * null for paths that were gone.
+   */
+  static async reopen(
+    parts: SnapshotParts,
+    kept: ReadonlyMap<string, FileState | null>,
+  ): Promise<{ snapshot: Snapshot; found: PathChange[] }> {
+    const snapshot = new Snapshot(parts);
+    const clock = snapshot.#readClock();
+    snapshot.#keepWithoutFile();
+    for (const [path, state] of kept) {
+      if (state) snapshot.#known.set(path, { state, stat: null });
+      else snapshot.#known.delete(path);
+      parts.tree.tracked.addFolders(path);
+    }
+    const walked = await walk(parts.tree, '');
+    snapshot.#note(walked);
+    await snapshot.#seed(walked, clock, (path, state) =>
+      sameState(snapshot.#known.get(path)?.state ?? null, state),
+    );
+    const changes = await snapshot.#update(walked, clock);
+    const found = changes.filter(({ before, after }) => !sameState(before, after));
+    return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
   }
 
   /** What is known, path by path. */
@@ -85,15 +111,21 @@ export class Snapshot {
     }
   }
 
-  /** Trusts the user's index for files that did not change since it was written. */
-  async #seed(walked: Walked, clock: bigint): Promise<void> {
+  /** Trusts the user's index for files that did not change since it was written, where it says what is expected. */
+  async #seed(
+    walked: Walked,
+    clock: bigint,
+    isExpected: (path: string, state: FileState) => boolean,
+  ): Promise<void> {
     const { index, contents } = this.#parts;
     const unsure: { path: string; stat: FileStat; blob: string; mode: FileMode }[] = [];
     for (const [path, stat] of walked.files) {
       const entry = index.entries.get(path);
       if (!entry || entry.blob === null || entry.mode === '160000') continue;
-      if (this.#isUnchanged(entry, stat)) this.#know(path, entry.blob, stat, clock);
-      else if (stat.kind === 'file') unsure.push({ path, stat, blob: entry.blob, mode: entry.mode });
+      const { blob } = entry;
+      if (!isExpected(path, { mode: this.#modeOf(path, stat), blob, size: stat.size })) continue;
+      if (this.#isUnchanged(entry, stat)) this.#know(path, blob, stat, clock);
+      else if (stat.kind === 'file') unsure.push({ path, stat, blob, mode: entry.mode });
     }
     const conversions = await contents.conversions(unsure.map(({ path }) => path));
     for (const { path, stat, blob, mode } of unsure) {

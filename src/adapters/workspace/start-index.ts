@@ -11,6 +11,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -47,12 +49,23 @@ export interface IndexStat {
  * lists the copy there. An absent index is an empty one.
  */
 export async function readStartIndex(gitDir: string, shadowDir: string): Promise<StartIndex> {
-  const mtimeNs = copyIndex(gitDir, shadowDir, 'start.index');
+  return listIndex(shadowDir, copyIndex(gitDir, shadowDir, KEPT));
+}
+
+/** Lists the copy that an earlier process has made. */
+export async function readKeptIndex(shadowDir: string): Promise<StartIndex> {
+  const kept = statSync(join(shadowDir, KEPT), { bigint: true, throwIfNoEntry: false });
+  return listIndex(shadowDir, kept ? kept.mtimeNs : null);
+}
+
+const KEPT = 'start.index';
+
+async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<StartIndex> {
   if (mtimeNs === null) return { entries: new Map(), mtimeNs: 0n };
   const listed = await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
-    env: { GIT_INDEX_FILE: join(shadowDir, 'start.index') },
+    env: { GIT_INDEX_FILE: join(shadowDir, KEPT) },
   });
   return { entries: parseListing(listed), mtimeNs };
 }
@@ -82,7 +95,11 @@ export async function crlfInIndex(
   return crlf;
 }
 
-/** Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null when there is none. */
+/**
+ * Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null when there is none.
+ * The copy is no younger: git, and whoever reads it later, would believe files that changed in the very moment the real
+ * one was written.
+ */
 export function copyIndex(fromGitDir: string, toGitDir: string, name: string): bigint | null {
   let index: number;
   try {
@@ -94,6 +111,7 @@ export function copyIndex(fromGitDir: string, toGitDir: string, name: string): b
   try {
     const { mtimeNs } = fstatSync(index, { bigint: true });
     writeFileSync(join(toGitDir, name), readFileSync(index));
+    setMtime(join(toGitDir, name), mtimeNs);
     for (const shared of readdirSync(fromGitDir)) {
       if (shared.startsWith('sharedindex.')) copyFileSync(join(fromGitDir, shared), join(toGitDir, shared));
     }
@@ -101,6 +119,12 @@ export function copyIndex(fromGitDir: string, toGitDir: string, name: string): b
   } finally {
     closeSync(index);
   }
+}
+
+/** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */
+export function setMtime(path: string, mtimeNs: bigint): void {
+  const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
+  utimesSync(path, seconds, seconds);
 }
 
 const INTENT_TO_ADD = 0x2000_0000;

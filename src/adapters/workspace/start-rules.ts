@@ -8,8 +8,10 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,8 +33,11 @@ export class StartRules {
   /** Questions come one after the other, as each shapes the tree. */
   #lastAsked: Promise<void> = Promise.resolve();
 
-  /** Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir. */
-  constructor(folder: string, infoDir: string, settings: UserSettings) {
+  /**
+   * Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir;
+   * null takes the folder as an earlier process has left it, with its rules as they were frozen.
+   */
+  constructor(folder: string, infoDir: string | null, settings: UserSettings) {
     this.#folder = folder;
     this.#settings = settings;
     mkdirSync(this.#tree, { recursive: true, mode: 0o700 });
@@ -50,6 +55,14 @@ export class StartRules {
         eol: settings.eol,
       },
     });
+    if (infoDir === null) {
+      this.#frozen = true;
+      this.#hasAttributes = true;
+      this.#hidesBytes = true;
+      for (const name of readdirSync(folder))
+        if (name.startsWith(ASIDE)) rmSync(join(folder, name), { recursive: true });
+      return;
+    }
     copyIfThere(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
     copyIfThere(settings.excludesFile, this.#excludes);
     const copied = [
@@ -140,7 +153,7 @@ export class StartRules {
         if (path.endsWith('/')) {
           if (!found) mkdirSync(place, { recursive: true });
         } else if (found?.isDirectory()) {
-          const aside = join(this.#folder, `aside-${moved.length}`);
+          const aside = join(this.#folder, `${ASIDE}${moved.length}`);
           renameSync(place, aside);
           moved.push([place, aside]);
         }
@@ -193,6 +206,9 @@ export class StartRules {
     return { GIT_DIR: this.#git, GIT_WORK_TREE: this.#tree };
   }
 }
+
+/** Begins the names of folders that are out of the way while git is asked. */
+const ASIDE = 'aside-';
 
 /** Attributes that turn content in ways which its size does not tell. */
 const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;

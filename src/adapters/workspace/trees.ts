@@ -24,6 +24,8 @@ export class ScratchIndex {
     this.#shadowDir = shadowDir;
     this.#env = { GIT_INDEX_FILE: join(shadowDir, name) };
     rmSync(join(shadowDir, name), { force: true });
+    // A git that was killed leaves its lock behind.
+    rmSync(join(shadowDir, `${name}.lock`), { force: true });
   }
 
   async readTree(tree: string): Promise<void> {

@@ -1,0 +1,27 @@
+/** Clears away what a guarded write leaves behind when the runner is killed in the middle of it. */
+
+import { readdir, unlink } from 'node:fs/promises';
+import { parseRepoPath } from '../../domain/path.ts';
+import { ioFailure } from './file-failure.ts';
+import { TEMPORARY_NAME } from './guarded-files.ts';
+import { below, enterParent, through } from './guarded-path.ts';
+
+/** Removes the temporary files beside these paths. */
+export async function removeLeftovers(root: string, targets: readonly string[]): Promise<void> {
+  for (const target of targets) {
+    const parsed = parseRepoPath(target);
+    if (!parsed.ok) continue;
+    const place = await enterParent(root, parsed.path, 'existing');
+    if (place.status === 'failed') continue;
+    try {
+      for (const name of await readdir(through(place.folder))) {
+        if (TEMPORARY_NAME.test(name)) await unlink(below(place.folder, name));
+      }
+    } catch (error) {
+      // What cannot be looked at or removed is found by the next look at the work tree, and told there.
+      ioFailure(error, target, 'read');
+    } finally {
+      await place.folder.close();
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/** Opens the workspace of a run that was killed, over the shadow repository that it has left. */
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileState, PathChange } from '../../domain/change.ts';
+import { sameState } from '../../domain/change.ts';
+import type { BaseRevision } from '../../domain/events.ts';
+import type { AgentGit, Workspace } from '../../ports.ts';
+import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
+import { makeRepository } from './bare-repository.ts';
+import type { Checkout } from './checkout-layout.ts';
+import { GitWorkspace, type WorkspacePlaces } from './git-workspace.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { openRestorer } from './restore.ts';
+import { Snapshot } from './snapshot.ts';
+import { readKeptIndex } from './start-index.ts';
+import { StartRules } from './start-rules.ts';
+import { listTree } from './tree-listing.ts';
+import { readUserSettings, type UserSettings } from './user-settings.ts';
+import { shadowRepository, snapshotParts } from './workspace-parts.ts';
+
+/** What the journal tells of the work tree. */
+export interface KeptState {
+  readonly base: BaseRevision;
+  /** Paths that changed since the base, with their last known state; null is absence. */
+  readonly states: ReadonlyMap<string, FileState | null>;
+  /** Files that calls were asked to write, done or not. */
+  readonly written: readonly string[];
+}
+
+export type Reopening =
+  | {
+      status: 'ok';
+      workspace: Workspace;
+      /** How the work tree differs from its last known state. */
+      found: PathChange[];
+      /** Those of these paths that are as the base has them. */
+      asInBase: ReadonlySet<string>;
+    }
+  | { status: 'failed'; message: string };
+
+/** The checkout may be another one than the run began in; ignore rules, attributes and tracked paths stay those of the start. */
+export async function reopenWorkspace(
+  checkout: Checkout,
+  places: WorkspacePlaces,
+  { base, states, written }: KeptState,
+): Promise<Reopening> {
+  const { shadowDir } = places;
+  if (!existsSync(join(shadowDir, 'rules')))
+    return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
+  if (checkout.objectFormat !== base.objectFormat)
+    return failed(
+      `The checkout ${checkout.root} has ${checkout.objectFormat} ids, the run has ${base.objectFormat} ids.`,
+    );
+  const settings = await readUserSettings(checkout.root, places.env);
+  // Anew, since the checkout's objects may lie elsewhere now.
+  makeRepository(shadowRepository(checkout, shadowDir));
+  for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
+  const [index, listed] = await Promise.all([readKeptIndex(shadowDir), listTree(shadowDir, base.tree)]);
+  if (listed === null)
+    return failed(
+      `The base of the run, tree ${base.tree}, is neither in ${shadowDir} nor in ${checkout.root}.`,
+    );
+  await removeLeftovers(checkout.root, written);
+
+  const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
+  const warnings = new Set<string>();
+  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode: settings.fileMode, warnings });
+  const { snapshot, found } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
+  const { tree } = parts;
+  const agentGit =
+    keptAgentGit(checkout, places.agentGitDir) ??
+    (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
+  const workspace = new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
+  await workspace.recallWrites(written);
+  const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
+  return { status: 'ok', workspace, found, asInBase: new Set(asInBase.map(({ path }) => path)) };
+}
+
+async function newAgentGit(
+  checkout: Checkout,
+  gitDir: string,
+  { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },
+): Promise<AgentGit> {
+  rmSync(gitDir, { recursive: true, force: true });
+  const agentGit = await makeAgentGit(checkout, gitDir, settings);
+  if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
+  return agentGit;
+}
+
+/** Brings paths of the work tree back to what they were before these changes. Null when all went well, else why not. */
+export async function revertChanges(
+  { root, shadowDir }: { root: string; shadowDir: string },
+  changes: readonly PathChange[],
+): Promise<string | null> {
+  const restorer = await openRestorer({ root, shadowDir });
+  // Deletions come first, so that a file may take the place of a folder and a folder that of a file.
+  for (const { path, before } of changes) {
+    const failure = before === null ? await restorer.remove(path) : null;
+    if (failure !== null) return failure;
+  }
+  for (const { path, before } of changes) {
+    const failure = before === null ? null : await restorer.put(path, before);
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+function failed(message: string): Reopening {
+  return { status: 'failed', message };
+}

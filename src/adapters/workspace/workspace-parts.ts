@@ -1,0 +1,64 @@
+/** What a workspace is put together from, whether it is opened for the first time or again. */
+
+import { join } from 'node:path';
+import type { RepositoryPlan } from './bare-repository.ts';
+import type { Checkout } from './checkout-layout.ts';
+import { emptyFoldersFile } from './empty-folders.ts';
+import { ObjectStore } from './object-store.ts';
+import { takeRuleFile } from './rule-files.ts';
+import type { SnapshotParts } from './snapshot.ts';
+import { crlfInIndex, type StartIndex } from './start-index.ts';
+import type { StartRules } from './start-rules.ts';
+import { TrackedPaths } from './tracked-paths.ts';
+
+export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
+  return {
+    gitDir: shadowDir,
+    objectFormat,
+    alternate: objects,
+    head: 'ref: refs/heads/none',
+    // Names that a checkout on Windows or macOS could not hold are judged by the walk; here they must pass.
+    core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
+  };
+}
+
+interface Knowledge {
+  readonly checkout: Checkout;
+  readonly shadowDir: string;
+  readonly index: StartIndex;
+  readonly rules: StartRules;
+  readonly fileMode: boolean;
+  readonly warnings: Set<string>;
+}
+
+export function snapshotParts({
+  checkout,
+  shadowDir,
+  index,
+  rules,
+  fileMode,
+  warnings,
+}: Knowledge): SnapshotParts {
+  const { root, objectFormat } = checkout;
+  const tracked = new TrackedPaths();
+  for (const [path, { mode }] of index.entries) {
+    if (mode === '160000') tracked.addSubmodule(path);
+    else tracked.addFile(path);
+  }
+  if (tracked.submodules.length > 0)
+    warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
+  return {
+    tree: { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    index,
+    fileMode,
+    clockFile: join(shadowDir, 'clock'),
+    emptyFoldersFile: emptyFoldersFile(shadowDir),
+    contents: {
+      root,
+      store: new ObjectStore(shadowDir, objectFormat),
+      conversions: (paths) => rules.conversions(paths),
+      crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
+      warn: (text) => warnings.add(text),
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** What a killed run left in the air: calls and commands that were under way, and what they had changed by then. */
+
+import { type PathChange, toCodeChanges } from '../domain/change.ts';
+import type { ToolCall } from '../domain/conversation.ts';
+import type { RunAction } from '../domain/events.ts';
+import type { RunState } from '../domain/state.ts';
+import type { ToolsPhase } from '../domain/tools-phase.ts';
+import type { Tool } from '../ports.ts';
+import { interruptedPrompt } from '../prompts.ts';
+
+export interface Settlement {
+  /** To be recorded before the run goes on. */
+  readonly actions: RunAction[];
+  /** Changes that nothing of the run explains. */
+  readonly foreign: PathChange[];
+}
+
+/**
+ * Puts down what was `found` in the work tree since the last event to whatever was under way. A call that had changed
+ * something is answered as interrupted. One that had not is left to be run, as if it had not begun; but not a command,
+ * since nobody knows what else it did.
+ */
+export function settleInterrupted(
+  state: RunState,
+  found: readonly PathChange[],
+  tools: readonly Tool[],
+): Settlement {
+  switch (state.phase.at) {
+    case 'verify': {
+      const changes = toCodeChanges(found, { by: 'verify' }, state.iterations);
+      return { actions: changes.length > 0 ? [{ type: 'change.recorded', changes }] : [], foreign: [] };
+    }
+    case 'tools':
+      return settleCalls(state.phase, { found, tools, iteration: state.iterations });
+    case 'model':
+    case 'continue':
+    case 'fix':
+    case 'ended':
+      return { actions: [], foreign: [...found] };
+  }
+}
+
+interface Traces {
+  readonly found: readonly PathChange[];
+  readonly tools: readonly Tool[];
+  readonly iteration: number;
+}
+
+function settleCalls(phase: ToolsPhase, { found, tools, iteration }: Traces): Settlement {
+  const open = openCalls(phase, tools);
+  const claimed = new Set<PathChange>();
+  const recorded: RunAction[] = [];
+  const answers: RunAction[] = [];
+  for (const group of groupsOf(open)) {
+    const isCommand = group[0].tool.lane === 'command';
+    // What is recorded already was all there was: the next look came after the calls had ended.
+    const isSettled = phase.captured || group.some(({ changed }) => changed.length > 0);
+    const own = isSettled ? [] : found.filter(({ path }) => isCommand || path === group[0].target);
+    if (own.length > 0) {
+      const source = {
+        by: 'tool' as const,
+        tool: group[0].tool.name,
+        calls: group.map(({ call }) => call.id),
+      };
+      recorded.push({ type: 'change.recorded', changes: toCodeChanges(own, source, iteration) });
+      for (const change of own) claimed.add(change);
+    }
+    for (const { call, changed } of group) {
+      const paths = [...changed, ...own.map(({ path }) => path)];
+      if (paths.length > 0 || isCommand) answers.push(interrupted(call, paths));
+    }
+  }
+  return { actions: [...recorded, ...answers], foreign: found.filter((change) => !claimed.has(change)) };
+}
+
+function interrupted(call: ToolCall, paths: readonly string[]): RunAction {
+  const outcome = { status: 'failed', reason: 'interrupted', text: interruptedPrompt(paths) } as const;
+  return { type: 'tool.completed', call: call.id, outcome, durationMs: 0 };
+}
+
+interface OpenCall {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  /** The path that it writes; null when it writes none. */
+  readonly target: string | null;
+  /** Paths that are already recorded as changed by it. */
+  readonly changed: readonly string[];
+}
+
+function openCalls({ calls, underWay }: ToolsPhase, tools: readonly Tool[]): OpenCall[] {
+  return calls.flatMap((call) => {
+    const changed = underWay.get(call.id);
+    const tool = tools.find(({ name }) => name === call.name);
+    return changed && tool ? [{ call, tool, target: targetOf(call, tool), changed }] : [];
+  });
+}
+
+/** Commands ran together, so that nobody can tell their changes apart; every other call stands for itself. */
+function groupsOf(open: readonly OpenCall[]): [OpenCall, ...OpenCall[]][] {
+  const [first, ...more] = open.filter(({ tool }) => tool.lane === 'command');
+  const alone = open.filter(({ tool }) => tool.lane !== 'command').map((call): [OpenCall] => [call]);
+  return first ? [[first, ...more], ...alone] : alone;
+}
+
+/** The files that these calls were asked to write, done or not. */
+export function writtenPaths(calls: readonly ToolCall[], tools: readonly Tool[]): string[] {
+  return calls.flatMap((call) => {
+    const tool = tools.find(({ name }) => name === call.name);
+    return (tool && targetOf(call, tool)) ?? [];
+  });
+}
+
+/** Null for a call that writes no file, or whose input its tool refuses. */
+function targetOf({ input }: ToolCall, tool: Tool): string | null {
+  const parsed = tool.schema.safeParse(input);
+  return parsed.success ? (tool.target?.(parsed.data) ?? null) : null;
+}

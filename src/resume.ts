@@ -1,0 +1,76 @@
+/** `patchsmith resume`: carries on a run that was killed, from its last recorded event. */
+
+import { findRun } from './adapters/storage/find-run.ts';
+import { readJournal } from './adapters/storage/read-journal.ts';
+import { readResult } from './adapters/storage/run-directory.ts';
+import { lockRun } from './adapters/storage/run-lock.ts';
+import type { RunOutcome } from './domain/outcome.ts';
+import { runIsBusy } from './run/prepare.ts';
+import { prepareResumed } from './run/prepare-resumed.ts';
+import { type RecordedRun, stateOf } from './run/recorded-run.ts';
+import type { EarlierPart, RunInput } from './run/session.ts';
+import { runPrepared } from './run.ts';
+
+export interface ResumeRequest {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  /** Take what others have changed in the work tree into the baseline. */
+  readonly acceptChanges: boolean;
+}
+
+/** `refused` has changed nothing. */
+export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };
+
+/** Of the settings, those of the output, of the sandbox and of the key's address count, and `--repo`; the rest is recorded. */
+export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
+  const found = findRun(run, input);
+  if (found.status === 'failed') return refused(found.message);
+  const { directory } = found;
+  const letGo = await lockRun(directory.path);
+  if (letGo === null) return refused(runIsBusy(directory.path));
+  try {
+    const earlier = readResult(directory);
+    // A run that ended for a broken machine has not come to its own end.
+    if (earlier?.status === 'finished' && earlier.outcome !== 'internal_error') {
+      const end = `${earlier.outcome} (exit ${earlier.exitCode})`;
+      return refused(
+        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed can be resumed.`,
+      );
+    }
+    const read = readJournal(directory.events);
+    if (read.status === 'failed') return refused(`${read.message} Begin anew with patchsmith run.`);
+    const recorded: RecordedRun = { directory, events: read.events, journalBytes: read.bytes };
+    const obstacle = whyNot(recorded);
+    if (obstacle !== null) return refused(obstacle);
+    const before = earlierPartOf(recorded, earlier?.warnings ?? []);
+    const outcome = await runPrepared(
+      input,
+      (session) => prepareResumed(session, recorded, { acceptChanges }),
+      before,
+    );
+    return { status: 'told', outcome };
+  } finally {
+    letGo();
+  }
+}
+
+/** Null when the recorded run can be carried on. */
+function whyNot({ events: [start] }: RecordedRun): string | null {
+  if (start.provider !== 'anthropic')
+    return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again.`;
+  const { root, plan, verify, setup } = start;
+  const given = [root, plan.allow, plan.protect, verify, setup.map(({ command }) => command)];
+  if (JSON.stringify(given).includes('***'))
+    return `The journal of the run ${start.runId} holds *** in place of a secret in its paths, globs or commands. Begin anew.`;
+  return null;
+}
+
+function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
+  const { runId, limits } = run.events[0];
+  const { now, startedAt } = stateOf(run);
+  return { runId, limits, spentMs: Math.max(0, now - startedAt), warnings };
+}
+
+function refused(problem: string): Resumed {
+  return { status: 'refused', problems: [problem] };
+}

@@ -1,0 +1,62 @@
+/** Brings another checkout of the same base to where the run stood. */
+
+import { revertChanges } from '../adapters/workspace/checkout.ts';
+import { type PathChange, sameState, toCodeChanges } from '../domain/change.ts';
+import type { RunAction } from '../domain/events.ts';
+import { usageError } from '../domain/outcome.ts';
+import { workTreeStates } from '../domain/work-tree-states.ts';
+import type { Sandbox, Workspace } from '../ports.ts';
+import { runSetup, type Stopped, stopped } from './prepare.ts';
+import type { RecordedRun } from './recorded-run.ts';
+import type { Session } from './session.ts';
+
+export interface Bringing {
+  readonly run: RecordedRun;
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  /** How the checkout, which is as the base in these paths, differs from where the run stood (`before`). */
+  readonly lacking: readonly PathChange[];
+  readonly iteration: number;
+}
+
+/**
+ * The setup commands run again, since what they made of ignored files is not here; then every recorded change is put in
+ * place. What setup commands changed beyond that is recorded as nobody's.
+ */
+export async function putIntoCheckout(
+  session: Session,
+  { run, workspace, sandbox, lacking, iteration }: Bringing,
+): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
+  const [start] = run.events;
+  const commands = start.setup.map(({ command }) => command);
+  const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
+  const ran = await runSetup(session, { commands, timeoutMs }, { workspace, sandbox });
+  if (ran.status === 'stopped') return ran;
+
+  const states = workTreeStates(run.events);
+  const wanted = new Map(lacking.map(({ path, before }) => [path, before]));
+  for (const { path } of ran.changes) {
+    const state = states.get(path);
+    if (state !== undefined) wanted.set(path, state);
+  }
+  const { root } = workspace;
+  const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
+  const failure = await revertChanges({ root, shadowDir: run.directory.shadowGit }, changes);
+  if (failure !== null)
+    return stopped(usageError(`The changes of the run cannot be put into ${root}: ${failure}`));
+
+  const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
+  for (const [path, state] of wanted) {
+    if (now.has(path) && !sameState(now.get(path) ?? null, state))
+      return stopped(
+        usageError(`${path} cannot be brought into ${root} as it was: its content reads otherwise there.`),
+      );
+  }
+  const others = ran.changes.filter(({ path }) => !wanted.has(path));
+  return { status: 'ok', actions: recordedAsOutside(others, iteration) };
+}
+
+function recordedAsOutside(changes: readonly PathChange[], iteration: number): RunAction[] {
+  if (changes.length === 0) return [];
+  return [{ type: 'change.recorded', changes: toCodeChanges(changes, { by: 'outside' }, iteration) }];
+}

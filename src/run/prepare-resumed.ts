@@ -1,0 +1,211 @@
+/** Everything before a killed run goes on: its checkout, its sandbox, and what it left in the air. */
+
+import { unlessAborted } from '../adapters/inputs/interrupt.ts';
+import { pathPolicy } from '../adapters/inputs/path-policy.ts';
+import { obstacleTo } from '../adapters/publishers/patch-file.ts';
+import { endLeftovers, openSandbox } from '../adapters/sandboxes/registry.ts';
+import { reopenJournal } from '../adapters/sinks/journal.ts';
+import { clearScratch } from '../adapters/storage/run-directory.ts';
+import { findCheckout, type Reopening, reopenWorkspace } from '../adapters/workspace/checkout.ts';
+import { type Settlement, settleInterrupted, writtenPaths } from '../agent/interrupted-calls.ts';
+import type { PathChange } from '../domain/change.ts';
+import type { RunAction, RunEvent } from '../domain/events.ts';
+import { count, sandboxUnavailable, usageError } from '../domain/outcome.ts';
+import { SeenLines } from '../domain/seen-files.ts';
+import { advance, type RunState } from '../domain/state.ts';
+import { workTreeStates } from '../domain/work-tree-states.ts';
+import type { Sandbox, Tool } from '../ports.ts';
+import { createTools } from '../tools/registry.ts';
+import { putIntoCheckout } from './into-checkout.ts';
+import { openProvider } from './model.ts';
+import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
+import { type RecordedRun, stateOf } from './recorded-run.ts';
+import { absolutePath, type Session } from './session.ts';
+
+/** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
+export async function prepareResumed(
+  session: Session,
+  run: RecordedRun,
+  { acceptChanges }: { acceptChanges: boolean },
+): Promise<Ready | Stopped> {
+  const { settings, cwd, env } = session.input;
+  const { directory, events } = run;
+  const [start] = events;
+  const found = await findCheckout(
+    settings.repo === null ? start.root : absolutePath(cwd, settings.repo),
+    env,
+  );
+  if (found.status === 'failed')
+    return stopped(
+      usageError(`${found.message} The run worked in ${start.root}; --repo names another place.`),
+    );
+  const { checkout } = found;
+  if (`${directory.path}/`.startsWith(`${checkout.root}/`))
+    return stopped(
+      usageError(`The run directory ${directory.path} lies in the work tree ${checkout.root}. Move it out.`),
+    );
+  const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
+  if (obstacle !== null) return stopped(usageError(obstacle));
+
+  await endLeftovers(directory.agentGit);
+  clearScratch(directory);
+  const tools = createTools(start.toolSettings);
+  const opening = Promise.all([
+    openProvider(session, { provider: 'anthropic', model: start.model, settings: start.modelSettings }),
+    reopenWorkspace(
+      checkout,
+      { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
+      {
+        base: stateOf(run).base,
+        states: workTreeStates(events),
+        written: writtenPaths(callsOf(events), tools),
+      },
+    ),
+  ]);
+  const both = await unlessAborted(session.input.interrupt, opening);
+  if (both === null) return stopped(interruptedOutcome(session));
+  const [providing, reopened] = both;
+  if (providing.status === 'failed') return stopped(usageError(providing.message));
+  if (reopened.status === 'failed') return stopped(usageError(reopened.message));
+
+  if (start.sandbox === 'none' && settings.sandbox === 'required') {
+    const why = 'The run began without a sandbox, so it cannot go on in one';
+    return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or begin anew.`));
+  }
+  const opened = await openSandbox({
+    // What the model was told of the sandbox stays true to the end.
+    mode: start.sandbox === 'none' ? 'off' : 'required',
+    root: checkout.root,
+    agentGit: reopened.workspace.agentGit,
+    scratchDir: directory.scratch,
+    hostEnv: env,
+  });
+  if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
+  const { sandbox } = opened;
+  const settled = await settle({ session, run, reopened, sandbox, tools, acceptChanges }).catch(
+    async (error: unknown) => {
+      await session.close(sandbox);
+      throw error;
+    },
+  );
+  if (settled.status === 'stopped') {
+    await session.close(sandbox);
+    return settled;
+  }
+  for (const warning of opened.warnings) session.warn(warning);
+  if (start.sandbox === 'none') session.warn('COMMANDS RUN WITHOUT A SANDBOX, as when the run began.');
+  session.directory = directory;
+  const { redact } = session;
+  return {
+    status: 'ready',
+    directory,
+    start,
+    beginning: {
+      first: settled.first,
+      state: advance(settled.state, settled.first),
+      actions: settled.actions,
+      seen: seenBy(events),
+      openJournal: () => reopenJournal(directory.events, run.journalBytes, redact),
+    },
+    provider: providing.provider,
+    workspace: reopened.workspace,
+    sandbox,
+    tools,
+    permits: pathPolicy(start.plan),
+    clock: session.input.now,
+    interrupt: session.interrupt,
+    redact,
+    sinks: [],
+    judge: (outcome) => outcome,
+  };
+}
+
+interface Unsettled {
+  readonly session: Session;
+  readonly run: RecordedRun;
+  readonly reopened: Extract<Reopening, { status: 'ok' }>;
+  readonly sandbox: Sandbox;
+  readonly tools: readonly Tool[];
+  readonly acceptChanges: boolean;
+}
+
+interface Settled {
+  readonly status: 'settled';
+  readonly first: RunEvent;
+  /** Before the first event. */
+  readonly state: RunState;
+  readonly actions: readonly RunAction[];
+}
+
+/** Puts every difference in the work tree down to a cause, and brings in what another checkout lacks. */
+async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
+  const { session, run, reopened, sandbox, tools, acceptChanges } = unsettled;
+  const { workspace, found } = reopened;
+  const isOther = session.input.settings.repo !== null;
+  const state = stateOf(run);
+  // In another checkout nothing of what was under way can have left a trace.
+  const settlement = settleInterrupted(state, isOther ? [] : found, tools);
+  const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
+  if (foreign.length > 0 && !acceptChanges) return stopped(usageError(refusalOf(foreign, unsettled)));
+
+  const brought: Settlement['actions'] = [];
+  if (isOther) {
+    const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
+    const put = await putIntoCheckout(session, {
+      run,
+      workspace,
+      sandbox,
+      lacking,
+      iteration: state.iterations,
+    });
+    if (put.status === 'stopped') return put;
+    brought.push(...put.actions);
+  }
+  if (foreign.length > 0) {
+    await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
+    session.warn(`Taken into the baseline: ${named(foreign)}.`);
+  }
+  const first: RunEvent = {
+    type: 'run.resumed',
+    patchsmith: session.input.version,
+    base: workspace.base,
+    accepted: foreign,
+    iteration: state.iterations,
+    seq: state.seq + 1,
+    at: session.startedAt,
+  };
+  return { status: 'settled', first, state, actions: [...brought, ...settlement.actions] };
+}
+
+function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: Unsettled): string {
+  const what = `${reopened.workspace.root} is not as the run left it: ${named(foreign)}`;
+  const isFresh = foreign.every(({ path }) => reopened.asInBase.has(path));
+  const fresh =
+    isFresh && session.input.settings.repo === null
+      ? `, or name it with --repo ${run.events[0].root} to have the run's changes put into it`
+      : '';
+  return `${what}. Put back what has changed, or take it into the baseline with --accept-changes${fresh}.`;
+}
+
+/** Paths that a sentence names. */
+const MAX_NAMED = 20;
+
+function named(changes: readonly PathChange[]): string {
+  const names = changes.slice(0, MAX_NAMED).map(({ path, before, after }) => {
+    return `${path} (${before === null ? 'new' : after === null ? 'deleted' : 'changed'})`;
+  });
+  const more = changes.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more file')}` : ''}`;
+}
+
+function callsOf(events: readonly RunEvent[]) {
+  return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
+}
+
+function seenBy(events: readonly RunEvent[]): SeenLines {
+  const seen = new SeenLines();
+  for (const event of events) {
+    if (event.type === 'tool.completed') for (const note of event.seen ?? []) seen.recall(note);
+  }
+  return seen;
+}

@@ -1,0 +1,18 @@
+/** A run that has been read back from its directory. */
+
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { RunEvent } from '../domain/events.ts';
+import { advance, type RunState, startOf } from '../domain/state.ts';
+
+/** A run as its directory tells of it. */
+export interface RecordedRun {
+  readonly directory: RunDirectory;
+  readonly events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]];
+  /** Length of the journal without a torn last line. */
+  readonly journalBytes: number;
+}
+
+/** The state after the last event that was recorded. */
+export function stateOf({ events: [start, ...rest] }: RecordedRun): RunState {
+  return rest.reduce(advance, startOf(start));
+}
