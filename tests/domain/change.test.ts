@@ -92,6 +92,22 @@ describe('ChangeLedger', () => {
     expect(ledger.unexplained()).toEqual([{ path: 'a', by: 'verify' }]);
   });
 
+  test('a change that is accepted becomes the baseline, but where the model has been it is only told', () => {
+    const ledger = ledgerOf([{ path: 'own', before: file('1'), after: file('2') }]);
+    const foreign: PathChange[] = [
+      { path: 'own', before: file('2'), after: file('3') },
+      { path: 'theirs', before: file('1'), after: file('3') },
+    ];
+    for (const change of foreign) ledger.accept(change);
+    for (const change of toCodeChanges([{ path: 'theirs', before: file('3'), after: file('4') }], byTool, 2))
+      ledger.record(change);
+    expect(ledger.net()).toEqual([
+      { path: 'own', before: file('1'), after: file('2') },
+      { path: 'theirs', before: file('3'), after: file('4') },
+    ]);
+    expect(ledger.unexplained()).toEqual([{ path: 'own', by: 'outside' }]);
+  });
+
   test('the net of any sequence of states is first state to last state', () => {
     const states = fc.array(
       fc.dictionary(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../src/domain/conversation.ts';
+import { advance } from '../../src/domain/state.ts';
 import { call, commandEnd, completed, stateAfter, turn } from '../support/events.ts';
 
 describe('the fold of a run', () => {
@@ -143,5 +144,53 @@ describe('the fold of a run', () => {
     expect(
       stateAfter([...again, ...again, turn({ calls: [call('b')] }), completed('b', 'other')]).repeats,
     ).toBe(1);
+  });
+
+  test('of a resumed run forgets the time it was dead and what stopped it, and nothing else', () => {
+    const before = [
+      turn({ usage: { ...noUsage, output: 7 } }),
+      { type: 'run.interrupted', interruption: { cause: 'deadline' } },
+    ] as const;
+    const killed = stateAfter(before);
+    const base = { ...killed.base, tree: 't1' };
+    const resumed = advance(killed, {
+      type: 'run.resumed',
+      patchsmith: '0.0.0',
+      base,
+      accepted: [],
+      iteration: 1,
+      seq: killed.seq + 1,
+      at: killed.now + 1_000_000,
+    });
+    expect(resumed.now - resumed.startedAt).toBe(killed.now - killed.startedAt);
+    const { startedAt, now, seq } = resumed;
+    expect(resumed).toEqual({ ...killed, startedAt, now, seq, base, interruption: null });
+  });
+
+  test('knows which calls are under way and what they are recorded to have changed', () => {
+    const state = stateAfter([
+      turn({ calls: [call('a'), call('b'), call('c')] }),
+      { type: 'tool.started', call: call('a'), iteration: 1 },
+      { type: 'tool.started', call: call('b'), iteration: 1 },
+      {
+        type: 'change.recorded',
+        changes: [
+          {
+            path: 'new',
+            from: 'old',
+            kind: 'rename',
+            before: null,
+            after: null,
+            source: { by: 'tool', tool: 'run_command', calls: ['a', 'b'] },
+            iteration: 1,
+          },
+        ],
+      },
+      completed('a'),
+    ]);
+    expect(state.phase).toMatchObject({
+      underWay: new Map([['b', ['old', 'new']]]),
+      captured: true,
+    });
   });
 });

@@ -32,7 +32,7 @@ function linesOf(journal: string): string[] {
 test('a run that is killed again and again, in its sandbox, comes to its end', {
   timeout: 120_000,
 }, async () => {
-  const { root } = await makeRepository(FILES);
+  const { root, git } = await makeRepository(FILES);
   const runDir = join(temporaryFolder(), 'run');
   const server = await startClaudeServer({ turns: patient([edit, command, { text: 'Done.' }]), apiKey: KEY });
   try {
@@ -69,6 +69,16 @@ test('a run that is killed again and again, in its sandbox, comes to its end', {
       ['b.txt', 'delete'],
       ['c.txt', 'create'],
     ]);
+    const again = (...args: string[]) =>
+      execa(process.execPath, [CLI, ...args], { ...environment(server.url), cwd: root, reject: false });
+    const replayed = await again('replay', runDir);
+    expect([replayed.exitCode, replayed.stderr]).toEqual([
+      2,
+      expect.stringContaining('was killed and resumed'),
+    ]);
+    const undone = await again('undo', runDir);
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(await git('status', '--porcelain')).toBe('');
   } finally {
     await server.close();
   }

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cutRun, type RunEnd } from '../support/recorded-run.ts';
-import { removeFolders } from '../support/repository.ts';
+import { removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -266,6 +266,24 @@ describe('a run directory', () => {
     expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
     expect(readFileSync(join(other, 'new.txt'), 'utf8')).toBe('moved\n');
     expect(existsSync(join(other, 'old.txt'))).toBe(false);
+  });
+
+  test('that was moved sets the other checkout up again, and keeps what setup commands had changed', async () => {
+    const plan = join(temporaryFolder(), 'plan.md');
+    const setup = '[mkdir -p ignored; echo tool > ignored/tool; echo generated > gen.txt]';
+    writeFileSync(
+      plan,
+      `---\nsetup: ${setup}\nverify: [test -e ignored/tool]\nprotect: [b.txt]\n---\nDo it.\n`,
+    );
+    const forbidden = { calls: [call('write_file', { path: 'b.txt', content: 'x' })] };
+    const run = await cutRun(FILES, [edit, forbidden, write], { plan, message: null });
+    run.goBackTo(seqOf(run, 'tool.completed'));
+    const other = join(temporaryFolder(), 'checkout');
+    execFileSync('git', ['clone', '--quiet', run.root, other]);
+    const end = ended(await run.resume({ repo: other }));
+    expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', run.patch]);
+    expect(outcomesOf(end)[1]).toMatchObject({ reason: 'policy' });
+    expect(readFileSync(join(other, 'gen.txt'), 'utf8')).toBe('generated\n');
   });
 
   test('another checkout with another base is refused with what differs', async () => {

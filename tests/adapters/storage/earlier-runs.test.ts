@@ -44,13 +44,16 @@ function read(...lines: string[]) {
 describe('a journal is read back', () => {
   test('event by event, without the line that was cut short when the run died', () => {
     const lines = [JSON.stringify(first), JSON.stringify(second)];
-    expect(read(...lines, '')).toEqual({ status: 'ok', events: [first, second], torn: false });
-    expect(read(...lines)).toEqual({ status: 'ok', events: [first], torn: true });
-    expect(read(...lines, '{"type":')).toEqual({ status: 'ok', events: [first, second], torn: true });
+    const one = { status: 'ok', events: [first], bytes: Buffer.byteLength(`${lines[0]}\n`) };
+    const both = { status: 'ok', events: [first, second], bytes: Buffer.byteLength(`${lines.join('\n')}\n`) };
+    expect(read(...lines, '')).toEqual({ ...both, torn: false });
+    expect(read(...lines)).toEqual({ ...one, torn: true });
+    expect(read(...lines, '{"type":')).toEqual({ ...both, torn: true });
+    expect(read(...lines, '\0\0\0', '')).toEqual({ ...both, torn: true });
   });
 
   test.each([
-    [['{'], 'line 2: no JSON; the line is torn or damaged.'],
+    [['{', JSON.stringify(second)], 'line 2: no JSON; the line is torn or damaged.'],
     [['[]'], 'line 2: not an event.'],
     [['{"type":"x","seq":2,"at":1}'], 'line 2: not an event of this version (type: '],
     [

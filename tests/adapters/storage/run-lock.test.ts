@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+test('a run directory is locked for one, until that one lets go', async () => {
+  const folder = tempFolder();
+  const letGo = await lockRun(folder);
+  expect(letGo).not.toBeNull();
+  expect(await lockRun(folder)).toBeNull();
+  letGo?.();
+  const again = await lockRun(folder);
+  expect(again).not.toBeNull();
+  again?.();
+});
+
+test('the lock of a process that was killed is gone with it', async () => {
+  const folder = tempFolder();
+  const script = `const { lockRun } = await import(${JSON.stringify(resolve('src/adapters/storage/run-lock.ts'))});
+    await lockRun(${JSON.stringify(folder)});
+    console.log('locked');
+    setInterval(() => {}, 1_000);`;
+  const holder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  await once(holder.stdout, 'data');
+  expect(await lockRun(folder)).toBeNull();
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  const letGo = await lockRun(folder);
+  expect(letGo).not.toBeNull();
+  letGo?.();
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { settleInterrupted } from '../../src/agent/interrupted-calls.ts';
+import { type PathChange, toCodeChanges } from '../../src/domain/change.ts';
+import type { RunAction } from '../../src/domain/events.ts';
+import { createTools } from '../../src/tools/registry.ts';
+import { call, completed, stateAfter, turn } from '../support/events.ts';
+
+const tools = createTools({ commandTimeoutMs: 1_000, maxCommandTimeoutMs: 1_000 });
+const read = call('read', 'read_file', { path: 'a' });
+const one = call('one', 'write_file', { path: 'one', content: '1' });
+const two = call('two', 'write_file', { path: 'two', content: '2' });
+const command = call('command', 'run_command', { command: 'make' });
+const other = call('other', 'run_command', { command: 'make more' });
+
+const made = (path: string): PathChange => ({
+  path,
+  before: null,
+  after: { mode: '100644', blob: path, size: 1 },
+});
+const started = (...calls: (typeof read)[]): RunAction[] =>
+  calls.map((one) => ({ type: 'tool.started', call: one, iteration: 1 }));
+const recorded = (path: string, tool: string, ...calls: string[]): RunAction => ({
+  type: 'change.recorded',
+  changes: toCodeChanges([made(path)], { by: 'tool', tool, calls }, 1),
+});
+
+/** What is recorded (calls and paths), who is told `interrupted`, and what is nobody's. */
+function settled(actions: readonly RunAction[], ...found: string[]) {
+  const { actions: told, foreign } = settleInterrupted(stateAfter(actions), found.map(made), tools);
+  return {
+    recorded: told.flatMap((action) =>
+      action.type === 'change.recorded' ? action.changes.map(({ path, source }) => [path, source.by]) : [],
+    ),
+    interrupted: told.flatMap((action) =>
+      action.type === 'tool.completed' && action.outcome.status === 'failed' ? [action.call] : [],
+    ),
+    foreign: foreign.map(({ path }) => path),
+  };
+}
+
+describe('what a killed run left in the air', () => {
+  test('a read, and a write that has not happened, are left to be run', () => {
+    const none = { recorded: [], interrupted: [], foreign: [] };
+    expect(settled([turn({ calls: [read] }), ...started(read)])).toEqual(none);
+    expect(settled([turn({ calls: [one, two] }), ...started(one, two)])).toEqual(none);
+  });
+
+  test('a write that has happened is told interrupted, its neighbour is left to be run', () => {
+    expect(settled([turn({ calls: [one, two] }), ...started(one, two)], 'stranger', 'two')).toEqual({
+      recorded: [['two', 'tool']],
+      interrupted: ['two'],
+      foreign: ['stranger'],
+    });
+  });
+
+  test('a write whose change is recorded already is told so', () => {
+    const actions = [turn({ calls: [one, two] }), ...started(one, two), recorded('one', 'write_file', 'one')];
+    expect(settled(actions, 'one')).toEqual({ recorded: [], interrupted: ['one'], foreign: ['one'] });
+  });
+
+  test('commands are always told, and all that has changed is put down to all of them', () => {
+    const actions = [turn({ calls: [command, other] }), ...started(command, other)];
+    expect(settled(actions)).toEqual({ recorded: [], interrupted: ['command', 'other'], foreign: [] });
+    const { actions: told } = settleInterrupted(stateAfter(actions), [made('x')], tools);
+    expect(told[0]).toMatchObject({ changes: [{ source: { calls: ['command', 'other'] } }] });
+  });
+
+  test('what changed after commands had ended is nobody’s', () => {
+    const lane = [turn({ calls: [command, other] }), ...started(command, other)];
+    const late = { recorded: [], interrupted: ['other'], foreign: ['late'] };
+    expect(settled([...lane, completed('command')], 'late')).toEqual(late);
+    const noted = [...lane, recorded('x', 'run_command', 'command', 'other'), completed('command')];
+    expect(settled(noted, 'late')).toEqual(late);
+  });
+
+  test('while verify commands ran everything is theirs, and while the model was asked nobody’s', () => {
+    const { actions } = settleInterrupted(stateAfter([turn()], { verify: ['make'] }), [made('x')], tools);
+    expect(actions).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
+    expect(settled([], 'x')).toEqual({ recorded: [], interrupted: [], foreign: ['x'] });
+  });
+});
