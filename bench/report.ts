@@ -1,0 +1,56 @@
+/** The rows as a table, and the page that they are kept on. */
+
+import { cpus, release, totalmem } from 'node:os';
+import type { Row } from './scenarios.ts';
+
+/** A line for the terminal. */
+export function lineOf(row: Row): string {
+  const { aim } = row;
+  const verdict = aim === null ? '' : `  ${figureOf(aim)}  ${isMet(row) ? 'met' : 'MISSED'}`;
+  return `${row.what}: ${[amount(row, row.product), `floor ${amount(row, row.floor)}`, `bundled ${amount(row, row.bundled)}`].join(' · ')}${verdict}`;
+}
+
+/** A table in Markdown. */
+export function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map((row) =>
+    [
+      row.what,
+      ...[row.product, row.floor, row.bundled].map((value) => amount(row, value)),
+      row.aim === null ? '' : figureOf(row.aim),
+      row.aim === null ? '' : isMet(row) ? 'met' : '**missed**',
+    ].join(' | '),
+  );
+  return [
+    '| what | patchsmith | floor | floor, bundled | figure (aim) | |',
+    '|---|---|---|---|---|---|',
+    ...lines.map((line) => `| ${line} |`),
+  ].join('\n');
+}
+
+/** Date, processor, memory, kernel and node of this machine, on one line. */
+export function machineLine(now: Date): string {
+  const processors = cpus();
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return `${now.toISOString().slice(0, 10)} · ${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'} · ${memory} · Linux ${release()} · node ${process.version}`;
+}
+
+/** Puts the table between the page's two marks; what people wrote around it stays. */
+export function withTable(page: string, table: string): string {
+  const [begin, end] = ['<!-- measured -->', '<!-- /measured -->'];
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) throw new Error(`The page has no ${begin} … ${end}.`);
+  return `${before}${begin}\n${table}\n${end}${after}`;
+}
+
+function isMet({ aim }: Row): boolean {
+  return aim !== null && aim.figure <= aim.atMost;
+}
+
+function figureOf({ figure, atMost, as }: NonNullable<Row['aim']>): string {
+  return `${figure.toFixed(figure < 10 ? 2 : 0)} ${as} (≤ ${atMost})`;
+}
+
+function amount({ unit }: Row, value: number | null): string {
+  return value === null ? '–' : `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+}

@@ -1,0 +1,100 @@
+/** Runs one client on one script and takes its times. */
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
+import type { Exchange, Order, Report } from './api-server.ts';
+import type { Usage } from './usage.ts';
+
+export interface Measured extends Usage {
+  /** From the start of the process to its first request. */
+  readonly startMs: number;
+  /** From the last answer to the end of the process. */
+  readonly exitMs: number;
+  /** From each answer to the request that follows it: what the client did with the answer. */
+  readonly turnMs: readonly number[];
+}
+
+export interface ApiServer {
+  serve(turns: readonly ScriptedTurn[]): Promise<string>;
+  /** Ends what `serve` began and tells what happened. Throws when the client sent what the API would refuse. */
+  stop(): Promise<readonly Exchange[]>;
+  close(): void;
+}
+
+export function forkApiServer(program: string): ApiServer {
+  const child = fork(program, { execArgv: [] });
+  return {
+    async serve(turns) {
+      const report = await ask(child, { type: 'start', turns: [...turns] });
+      if (report.type !== 'started') throw new Error('The API server answered out of turn.');
+      return report.url;
+    },
+    async stop() {
+      const report = await ask(child, { type: 'stop' });
+      if (report.type !== 'stopped') throw new Error('The API server answered out of turn.');
+      if (report.refusals.length > 0) throw new Error(`The API refused: ${report.refusals.join('; ')}`);
+      return report.exchanges;
+    },
+    close: () => child.disconnect(),
+  };
+}
+
+/** Runs the client in `root` to its end. Throws when it fails. */
+export async function measure(
+  server: ApiServer,
+  command: readonly string[],
+  root: string,
+  turns: readonly ScriptedTurn[],
+): Promise<Measured> {
+  const own = mkdtempSync(join(tmpdir(), 'patchsmith-bench-run-'));
+  const url = await server.serve(turns);
+  const [program = '', ...args] = [...command, 'Carry out the script.'];
+  const usageFile = join(own, 'usage.json');
+  const { PATH, HOME } = process.env;
+  const env = {
+    PATH,
+    HOME,
+    RUNNER_TEMP: own,
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'sk-ant-bench-0123456789',
+    BENCH_USAGE: usageFile,
+  };
+  const startedAt = steadyMs();
+  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [exitCode] = await once(child, 'exit');
+  const endedAt = steadyMs();
+  const exchanges = await server.stop();
+  const [first, last] = [exchanges[0], exchanges.at(-1)];
+  if (exitCode !== 0 || !first || !last || exchanges.length !== turns.length) {
+    throw new Error(
+      `${program} ${args.join(' ')} ended with ${exitCode} after ${exchanges.length} requests:\n${said}`,
+    );
+  }
+  const usage: Usage = JSON.parse(readFileSync(usageFile, 'utf8'));
+  rmSync(own, { recursive: true, force: true });
+  return {
+    ...usage,
+    startMs: first.arrived - startedAt,
+    exitMs: endedAt - last.answered,
+    turnMs: exchanges.slice(1).map(({ arrived }, at) => arrived - (exchanges[at]?.answered ?? 0)),
+  };
+}
+
+async function ask(child: ChildProcess, order: Order): Promise<Report> {
+  const answer = once(child, 'message');
+  child.send(order);
+  const [report] = await answer;
+  return report as Report;
+}
+
+function steadyMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

@@ -1,0 +1,211 @@
+/** What is measured, and how a row of the report comes out of it. */
+
+import { execFileSync } from 'node:child_process';
+import { CLIENTS, type ClientName, type Programs } from './clients.ts';
+import { EDITED, restore } from './repositories.ts';
+import { type ApiServer, type Measured, measure } from './run-client.ts';
+import { FAULTS, faults, kindsOf, largeOutput, parallelCommands, type TurnKind, workOf } from './scripts.ts';
+import type { SnapshotTimes } from './snapshot.ts';
+
+/** One row. `against` is what the product is compared with; `figure` is what the aim is about. */
+export interface Row {
+  readonly what: string;
+  readonly unit: 'ms' | 'MB';
+  readonly product: number;
+  readonly floor: number | null;
+  readonly bundled: number | null;
+  readonly aim: { readonly figure: number; readonly atMost: number; readonly as: string } | null;
+}
+
+export interface Bench {
+  readonly programs: Programs;
+  readonly server: ApiServer;
+  readonly rounds: number;
+  /** Roots by the number of their files; made when they are first asked for. */
+  repository(files: number): string;
+}
+
+type Runs = Readonly<Record<ClientName, readonly Measured[]>>;
+const SMALL = 60;
+const MEGABYTE = 1_000_000;
+
+export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
+  async start(bench) {
+    const runs = await interleaved(bench, SMALL, workOf(4, ['read', 'edit', 'command']));
+    const row = rowMaker(runs);
+    return [
+      row('start to first request', 'ms', (run) => run.startMs, 0.6),
+      row('last answer to exit', 'ms', (run) => run.exitMs, 0.5),
+      row('CPU of 4 turns, children included', 'ms', (run) => run.cpuMs),
+      row('peak RSS of 4 turns', 'MB', (run) => run.peakRss / MEGABYTE, 1),
+    ];
+  },
+
+  async turns(bench) {
+    const kinds = ['read', 'edit', 'command'] as const;
+    const runs = await interleaved(bench, SMALL, workOf(25, kinds));
+    const row = rowMaker(runs);
+    const of = (kind: TurnKind) => (run: Measured) =>
+      median(run.turnMs.filter((_, at) => kindsOf(25, kinds)[at] === kind));
+    const command = row('a turn with one command', 'ms', of('command'));
+    return [
+      row('a turn with one read, of 25 turns', 'ms', of('read'), 1.5),
+      row('a turn with one edit, of 25 turns', 'ms', of('edit'), 1.5),
+      { ...command, aim: { figure: command.product - (command.floor ?? 0), atMost: 10, as: 'floor + ms' } },
+      row('CPU of 25 turns, children included', 'ms', (run) => run.cpuMs),
+      row('peak RSS of 25 turns', 'MB', (run) => run.peakRss / MEGABYTE, 1),
+    ];
+  },
+
+  async long(bench) {
+    const runs = await interleaved(bench, SMALL, workOf(200, ['read', 'edit']), 0.4);
+    const short = await interleaved(bench, SMALL, workOf(4, ['read', 'edit']), 0.4, ['product']);
+    const row = rowMaker(runs);
+    const window = (turn: number) => (run: Measured) => median(run.turnMs.slice(turn - 6, turn + 5));
+    const growth = medianOf(runs.product, rss) - medianOf(short.product, rss);
+    const late = row('around turn 190 of 200', 'ms', window(190));
+    return [
+      row('a turn without commands, of 200 turns', 'ms', (run) => median(run.turnMs), 1.5),
+      row('around turn 10 of 200', 'ms', window(10)),
+      {
+        ...late,
+        aim: {
+          figure: medianOf(runs.product, (run) => window(190)(run) / window(10)(run)),
+          atMost: 1.1,
+          as: '× turn 10',
+        },
+      },
+      row('CPU of 200 turns', 'ms', (run) => run.cpuMs),
+      {
+        ...row('peak RSS of 200 turns', 'MB', rss, 1),
+      },
+      {
+        ...plain('growth of peak RSS from 4 to 200 turns', 'MB', growth),
+        aim: { figure: growth, atMost: 20, as: 'MB' },
+      },
+    ];
+  },
+
+  async parallel(bench) {
+    const runs = await interleaved(bench, SMALL, parallelCommands(6), 0.6);
+    const row = rowMaker(runs)('a turn with 8 commands of 0.2 s', 'ms', (run) => median(run.turnMs));
+    return [{ ...row, aim: { figure: row.product, atMost: 270, as: 'ms' } }];
+  },
+
+  async output(bench) {
+    const runs = await interleaved(bench, SMALL, largeOutput(), 0.6);
+    const short = await interleaved(bench, SMALL, workOf(2, ['command']), 0.6, ['product']);
+    const more = medianOf(runs.product, rss) - medianOf(short.product, rss);
+    return [
+      rowMaker(runs)('a command with 50 MB of output', 'ms', (run) => run.turnMs[0] ?? 0, 1.2),
+      {
+        ...plain('peak RSS on top of a command without output', 'MB', more),
+        aim: { figure: more, atMost: 10, as: 'MB' },
+      },
+    ];
+  },
+
+  async files(bench) {
+    const work = workOf(2, ['read']);
+    const many = await interleaved(bench, 50_000, work, 0.6);
+    const few = await interleaved(bench, SMALL, work, 0.6, ['product']);
+    const row = rowMaker(many)('start on 50,000 files', 'ms', (run) => run.startMs);
+    const onFew = medianOf(few.product, (run) => run.startMs);
+    return [{ ...row, aim: { figure: row.product / onFew, atMost: 1.15, as: '× start on 60 files' } }];
+  },
+
+  async memory(bench) {
+    const runs = await interleaved(bench, 200_000, workOf(4, ['read', 'edit', 'command']), 0.2, ['product']);
+    const most = medianOf(runs.product, rss);
+    return [
+      { ...plain('peak RSS on 200,000 files', 'MB', most), aim: { figure: most, atMost: 300, as: 'MB' } },
+    ];
+  },
+
+  async faults(bench) {
+    const runs = await interleaved(bench, SMALL, faults(), 0.2, ['product']);
+    return FAULTS.map(([name], at) => {
+      const cost = medianOf(runs.product, (run) => run.turnMs[2 * at] ?? 0);
+      return {
+        ...plain(`${name}, until the next try`, 'ms', cost),
+        aim: { figure: cost, atMost: 1_000, as: 'ms' },
+      };
+    });
+  },
+
+  'snapshot-5000': (bench) => snapshot(bench, 5_000),
+  'snapshot-50000': (bench) => snapshot(bench, 50_000),
+  'snapshot-200000': (bench) => snapshot(bench, 200_000),
+};
+
+/** What a quick look leaves out: large trees and long scripts. */
+export const SLOW: ReadonlySet<string> = new Set([
+  'long',
+  'files',
+  'memory',
+  'snapshot-50000',
+  'snapshot-200000',
+]);
+
+async function snapshot(bench: Bench, files: number): Promise<Row[]> {
+  const root = bench.repository(files);
+  restore(root);
+  const args = [bench.programs.snapshot, root, EDITED, String(bench.rounds)];
+  const times: SnapshotTimes = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  const [product, floor] = [median(times.snapshotMs), median(times.statusMs)];
+  return [
+    {
+      ...plain(`snapshot of ${files.toLocaleString('en-US')} files (floor: git status)`, 'ms', product),
+      floor,
+      aim: { figure: product / floor, atMost: 1, as: '× git status' },
+    },
+  ];
+}
+
+/** Runs the clients in turns, so that what the machine does meanwhile falls on all of them alike. */
+async function interleaved(
+  { programs, server, rounds, repository }: Bench,
+  files: number,
+  turns: Parameters<typeof measure>[3],
+  share = 1,
+  clients: readonly ClientName[] = CLIENTS,
+): Promise<Runs> {
+  const root = repository(files);
+  const runs: Record<ClientName, Measured[]> = { product: [], floor: [], bundled: [] };
+  const times = Math.max(3, Math.round(rounds * share));
+  for (let round = 0; round < times; round += 1) {
+    for (const client of clients) {
+      restore(root);
+      runs[client].push(await measure(server, programs.clients[client], root, turns));
+    }
+  }
+  return runs;
+}
+
+/** Makes rows of medians; `atMost` is the aim for the ratio to the unbundled floor. */
+function rowMaker(runs: Runs) {
+  return (what: string, unit: Row['unit'], of: (run: Measured) => number, atMost?: number): Row => {
+    const [product, floor, bundled] = CLIENTS.map((client) => medianOf(runs[client], of));
+    const row = { ...plain(what, unit, product ?? 0), floor: floor ?? null, bundled: bundled ?? null };
+    if (atMost === undefined || !floor) return row;
+    return { ...row, aim: { figure: row.product / floor, atMost, as: '× floor' } };
+  };
+}
+
+function plain(what: string, unit: Row['unit'], product: number): Row {
+  return { what, unit, product, floor: null, bundled: null, aim: null };
+}
+
+function rss(run: Measured): number {
+  return run.peakRss / MEGABYTE;
+}
+
+function medianOf(runs: readonly Measured[], of: (run: Measured) => number): number {
+  return median(runs.map(of));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+}
