@@ -120,6 +120,8 @@ export interface Workspace {
    * repository, so that every state can be had again.
    */
   capture(scope: 'all' | readonly string[]): Promise<PathChange[]>;
+  /** Draws a line before commands run, so that what had changed before is not put down to them. */
+  drawLine(): Promise<Line>;
   /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
   ignoredWrites(): Promise<string[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
@@ -128,6 +130,16 @@ export interface Workspace {
   rebase(changes: readonly PathChange[]): Promise<void>;
   /** Builds the patch of the net changes on the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+/** A moment of the work tree. `changes` were captured when it was drawn; what is not among them may still be older. */
+export interface Line {
+  readonly changes: readonly PathChange[];
+  /**
+   * Captures everything. `earlier` had changed before the line; where that cannot be told (a file that changed again after
+   * it, a deletion in a folder that changed again) a change counts as `since`.
+   */
+  captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;
 }
 
 export interface AgentGit {

@@ -1,6 +1,7 @@
 /** What a killed run left in the air: calls and commands that were under way, and what they had changed by then. */
 
-import { type PathChange, toCodeChanges } from '../domain/change.ts';
+import type { PathChange } from '../domain/change.ts';
+import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import type { RunState } from '../domain/state.ts';
@@ -26,10 +27,8 @@ export function settleInterrupted(
   tools: readonly Tool[],
 ): Settlement {
   switch (state.phase.at) {
-    case 'verify': {
-      const changes = toCodeChanges(found, { by: 'verify' }, state.iterations);
-      return { actions: changes.length > 0 ? [{ type: 'change.recorded', changes }] : [], foreign: [] };
-    }
+    case 'verify':
+      return { actions: changesRecorded(found, { by: 'verify' }, state.iterations), foreign: [] };
     case 'tools':
       return settleCalls(state.phase, { found, tools, iteration: state.iterations });
     case 'model':
@@ -62,7 +61,7 @@ function settleCalls(phase: ToolsPhase, { found, tools, iteration }: Traces): Se
         tool: group[0].tool.name,
         calls: group.map(({ call }) => call.id),
       };
-      recorded.push({ type: 'change.recorded', changes: toCodeChanges(own, source, iteration) });
+      recorded.push(...changesRecorded(own, source, iteration));
       for (const change of own) claimed.add(change);
     }
     for (const { call, changed } of group) {

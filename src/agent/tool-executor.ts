@@ -3,14 +3,14 @@
  * what they say. A call that goes wrong is lost alone; the run goes on.
  */
 
-import { toCodeChanges } from '../domain/change.ts';
+import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
 import type { Redact } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
-import type { Clock, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
+import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
 
 export interface ExecutorParts {
   readonly tools: readonly Tool[];
@@ -60,9 +60,10 @@ export class ToolExecutor {
     }
     for (const lane of lanesOf(turn.calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted) return;
+      const line = yield* this.#lookBefore(lane, turn.iteration);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
       const results = await Promise.all(lane.map((prepared) => this.#perform(prepared, turn.signal)));
-      yield* this.#recordChanges(lane, turn.iteration);
+      yield* this.#recordChanges(lane, line, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
         const outcome = this.#outcomeOf(prepared.call.name, result);
         yield completed(prepared.call, outcome, durationMs, noted);
@@ -72,7 +73,7 @@ export class ToolExecutor {
 
   /** One last look at the work tree: what has changed since the last call is nobody's, and is recorded as such. */
   async *settle(iteration: number): AsyncGenerator<RunAction> {
-    yield* recorded(toCodeChanges(await this.#parts.workspace.capture('all'), { by: 'outside' }, iteration));
+    yield* changesRecorded(await this.#parts.workspace.capture('all'), { by: 'outside' }, iteration);
   }
 
   #prepare(call: ToolCall): Prepared {
@@ -119,20 +120,42 @@ export class ToolExecutor {
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
   }
 
+  /**
+   * What changed since the last call is nobody's, and must not be put down to the call that comes next. Returns the line
+   * that is drawn before commands; null for other lanes.
+   */
+  async *#lookBefore(lane: readonly Prepared[], iteration: number): AsyncGenerator<RunAction, Line | null> {
+    const { workspace } = this.#parts;
+    const kind = lane[0]?.lane;
+    if (kind === 'write') {
+      const targets = lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
+      yield* changesRecorded(await workspace.capture(targets), { by: 'outside' }, iteration);
+    }
+    if (kind !== 'command') return null;
+    const line = await workspace.drawLine();
+    yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
+    return line;
+  }
+
   /** Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them. */
-  async *#recordChanges(lane: readonly Prepared[], iteration: number): AsyncGenerator<RunAction> {
+  async *#recordChanges(
+    lane: readonly Prepared[],
+    line: Line | null,
+    iteration: number,
+  ): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
     const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
     if (ran[0]?.lane === 'write') {
       for (const { call, tool, target } of ran) {
         if (target === null) continue;
         const changes = await workspace.capture([target]);
-        yield* recorded(toCodeChanges(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration));
+        yield* changesRecorded(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration);
       }
-    } else if (ran[0]?.lane === 'command') {
-      const changes = await workspace.capture('all');
+    } else if (ran[0]?.lane === 'command' && line !== null) {
+      const { earlier, since } = await line.captureSince();
       const calls = ran.map(({ call }) => call.id);
-      yield* recorded(toCodeChanges(changes, { by: 'tool', tool: ran[0].tool.name, calls }, iteration));
+      yield* changesRecorded(earlier, { by: 'outside' }, iteration);
+      yield* changesRecorded(since, { by: 'tool', tool: ran[0].tool.name, calls }, iteration);
     }
   }
 
@@ -174,10 +197,6 @@ export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls:
 function conflict(a: string | null | undefined, b: string | null | undefined): boolean {
   if (a == null || b == null) return true;
   return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
-}
-
-function* recorded(changes: ReturnType<typeof toCodeChanges>): Generator<RunAction> {
-  if (changes.length > 0) yield { type: 'change.recorded', changes };
 }
 
 function completed(

@@ -1,6 +1,6 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
-import { toCodeChanges } from '../domain/change.ts';
+import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { CommandReport, RunAction } from '../domain/events.ts';
 import { cutTo, excerptLength } from '../domain/excerpt.ts';
 import type { Redact } from '../domain/redact.ts';
@@ -29,11 +29,12 @@ export class Verification {
    */
   async *run(commands: readonly string[], iteration: number, signal: AbortSignal): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
-    const before = toCodeChanges(await workspace.capture('all'), { by: 'outside' }, iteration);
-    if (before.length > 0) yield { type: 'change.recorded', changes: before };
+    const line = await workspace.drawLine();
+    yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
     const reports = await runCommands(commands, signal, this.#parts);
-    const changes = toCodeChanges(await workspace.capture('all'), { by: 'verify' }, iteration);
-    if (changes.length > 0) yield { type: 'change.recorded', changes };
+    const { earlier, since } = await line.captureSince();
+    yield* changesRecorded(earlier, { by: 'outside' }, iteration);
+    yield* changesRecorded(since, { by: 'verify' }, iteration);
     yield { type: 'verify.completed', reports };
   }
 }

@@ -1,7 +1,8 @@
 /** Brings another checkout of the same base to where the run stood. */
 
 import { revertChanges } from '../adapters/workspace/checkout.ts';
-import { type PathChange, sameState, toCodeChanges } from '../domain/change.ts';
+import { type PathChange, sameState } from '../domain/change.ts';
+import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { RunAction } from '../domain/events.ts';
 import { usageError } from '../domain/outcome.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
@@ -53,10 +54,5 @@ export async function putIntoCheckout(
       );
   }
   const others = ran.changes.filter(({ path }) => !wanted.has(path));
-  return { status: 'ok', actions: recordedAsOutside(others, iteration) };
-}
-
-function recordedAsOutside(changes: readonly PathChange[], iteration: number): RunAction[] {
-  if (changes.length === 0) return [];
-  return [{ type: 'change.recorded', changes: toCodeChanges(changes, { by: 'outside' }, iteration) }];
+  return { status: 'ok', actions: changesRecorded(others, { by: 'outside' }, iteration) };
 }

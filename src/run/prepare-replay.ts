@@ -6,21 +6,16 @@ import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
-import {
-  copyBase,
-  findCheckout,
-  openRestorer,
-  openWorkspace,
-  type Restorer,
-} from '../adapters/workspace/checkout.ts';
+import { copyBase, findCheckout, openRestorer, openWorkspace } from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
 import { count, outcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
-import type { ProvenPatch, Sandbox, Workspace } from '../ports.ts';
+import type { ProvenPatch, Sandbox } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
-import { cannotBeMadeAgain, Follower } from './follower.ts';
+import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepare.ts';
+import { following } from './replayed-workspace.ts';
 import type { Session } from './session.ts';
 
 export interface ReplayPlaces {
@@ -120,38 +115,6 @@ const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
 /** What a provider needs that asks nobody. */
 const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;
-
-/** Before each look at the tree, the recorded changes that no command of the replay makes are put in place. */
-function following(workspace: Workspace, follower: Follower, restorer: Restorer): Workspace {
-  return {
-    root: workspace.root,
-    base: workspace.base,
-    agentGit: workspace.agentGit,
-    readFile: (path) => workspace.readFile(path),
-    writeFile: (path, bytes) => workspace.writeFile(path, bytes),
-    listFiles: (path, glob) => workspace.listFiles(path, glob),
-    search: (query) => workspace.search(query),
-    ignoredWrites: () => workspace.ignoredWrites(),
-    warnings: () => workspace.warnings(),
-    rebase: (changes) => workspace.rebase(changes),
-    makePatch: (net) => workspace.makePatch(net),
-    async capture(scope) {
-      const [next, ...rest] = follower.due;
-      if (next && cannotBeMadeAgain(next, rest)) await putInPlace(next, restorer);
-      return workspace.capture(scope);
-    },
-  };
-}
-
-async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
-  if (event.type !== 'change.recorded') return;
-  // What cannot be put in place is missing in the events that follow, and is told as that.
-  for (const { path, from, after } of event.changes) {
-    if (from !== undefined) await restorer.remove(from);
-    if (after === null) await restorer.remove(path);
-  }
-  for (const { path, after } of event.changes) if (after !== null) await restorer.put(path, after);
-}
 
 /** A sandbox that shows the copy where it is: commands that name the work tree's old place mean the copy. */
 function at(folder: string, recordedRoot: string, sandbox: Sandbox): Sandbox {

@@ -1,5 +1,6 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. */
 
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
@@ -9,6 +10,7 @@ import type {
   FileList,
   FileRead,
   FileWrite,
+  Line,
   PatchResult,
   SearchQuery,
   SearchResult,
@@ -183,6 +185,25 @@ export class GitWorkspace implements Workspace {
       const isThere = lookAt(this.root, path).status === 'seen';
       if (isThere && !(await walk(this.#parts.tree, path)).files.has(path)) this.#ignoredWrites.add(path);
     }
+  }
+
+  drawLine(): Promise<Line> {
+    const { snapshot, shadowDir } = this.#parts;
+    // A clock of another file system may be another one.
+    const ownClock = lstatSync(this.root).dev === lstatSync(shadowDir).dev;
+    return this.#inTurn(async () => {
+      const changes = ownClock ? [] : await snapshot.capture('all');
+      const instant = ownClock ? snapshot.instant() : null;
+      return {
+        changes,
+        captureSince: () =>
+          this.#inTurn(async () =>
+            instant === null
+              ? { earlier: [], since: await snapshot.capture('all') }
+              : snapshot.captureSince(instant),
+          ),
+      };
+    });
   }
 
   async ignoredWrites(): Promise<string[]> {

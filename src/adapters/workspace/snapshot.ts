@@ -5,6 +5,7 @@ import type { FileMode, FileState, PathChange } from '../../domain/change.ts';
 import { sameOnDisk, sameState } from '../../domain/change.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { NO_CONVERSION } from './conversion.ts';
+import { earlierThan, type Instant } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
 import type { IndexEntry, StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
@@ -32,6 +33,7 @@ interface Known {
 export class Snapshot {
   readonly #parts: SnapshotParts;
   readonly #known = new Map<string, Known>();
+  #lastLookNs = 0n;
   /** Submodules and files left out of a sparse checkout: they count as present though no file is there. */
   readonly #kept = new Map<string, FileState>();
 
@@ -43,12 +45,13 @@ export class Snapshot {
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
+    snapshot.#lastLookNs = clock;
     const walked = await walk(parts.tree, '');
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
-    await snapshot.#update(walked, clock);
+    await snapshot.#update(walked, clock, new Map());
     return snapshot;
   }
 
@@ -62,6 +65,7 @@ export class Snapshot {
   ): Promise<{ snapshot: Snapshot; found: PathChange[] }> {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
+    snapshot.#lastLookNs = clock;
     snapshot.#keepWithoutFile();
     for (const [path, state] of kept) {
       if (state) snapshot.#known.set(path, { state, stat: null });
@@ -73,7 +77,7 @@ export class Snapshot {
     await snapshot.#seed(walked, clock, (path, state) =>
       sameState(snapshot.#known.get(path)?.state ?? null, state),
     );
-    const changes = await snapshot.#update(walked, clock);
+    const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
   }
@@ -84,13 +88,37 @@ export class Snapshot {
   }
 
   /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
-  async capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
+  capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
+    return this.#capture(scope === 'all' ? [''] : scope, new Map());
+  }
+
+  /** Now, to tell later what changed before. */
+  instant(): Instant {
+    return { clockNs: this.#readClock(), monotonicMs: performance.now(), lastLookNs: this.#lastLookNs };
+  }
+
+  /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */
+  async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
+    const isEarlier = earlierThan(then, this.instant(), this.#parts.tree.root);
+    const inodes = new Map<string, bigint>();
+    const changes = await this.#capture([''], inodes);
+    const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
+    for (const change of changes) {
+      const { path } = change;
+      sides[isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
+    }
+    return sides;
+  }
+
+  /** Puts the inodes that changed files had into `inodes`. */
+  async #capture(scopes: readonly string[], inodes: Map<string, bigint>): Promise<PathChange[]> {
     const changes = new Map<string, PathChange>();
-    for (const path of scope === 'all' ? [''] : scope) {
+    for (const path of scopes) {
       const clock = this.#readClock();
+      if (path === '') this.#lastLookNs = clock;
       const walked = await walk(this.#parts.tree, path);
       this.#note(walked);
-      const found = await this.#update(walked, clock);
+      const found = await this.#update(walked, clock, inodes);
       await this.#warnOfFilters(found);
       for (const change of found) {
         const earlier = changes.get(change.path);
@@ -177,7 +205,7 @@ export class Snapshot {
   }
 
   /** Brings what is known of the walked part up to date and returns the differences. */
-  async #update(walked: Walked, clock: bigint): Promise<PathChange[]> {
+  async #update(walked: Walked, clock: bigint, inodes: Map<string, bigint>): Promise<PathChange[]> {
     const { index, contents } = this.#parts;
     const wanted: Wanted[] = [];
     for (const [path, stat] of walked.files) {
@@ -194,7 +222,9 @@ export class Snapshot {
       if (one?.status !== 'ok') continue;
       const raw = one.raw === undefined ? {} : { raw: one.raw };
       const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size, ...raw };
-      const before = this.#known.get(path)?.state ?? null;
+      const known = this.#known.get(path);
+      const before = known?.state ?? null;
+      if (known?.stat) inodes.set(path, known.stat.ino);
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
       this.#parts.tree.tracked.addFolders(path);

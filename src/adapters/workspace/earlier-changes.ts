@@ -1,0 +1,68 @@
+/**
+ * Tells changes that were there before a command from those that came after, by the times that the kernel keeps. A second
+ * look at the whole tree would tell as well, at twice the cost of every command.
+ */
+
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { foldersOf } from './tracked-paths.ts';
+import { absolutePath, invisible } from './work-tree.ts';
+
+/** `clockNs` is the file system's time, `monotonicMs` the time of a clock that nobody sets. */
+export interface Instant {
+  readonly clockNs: bigint;
+  readonly monotonicMs: number;
+  /** The file system's time when the whole tree was last looked at. */
+  readonly lastLookNs: bigint;
+}
+
+/** How far the two clocks may drift apart before the file system's is taken to have been set. */
+const DRIFT_MS = 100;
+
+/**
+ * Whether a path that was seen to change at `now` had changed before `then`. Where that cannot be told the answer is no, so
+ * that nothing a command did is lost. `inode` is the one that the path had at the look before; null when unknown.
+ */
+export function earlierThan(
+  then: Instant,
+  now: Instant,
+  root: string,
+): (path: string, inode: bigint | null) => boolean {
+  const elapsedMs = Number(now.clockNs - then.clockNs) / 1e6;
+  if (Math.abs(elapsedMs - (now.monotonicMs - then.monotonicMs)) > DRIFT_MS) return () => false;
+  const device = statOf(root, '')?.dev;
+  const isOld = (stat: BigIntStats | null) =>
+    stat !== null && stat.dev === device && stat.ctimeNs < then.clockNs;
+  const folders = new Map<string, BigIntStats | null>();
+  const folderStat = (folder: string) => {
+    let stat = folders.get(folder);
+    if (stat === undefined) {
+      stat = statOf(root, folder);
+      folders.set(folder, stat);
+    }
+    return stat;
+  };
+
+  return (path, inode) => {
+    const stat = statOf(root, path);
+    if (stat !== null && !isOld(stat)) return false;
+    // A file that was written in place keeps its inode, and its own time tells.
+    if (stat !== null && stat.ino === inode) return true;
+    // Any other may have come with a folder that was renamed, and then only that folder's time is new.
+    const above = [...foldersOf(path)];
+    if (stat !== null && above.length > 0) return above.every((folder) => isOld(folderStat(folder)));
+    // In the root, a file older than the last look was not there then; not every file system marks a renamed one.
+    if (stat !== null) return stat.ctimeNs >= then.lastLookNs;
+    // What is gone has left its trace in the nearest folder that is still there; the root itself is never renamed.
+    const left = [...above, ''].filter((folder) => folderStat(folder) !== null);
+    return left.every((folder, at) => (folder === '' && at > 0) || isOld(folderStat(folder)));
+  };
+}
+
+function statOf(root: string, path: string): BigIntStats | null {
+  try {
+    return lstatSync(absolutePath(root, path), { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (invisible(error) === 'absent') return null;
+    throw error;
+  }
+}
