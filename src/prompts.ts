@@ -1,5 +1,6 @@
 /** All that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for byte. */
 
+import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
 import interrupted from '../prompts/interrupted.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
@@ -18,7 +19,7 @@ import type { CommandReport, SandboxLevel } from './domain/events.ts';
 import type { Limits } from './domain/limits.ts';
 import type { Plan, Principles } from './domain/plan.ts';
 import { render } from './domain/template.ts';
-import { describeEnd } from './domain/tool.ts';
+import { describeEnd, succeeded } from './domain/tool.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = { namespaces: sandboxNamespaces, none: sandboxNone };
 
@@ -46,20 +47,22 @@ export interface TaskPromptParts {
   readonly limits: Limits;
   /** Command lines that the runner runs when the model is done; empty when there is nothing to verify with. */
   readonly verify: readonly string[];
+  /** What the same commands did before the work; empty when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[];
   /** Relative to the repository root; `''` is the root. */
   readonly workingDirectory: string;
 }
 
 /** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag it stands in. */
 export function taskPrompt(parts: TaskPromptParts): string {
-  const { principles, plan, limits, verify, workingDirectory } = parts;
+  const { principles, plan, limits, verify, verifyBaseline, workingDirectory } = parts;
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
     plan: `<plan title=${attribute(plan.title)}>\n${asData('plan', plan.task.trim())}\n</plan>`,
     working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
     budget: budgetOf(limits),
     scope: scopeOf(plan),
-    verify: bullets(verify),
+    verify: verifyBullets(verify, verifyBaseline),
   });
 }
 
@@ -118,8 +121,13 @@ function codeList(globs: readonly string[]): string {
   return globs.map((glob) => `\`${glob}\``).join(', ');
 }
 
-function bullets(commands: readonly string[]): string {
-  return commands.length > 0 ? commands.map((command) => `- \`${command}\``).join('\n') : '- none';
+function verifyBullets(commands: readonly string[], baseline: readonly CommandReport[]): string {
+  if (commands.length === 0) return '- none';
+  const bullets = commands.map((command) => {
+    const red = baseline.find((report) => report.command === command && !succeeded(report.end));
+    return `- \`${command}\`${red ? ` (${render(alreadyRed, { end: describeEnd(red.end) }).trim()})` : ''}`;
+  });
+  return bullets.join('\n');
 }
 
 /** Breaks every closing tag of the same name, however it is spelled, so that data cannot pretend to end. */

@@ -66,9 +66,9 @@ function whyNot({ events: [start] }: RecordedRun): string | null {
 }
 
 function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
-  const { runId, limits } = run.events[0];
+  const { runId, limits, verifyBaseline } = run.events[0];
   const { now, startedAt } = stateOf(run);
-  return { runId, limits, spentMs: Math.max(0, now - startedAt), warnings };
+  return { runId, limits, spentMs: Math.max(0, now - startedAt), warnings, verifyBaseline };
 }
 
 function refused(problem: string): Resumed {

@@ -186,6 +186,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     stop,
     changedFiles: patch?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
+    preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     publishFailure,
     forbiddenPaths,

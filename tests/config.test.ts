@@ -27,6 +27,7 @@ test('without any source every setting has its documented default', () => {
     message: null,
     principles: null,
     verify: [],
+    verifyBaseline: false,
     ifNoChanges: 'ok',
     repo: null,
     workingDirectory: null,
@@ -257,6 +258,7 @@ describe('a project file', () => {
       'repo',
       'run-dir',
       'verbose',
+      'verify-baseline',
       'working-directory',
     ]);
   });

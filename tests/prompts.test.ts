@@ -9,6 +9,7 @@ const plan: Plan = {
   title: 'Add a cache',
   task: '# Add a cache\n\nCache the {{answer}}.\n',
   verify: [],
+  verifyBaseline: false,
   setup: [],
   allow: [],
   protect: [],
@@ -23,7 +24,7 @@ const limits: Limits = {
   maxTokensRecoveries: 3,
   stallTurns: 3,
 };
-const parts = { principles: [], plan, limits, verify: [], workingDirectory: '' };
+const parts = { principles: [], plan, limits, verify: [], verifyBaseline: [], workingDirectory: '' };
 const principles = (text: string, more = {}) => ({
   path: 'AGENTS.md',
   text,
@@ -60,6 +61,7 @@ test('the task gives principles, plan, budget, paths and verify commands, in thi
     plan: { ...plan, allow: ['src/**'], protect: ['*.lock', 'ci/**'] },
     limits: { ...limits, maxTokens: 500_000, maxCostUsd: 2.5, deadlineMs: 90_000 },
     verify: ['npm test', 'npm run lint'],
+    verifyBaseline: [],
     workingDirectory: 'packages/a',
   });
   expect(prompt).toBe(`<principles file="AGENTS.md">

@@ -62,6 +62,9 @@ export const Settings = z.strictObject({
   verify: texts(VerifyCommand).default([]).register(about, {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
     help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
+  verifyBaseline: yesOrNo().default(false).register(about, {
+    flag: 'verify-baseline', group: 'Task', file: 'refused',
+    help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run that changes nothing exits with 0 or 3' }),

@@ -70,8 +70,13 @@ function describe(event: RunEvent): string {
 function comparable(event: RunEvent): unknown {
   switch (event.type) {
     case 'run.started': {
-      const { base, setup, setupChanges } = event;
-      return { base: { tree: base.tree }, setup: setup.map(comparableReport), setupChanges };
+      const { base, setup, verifyBaseline, setupChanges } = event;
+      return {
+        base: { tree: base.tree },
+        setup: setup.map(comparableReport),
+        verifyBaseline: verifyBaseline?.map(comparableReport) ?? null,
+        setupChanges,
+      };
     }
     case 'run.resumed':
       return { accepted: event.accepted };

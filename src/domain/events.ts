@@ -65,9 +65,11 @@ const RunStarted = z.strictObject({
   ),
   /** What the plan's setup commands did, before the model was asked. */
   setup: z.array(CommandReport),
-  /** What they changed; it stays out of the patch. */
+  /** What they changed, and verify commands that ran before the work; it stays out of the patch. */
   setupChanges: z.array(PathChange),
   verify: z.array(z.string()),
+  /** What the verify commands did before the model was asked; null when the run did not look. */
+  verifyBaseline: z.array(CommandReport).nullable().default(null),
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,

@@ -36,6 +36,8 @@ export interface OutcomeFacts {
   readonly changedFiles: number;
   /** Verify commands that passed at the end. */
   readonly verified: number;
+  /** Verify commands that failed at the end as they had failed before the run. */
+  readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
@@ -94,7 +96,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
       `The plan does not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
     );
   }
-  const verified = facts.verified > 0 ? `, ${count(facts.verified, 'verify command')} passed` : '';
+  const verified = verifiedPart(facts);
   if (facts.changedFiles === 0) {
     const exitCode = facts.ifNoChanges === 'error' ? 3 : 0;
     return outcome('no_change', exitCode, `The model finished without changing a file${verified}.`);
@@ -104,6 +106,14 @@ function completed(facts: OutcomeFacts): RunOutcome {
     0,
     `${count(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`,
   );
+}
+
+/** Empty when nothing was verified, else with a comma in front. */
+function verifiedPart({ verified, preexisting }: OutcomeFacts): string {
+  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed` : '';
+  if (preexisting === 0) return passed;
+  const failed = verified > 0 ? String(preexisting) : count(preexisting, 'verify command');
+  return `${passed}, ${failed} failed as before the run`;
 }
 
 const BLOCKED_BY = {
@@ -205,6 +215,13 @@ export const RunResult = z.strictObject({
   }),
   setup: z.array(CommandReport),
   verify: z.array(CommandReport),
+  verifyBaseline: z
+    .array(CommandReport)
+    .nullable()
+    .describe('What the verify commands did before the work; null when that was not asked for'),
+  preexistingFailures: z
+    .array(z.string())
+    .describe('Verify commands that failed at the end as they had failed before the work'),
   sandbox: SandboxLevel.nullable(),
   warnings: z.array(z.string()),
 });

@@ -31,6 +31,10 @@ const Glob = z
 export const PlanFrontMatter = z.strictObject({
   title: z.string().trim().min(1).optional().describe('Short name of the change'),
   verify: z.array(VerifyCommand).optional().describe('Commands that must succeed when the work is done'),
+  verify_baseline: z
+    .boolean()
+    .optional()
+    .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
   setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
   allow: z.array(Glob).optional().describe('Globs: only these paths may change'),
   protect: z.array(Glob).optional().describe('Globs: these paths may not change'),
@@ -42,6 +46,8 @@ export interface Plan {
   /** The task in Markdown, without the front matter. */
   readonly task: string;
   readonly verify: readonly string[];
+  /** Run the verify commands before the work as well. */
+  readonly verifyBaseline: boolean;
   readonly setup: readonly string[];
   readonly allow: readonly string[];
   readonly protect: readonly string[];

@@ -14,8 +14,9 @@ import {
 import type { BaseRevision, CommandReport, EventPlace, RunEvent, RunStarted } from './events.ts';
 import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf, type Price } from './pricing.ts';
-import { succeeded, type ToolOutcome } from './tool.ts';
+import type { ToolOutcome } from './tool.ts';
 import { callsDue, type ToolsPhase, toolsDue, withChanges, withOutcome, withStarted } from './tools-phase.ts';
+import { judgeReports } from './verify-baseline.ts';
 
 /**
  * What is due next. `model` the model's turn · `tools` its calls · `continue` tell it to go on after a cut-off text ·
@@ -54,6 +55,8 @@ export interface RunState {
   readonly repeats: number;
   readonly lastTurnKey: string;
   readonly verify: readonly string[];
+  /** What the verify commands did before the first turn; null when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
   /** Reports of the last verification; empty before the first. */
   readonly reports: readonly CommandReport[];
   readonly fixRoundsUsed: number;
@@ -90,6 +93,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     repeats: 0,
     lastTurnKey: '',
     verify: event.verify,
+    verifyBaseline: event.verifyBaseline,
     reports: [],
     fixRoundsUsed: 0,
     interruption: null,
@@ -250,7 +254,7 @@ function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase 
 }
 
 function afterVerify(state: RunState, reports: readonly CommandReport[]): RunState {
-  const failed = reports.filter((report) => !succeeded(report.end));
+  const { failed } = judgeReports(reports, state.verifyBaseline);
   const summary = state.phase.at === 'verify' ? state.phase.summary : '';
   return {
     ...state,

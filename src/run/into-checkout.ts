@@ -7,7 +7,8 @@ import type { RunAction } from '../domain/events.ts';
 import { usageError } from '../domain/outcome.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import type { Sandbox, Workspace } from '../ports.ts';
-import { runSetup, type Stopped, stopped } from './prepare.ts';
+import { runBefore } from './before-the-work.ts';
+import { type Stopped, stopped, stoppedBefore } from './prepare.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import type { Session } from './session.ts';
 
@@ -29,10 +30,10 @@ export async function putIntoCheckout(
   { run, workspace, sandbox, lacking, iteration }: Bringing,
 ): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
   const [start] = run.events;
-  const commands = start.setup.map(({ command }) => command);
+  const setup = start.setup.map(({ command }) => command);
   const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
-  const ran = await runSetup(session, { commands, timeoutMs }, { workspace, sandbox });
-  if (ran.status === 'stopped') return ran;
+  const ran = await runBefore(session, { setup, baseline: null, timeoutMs }, { workspace, sandbox });
+  if (ran.status !== 'ok') return stoppedBefore(session, ran);
 
   const states = workTreeStates(run.events);
   const wanted = new Map(lacking.map(({ path, before }) => [path, before]));

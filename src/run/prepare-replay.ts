@@ -80,8 +80,12 @@ export async function prepareReplay(
     sandboxed.sandbox.level === 'none' ? at(folder, recorded.root, sandboxed.sandbox) : sandboxed.sandbox;
   const timeoutMs = recorded.toolSettings.verifyTimeoutMs;
   const commands = recorded.setup.map(({ command }) => command);
-  const setup = await runCommands(commands, session.interrupt, { sandbox, redact, timeoutMs });
-  const setupChanges = setup.length === 0 ? [] : await opened.capture('all');
+  const parts = { sandbox, redact, timeoutMs };
+  const setup = await runCommands(commands, session.interrupt, parts);
+  const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
+  const verifyBaseline = baseline && (await runCommands(baseline, session.interrupt, parts));
+  const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
+  const setupChanges = anyRan ? await opened.capture('all') : [];
   const start: RunStarted = {
     ...recorded,
     runId: session.runId,
@@ -90,6 +94,7 @@ export async function prepareReplay(
     sandbox: sandbox.level,
     base: { ...opened.base, commit: base.commit, dirty: base.dirty },
     setup,
+    verifyBaseline,
     setupChanges,
   };
   return {

@@ -9,23 +9,15 @@ import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
-import { runCommands } from '../agent/verification.ts';
-import type { PathChange } from '../domain/change.ts';
-import {
-  type CommandReport,
-  JOURNAL_VERSION,
-  type RunAction,
-  type RunEvent,
-  type RunStarted,
-} from '../domain/events.ts';
+import { JOURNAL_VERSION, type RunAction, type RunEvent, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { type RunState, startOf } from '../domain/state.ts';
-import { describeEndAndTime, succeeded } from '../domain/tool.ts';
 import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
+import { type RanBefore, runBefore } from './before-the-work.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
 import { absolutePath, type Session } from './session.ts';
 
@@ -115,23 +107,30 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
-  const ran = await runSetup(
-    session,
-    { commands: plan.setup, timeoutMs: settings.verifyTimeoutMs },
-    { workspace, sandbox },
-  ).catch(async (error: unknown) => {
+  const verify = [...new Set([...plan.verify, ...settings.verify])];
+  const baseline = plan.verifyBaseline || settings.verifyBaseline ? verify : null;
+  const { verifyTimeoutMs: timeoutMs } = settings;
+  const before = { setup: plan.setup, baseline, timeoutMs };
+  const ran = await runBefore(session, before, { workspace, sandbox }).catch(async (error: unknown) => {
     await session.close(sandbox);
     throw error;
   });
-  if (ran.status === 'stopped') {
+  if (ran.status !== 'ok') {
     await session.close(sandbox);
-    return ran;
+    return stoppedBefore(session, ran);
   }
+  const { setup, verifyBaseline, changes } = ran;
   const tools = createTools(settings);
-  const verify = [...new Set([...plan.verify, ...settings.verify])];
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
-  const prompt = taskPrompt({ principles: principles.principles, plan, limits, verify, workingDirectory });
+  const prompt = taskPrompt({
+    principles: principles.principles,
+    plan,
+    limits,
+    verify,
+    verifyBaseline: verifyBaseline ?? [],
+    workingDirectory,
+  });
   const { title, sha256 } = plan;
   const start: RunStarted = {
     type: 'run.started',
@@ -145,9 +144,10 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     base: workspace.base,
     plan: { title, sha256, allow: [...plan.allow], protect: [...plan.protect] },
     principles: principles.principles.map(({ text: _, ...file }) => file),
-    setup: ran.setup,
-    setupChanges: ran.changes,
+    setup,
+    setupChanges: changes,
     verify,
+    verifyBaseline,
     limits,
     toolSettings: {
       maxOutputChars: settings.maxToolOutput,
@@ -180,33 +180,9 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   };
 }
 
-interface SetupDone {
-  readonly status: 'ready';
-  readonly setup: CommandReport[];
-  readonly changes: PathChange[];
-}
-
-/** Setup commands run before the model is asked; what they change is told and stays out of the patch. */
-export async function runSetup(
-  session: Session,
-  { commands, timeoutMs }: { commands: readonly string[]; timeoutMs: number },
-  { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
-): Promise<Stopped | SetupDone> {
-  const { redact, interrupt } = session;
-  const setup = await runCommands(commands, interrupt, { sandbox, redact, timeoutMs });
-  session.tell({ setup, sandbox: sandbox.level });
-  if (interrupt.aborted) return stopped(interruptedOutcome(session));
-  const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) {
-    const what = `The plan's setup command failed, ${describeEndAndTime(failed.end)}: ${failed.command}`;
-    return stopped(usageError(`${what}. Its output is in the result.`));
-  }
-  const changes = setup.length === 0 ? [] : await workspace.capture('all');
-  if (changes.length > 0) {
-    const names = changes.slice(0, 5).map((change) => change.path);
-    session.warn(`Not in the patch, since setup commands changed them: ${names.join(', ')}.`);
-  }
-  return { status: 'ready', setup, changes };
+/** The end of a run whose commands before the work did not come to theirs. */
+export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
+  return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
 }
 
 /** A run that has not happened yet; it starts at the time `at`. */
@@ -235,6 +211,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     verified: 0,
+    preexisting: 0,
     ifNoChanges: 'ok',
     publishFailure: null,
     forbiddenPaths: [],

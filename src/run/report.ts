@@ -4,6 +4,7 @@ import { noUsage } from '../domain/conversation.ts';
 import type { RunStarted } from '../domain/events.ts';
 import type { ChangedFile, RunOutcome, RunResult } from '../domain/outcome.ts';
 import type { RunState } from '../domain/state.ts';
+import { judgeReports } from '../domain/verify-baseline.ts';
 
 /** The result of a run of which nothing is known but its id. */
 export function emptyResult(runId: string, version: string): RunResult {
@@ -34,6 +35,8 @@ export function emptyResult(runId: string, version: string): RunResult {
     durations: { totalMs: 0, modelMs: 0 },
     setup: [],
     verify: [],
+    verifyBaseline: null,
+    preexistingFailures: [],
     sandbox: null,
     warnings: [],
   };
@@ -46,7 +49,7 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
 
 /** What is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
-  const { plan, principles, provider, model, base, sandbox, setup } = start;
+  const { plan, principles, provider, model, base, sandbox, setup, verifyBaseline } = start;
   return {
     plan: { title: plan.title, sha256: plan.sha256 },
     principles,
@@ -57,6 +60,7 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
     baseDirty: base.dirty,
     sandbox,
     setup,
+    verifyBaseline,
   };
 }
 
@@ -68,6 +72,9 @@ export function statePart(state: RunState): Partial<RunResult> {
     costUsd: state.costUsd ?? 'unknown',
     unexplained: state.changes.unexplained(),
     verify: [...state.reports],
+    preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
+      ({ command }) => command,
+    ),
     summary: state.phase.at === 'ended' ? state.phase.summary : '',
   };
 }

@@ -14,6 +14,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config.ts';
+import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
@@ -44,6 +45,8 @@ export interface EarlierPart {
   /** Milliseconds that it has worked. */
   readonly spentMs: number;
   readonly warnings: readonly string[];
+  /** What the verify commands did before the work; null when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
 }
 
 /** Names of variables whose values are kept out of everything that is written; patchsmith's own hold no secrets. */
@@ -81,6 +84,7 @@ export class Session {
       openEnd: openEndOf(secrets),
       quiet: settings.quiet,
       verbose: settings.verbose,
+      verifyBaseline: earlier?.verifyBaseline ?? null,
     });
     const warnings = [...(earlier?.warnings ?? [])];
     this.result = { ...emptyResult(this.runId, input.version), warnings };

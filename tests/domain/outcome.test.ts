@@ -7,6 +7,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   stop,
   changedFiles: 2,
   verified: 1,
+  preexisting: 0,
   ifNoChanges: 'ok',
   publishFailure: null,
   forbiddenPaths: [],
@@ -57,4 +58,14 @@ describe('decideOutcome', () => {
     const given = facts(stop, { changedFiles: 0, publishFailure: 'The patch cannot be written to x.' });
     expect(decideOutcome(given).reason).toBe('Stopped by SIGINT; The patch cannot be written to x.');
   });
+});
+
+test('commands that failed as before the run are told beside those that passed', () => {
+  const reasonOf = (more: Partial<OutcomeFacts>) => decideOutcome(facts(completed, more)).reason;
+  expect(reasonOf({ preexisting: 1 })).toBe(
+    '2 files changed, 1 verify command passed, 1 failed as before the run.',
+  );
+  expect(reasonOf({ verified: 0, preexisting: 2 })).toBe(
+    '2 files changed, 2 verify commands failed as before the run.',
+  );
 });

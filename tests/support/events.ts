@@ -30,6 +30,7 @@ export const started: RunStarted = {
   setup: [],
   setupChanges: [],
   verify: [],
+  verifyBaseline: null,
   limits,
   toolSettings: {
     maxOutputChars: 40_000,

@@ -57,7 +57,7 @@ async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<Bytes
 function planOfMessage(message: string): PlanRead {
   const task = message.trim();
   if (task === '') return failed('The message is empty: say what to change.');
-  const none = { verify: [], setup: [], allow: [], protect: [] };
+  const none = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
   return {
     status: 'ok',
     plan: { title: titleOf(task), task, ...none, sha256: sha256(Buffer.from(message)) },
@@ -79,9 +79,10 @@ function parsePlan(text: string, sha256: string, name: string): PlanRead {
   const task = (split && !prose ? split.body : text).trim();
   if (task === '') return failed(`${name} has no task: say below the front matter what to change.`);
   const { title, verify = [], setup = [], allow = [], protect = [] } = front.fields;
+  const verifyBaseline = front.fields.verify_baseline ?? false;
   return {
     status: 'ok',
-    plan: { title: title ?? titleOf(task), task, verify, setup, allow, protect, sha256 },
+    plan: { title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect, sha256 },
   };
 }
 

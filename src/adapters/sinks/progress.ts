@@ -1,11 +1,12 @@
 /** What a person sees on stderr while the run goes on. */
 
 import type { Writable } from 'node:stream';
-import type { RunEvent } from '../../domain/events.ts';
+import type { CommandReport, RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
 import type { Redact } from '../../domain/redact.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/terminal-text.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
+import { judgeReports } from '../../domain/verify-baseline.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
 export interface ProgressOptions {
@@ -16,12 +17,15 @@ export interface ProgressOptions {
   readonly quiet: boolean;
   /** Print the model's text as it arrives. */
   readonly verbose: boolean;
+  /** What the verify commands of a run that is carried on did before its work; null when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
 }
 
 /** Says things to people. With `quiet` only warnings and the final line are printed. */
 export class Progress implements EventSink {
   readonly #options: ProgressOptions;
   readonly #started = new Map<string, string>();
+  #verifyBaseline: readonly CommandReport[] | null;
   #iteration = 0;
   #atLineStart = true;
   /** Told below the lines of the commands that made them, which end only after their changes are known. */
@@ -31,6 +35,7 @@ export class Progress implements EventSink {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
+    this.#verifyBaseline = options.verifyBaseline;
   }
 
   /** A line about the run itself; left out with `quiet`. */
@@ -71,6 +76,9 @@ export class Progress implements EventSink {
         );
         for (const report of event.setup)
           this.note(`setup ${report.command} → ${describeEndAndTime(report.end)}`);
+        for (const report of event.verifyBaseline ?? [])
+          this.note(`before the work: ${report.command} → ${describeEndAndTime(report.end)}`);
+        this.#verifyBaseline = event.verifyBaseline;
         return;
       }
       case 'run.resumed':
@@ -94,9 +102,13 @@ export class Progress implements EventSink {
         for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
         return;
       case 'verify.completed':
-        for (const { command, end, output } of event.reports) {
-          this.note(`verify ${command} → ${describeEndAndTime(end)}`);
-          if (!succeeded(end) && output.trim() !== '' && !this.#options.quiet)
+        for (const report of event.reports) {
+          const { command, end, output } = report;
+          const asBefore = judgeReports([report], this.#verifyBaseline).preexisting.length > 0;
+          this.note(
+            `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`,
+          );
+          if (!asBefore && !succeeded(end) && output.trim() !== '' && !this.#options.quiet)
             this.#print(prefixed(lastLines(output, 20), '    | '));
         }
         return;

@@ -17,7 +17,7 @@ function planOf(content: string | Uint8Array): Promise<PlanRead> {
 
 const failedWith = (message: string): PlanRead => ({ status: 'failed', message });
 
-const bare = { verify: [], setup: [], allow: [], protect: [] };
+const bare = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
 
 test('a plan with front matter is its fields and the rest as the task', async () => {
   const text = [
@@ -26,6 +26,7 @@ test('a plan with front matter is its fields and the rest as the task', async ()
     'verify:',
     '  - npm test',
     '  - npm run lint',
+    'verify_baseline: true',
     'setup: ["npm ci"]',
     'allow: ["src/**"]',
     'protect: [src/legacy/]',
@@ -41,6 +42,7 @@ test('a plan with front matter is its fields and the rest as the task', async ()
       title: 'Count the quantity',
       task: '# Task\nDo it.',
       verify: ['npm test', 'npm run lint'],
+      verifyBaseline: true,
       setup: ['npm ci'],
       allow: ['src/**'],
       protect: ['src/legacy/'],
