@@ -14,6 +14,7 @@ import { count, decideOutcome, internalError, type RunOutcome } from './domain/o
 import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
+import { attributedPart } from './run/attributed-part.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
@@ -160,6 +161,11 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   const patch = made.status === 'proven' ? made.patch : null;
   const publishFailure =
     made.status === 'proven' ? await publish(session, directory, made.patch) : made.message;
+  const attributed = await attributedPart(ready, state, patch).catch((error: unknown) => {
+    crash ??= error;
+    return null;
+  });
+  for (const warning of attributed?.warnings ?? []) session.warn(warning);
   const forbiddenPaths = net.map((change) => change.path).filter((path) => !permits(path));
 
   for (const warning of workspace.warnings()) session.warn(warning);
@@ -179,6 +185,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     treeSha: patch?.tree ?? null,
     patch: patch && { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length },
     changedFiles: patch?.files ?? [],
+    provenance: attributed?.provenance ?? null,
     ignoredFiles,
   });
   if (crash !== null || stop === null) return { outcome: crashed(crash), patch };

@@ -28,6 +28,7 @@ test('without any source every setting has its documented default', () => {
     principles: null,
     verify: [],
     verifyBaseline: false,
+    includeForeign: false,
     ifNoChanges: 'ok',
     repo: null,
     workingDirectory: null,
@@ -246,6 +247,7 @@ describe('a project file', () => {
     const refused = settingEntries().flatMap((entry) => (entry.file === 'refused' ? [entry.flag] : []));
     expect(refused.sort()).toEqual([
       'base-url',
+      'include-foreign',
       'log-level',
       'message',
       'output',

@@ -76,6 +76,17 @@ export const COMMANDS: readonly Command[] = [
     start: startUndo,
   },
   {
+    name: 'blame',
+    summary: "See which tool calls made which lines of a run's patch: blame RUN [PATH]",
+    examples: [
+      ['patchsmith blame 20261121-101500-3f9a2c src/parser.ts', 'Who changed these lines, and in which turn'],
+    ],
+    operands: ['RUN', '[PATH]'],
+    settings: ['output'],
+    switches: {},
+    start: startBlame,
+  },
+  {
     name: 'demo',
     summary: 'See a recorded run on a small project; needs no key',
     examples: [],
@@ -158,6 +169,25 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
   say(finalLine(outcome));
   return { status: 'told', outcome };
 }
+
+async function startBlame(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
+  if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
+  const { blameRun } = await import('../blame.ts');
+  const outcome = await blameRun({
+    run: operands[0] ?? '',
+    path: operands[1] ?? null,
+    json: flags.output === 'json',
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    // A reader that has gone away has wanted no more.
+    print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
+  });
+  edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+  return { status: 'told', outcome };
+}
+
+const BLAME_OUTPUT = '--output: blame prints text; for machines say --output json';
 
 /** The key goes its own way: what an environment holds ends up in a child sooner or later. */
 function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {

@@ -65,6 +65,9 @@ export const Settings = z.strictObject({
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),
+  includeForeign: yesOrNo().default(false).register(about, {
+    flag: 'include-foreign', group: 'Task', file: 'refused',
+    help: 'Take changes that no tool call explains into the patch' }),
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run that changes nothing exits with 0 or 3' }),

@@ -32,9 +32,13 @@ export const PathChange = z.strictObject({
 });
 export type PathChange = z.infer<typeof PathChange>;
 
-/** Who changed a file: tool calls of the model, a verify command of the runner, or something that no call explains. */
+/**
+ * Who changed a file: tool calls of the model, commands of the runner before the first turn (`setup`) or after the work
+ * (`verify`), or something that no call explains.
+ */
 export const ChangeSource = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('tool'), tool: z.string(), calls: z.array(z.string()).min(1) }),
+  z.strictObject({ by: z.literal('setup') }),
   z.strictObject({ by: z.literal('verify') }),
   z.strictObject({ by: z.literal('outside') }),
 ]);
@@ -112,20 +116,32 @@ export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
   return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
 }
 
+export interface LedgerStart {
+  readonly includeForeign?: boolean;
+  readonly setupChanges?: readonly PathChange[];
+}
+
 /**
  * The fold of all changes that tool calls made: for every touched path its state at the baseline and now.
  *
  * Only the model's own changes count towards the patch. What verify commands or outside processes did is kept in
- * `unexplained`, so that it can be told and stays out of the patch.
+ * `unexplained`, so that it can be told and stays out of the patch; `includeForeign` takes in what came from outside.
  */
 export class ChangeLedger {
+  readonly includeForeign: boolean;
   readonly #touched = new Map<string, { base: FileState | null; now: FileState | null }>();
   readonly #unexplained = new Map<string, ChangeSource['by']>();
-  #recorded = 0;
+  #history: CodeChange[];
+
+  /** `setupChanges` were made before the first turn; they are history, and stay out of the patch. */
+  constructor({ includeForeign = false, setupChanges = [] }: LedgerStart = {}) {
+    this.includeForeign = includeForeign;
+    this.#history = toCodeChanges(setupChanges, { by: 'setup' }, 0);
+  }
 
   /** Adds one change. The ledger owns its maps: whoever folds events keeps one ledger per run. */
   record(change: CodeChange): void {
-    this.#recorded += 1;
+    this.#history.push(change);
     if (change.kind === 'rename' && change.from !== undefined) {
       this.#apply(change.from, change.before, null, change.source);
       this.#apply(change.path, null, change.after, change.source);
@@ -138,12 +154,15 @@ export class ChangeLedger {
    * Takes a change that nothing of the run explains into the baseline. A path that the model has changed keeps what the
    * model made of it, and the change is told as unexplained.
    */
-  accept({ path, before, after }: PathChange): void {
+  accept(change: PathChange, iteration: number): void {
+    const { path } = change;
     if (this.hasChanged(path)) {
-      this.#apply(path, before, after, { by: 'outside' });
+      for (const made of toCodeChanges([change], { by: 'outside' }, iteration)) this.record(made);
     } else {
       this.#touched.delete(path);
       this.#unexplained.delete(path);
+      // What led to the old baseline is no part of what leads on from the new one.
+      this.#history = this.#history.filter((made) => made.path !== path || made.from !== undefined);
     }
   }
 
@@ -153,9 +172,14 @@ export class ChangeLedger {
     return known !== undefined && !sameState(known.base, known.now);
   }
 
-  /** Number of changes recorded, from every source. */
-  get recorded(): number {
-    return this.#recorded;
+  /** All changes recorded, from every source, in order. */
+  get history(): readonly CodeChange[] {
+    return this.#history;
+  }
+
+  /** Whether what this source changes is taken into the patch. */
+  takesIn(source: ChangeSource): boolean {
+    return source.by === 'tool' || (source.by === 'outside' && this.includeForeign);
   }
 
   /** Net changes of the model, sorted by path; a path that is back to its baseline is not among them. */
@@ -175,7 +199,7 @@ export class ChangeLedger {
   }
 
   #apply(path: string, before: FileState | null, after: FileState | null, source: ChangeSource): void {
-    if (source.by !== 'tool') {
+    if (!this.takesIn(source)) {
       // The baseline is remembered, so that a later edit by the model is not blamed for this change's start.
       if (!this.#touched.has(path)) this.#touched.set(path, { base: before, now: before });
       this.#unexplained.set(path, source.by);

@@ -70,6 +70,8 @@ const RunStarted = z.strictObject({
   verify: z.array(z.string()),
   /** What the verify commands did before the model was asked; null when the run did not look. */
   verifyBaseline: z.array(CommandReport).nullable().default(null),
+  /** Changes that no call explains are taken into the patch. */
+  includeForeign: z.boolean().default(false),
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,

@@ -5,6 +5,7 @@ import { ChangeKind } from './change.ts';
 import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';
 import type { StopReason } from './limits.ts';
+import { Provenance } from './provenance.ts';
 
 export const OutcomeName = z.enum([
   'done',
@@ -202,9 +203,12 @@ export const RunResult = z.strictObject({
     .nullable()
     .describe('null when no patch could be proven'),
   changedFiles: z.array(ChangedFile),
+  provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
   unexplained: z
-    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'verify', 'outside']) }))
-    .describe('Paths changed by verify commands or by something outside the run; not in the patch'),
+    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .describe(
+      'Paths last changed by verify commands or by something outside the run; that is not in the patch',
+    ),
   ignoredFiles: z.array(z.string()).describe('Files written that .gitignore keeps out of the patch'),
   iterations: z.int(),
   tokens: Usage,

@@ -100,7 +100,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     stop: null,
     providerFailure: null,
     warnings: [],
-    changes: new ChangeLedger(),
+    changes: new ChangeLedger(event),
     modelMs: 0,
   };
 }
@@ -112,7 +112,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'run.started':
       return startOf(event);
     case 'run.resumed':
-      for (const change of event.accepted) state.changes.accept(change);
+      for (const change of event.accepted) state.changes.accept(change, event.iteration);
       return {
         ...state,
         base: event.base,

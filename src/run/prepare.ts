@@ -148,6 +148,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     setupChanges: changes,
     verify,
     verifyBaseline,
+    includeForeign: settings.includeForeign,
     limits,
     toolSettings: {
       maxOutputChars: settings.maxToolOutput,

@@ -27,6 +27,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     treeSha: null,
     patch: null,
     changedFiles: [],
+    provenance: null,
     unexplained: [],
     ignoredFiles: [],
     iterations: 0,

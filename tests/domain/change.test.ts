@@ -76,7 +76,7 @@ describe('ChangeLedger', () => {
       [{ path: 'a', before: file('2'), after: file('1') }],
     );
     expect(ledger.net()).toEqual([]);
-    expect(ledger.recorded).toBe(2);
+    expect(ledger.history).toHaveLength(2);
   });
 
   test('what a verify command changed stays out of the net and is named', () => {
@@ -98,7 +98,7 @@ describe('ChangeLedger', () => {
       { path: 'own', before: file('2'), after: file('3') },
       { path: 'theirs', before: file('1'), after: file('3') },
     ];
-    for (const change of foreign) ledger.accept(change);
+    for (const change of foreign) ledger.accept(change, 1);
     for (const change of toCodeChanges([{ path: 'theirs', before: file('3'), after: file('4') }], byTool, 2))
       ledger.record(change);
     expect(ledger.net()).toEqual([

@@ -31,6 +31,7 @@ export const started: RunStarted = {
   setupChanges: [],
   verify: [],
   verifyBaseline: null,
+  includeForeign: false,
   limits,
   toolSettings: {
     maxOutputChars: 40_000,

@@ -32,15 +32,26 @@ export interface CutRun extends RunEnd {
   resume(asked?: { repo?: string; runDir?: string; acceptChanges?: boolean }): Promise<RunEnd | string>;
 }
 
-/** Carries out a run to its end and keeps a copy of everything after each event, as a SIGKILL would leave it. */
+/**
+ * Carries out a run to its end and keeps a copy of everything after each event, as a SIGKILL would leave it. `meddle` may
+ * change the work tree while the model thinks about its answer, counted from 0.
+ */
 export async function cutRun(
   files: Readonly<Record<string, string | Uint8Array>>,
   turns: readonly ScriptedTurn[],
   given: Partial<Settings> = {},
+  meddle: (root: string, answer: number) => void = () => {},
 ): Promise<CutRun> {
-  const server = await startClaudeServer({ turns: patient(turns), apiKey: KEY });
-  onTestFinished(() => server.close());
   const { root } = await makeRepository(files);
+  const answer = patient(turns);
+  const server = await startClaudeServer({
+    turns: (request, index) => {
+      meddle(root, index);
+      return answer(request);
+    },
+    apiKey: KEY,
+  });
+  onTestFinished(() => server.close());
   const folder = temporaryFolder();
   const runDir = join(folder, 'run');
   const copyOf = (seq: number) => join(folder, `after-${seq}`);

@@ -1,6 +1,7 @@
 /** What a person sees on stderr while the run goes on. */
 
 import type { Writable } from 'node:stream';
+import { describeCall } from '../../domain/describe-call.ts';
 import type { CommandReport, RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
 import type { Redact } from '../../domain/redact.ts';
@@ -170,15 +171,6 @@ export class Progress implements EventSink {
 /** What stands before each line of the model's text. */
 const STREAM = '  │ ';
 
-/** `read_file src/a.ts`, `run_command npm test`: the tool and what it is about. */
-function describeCall(tool: string, input: unknown): string {
-  if (typeof input !== 'object' || input === null) return oneLine(tool);
-  const about = Object.entries(input).find(([key]) =>
-    ['path', 'command', 'pattern', 'status'].includes(key),
-  )?.[1];
-  return oneLine(typeof about === 'string' && about !== '' ? `${tool} ${about}` : tool, 160);
-}
-
 function endOf(outcome: ToolOutcome): string {
   if (outcome.status === 'finished') return '';
   if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
@@ -192,9 +184,9 @@ function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; 
     const by =
       source.by === 'tool'
         ? 'the command'
-        : source.by === 'verify'
-          ? 'verify commands'
-          : 'something outside the run';
+        : source.by === 'outside'
+          ? 'something outside the run'
+          : `${source.by} commands`;
     const paths = counts.get(by);
     if (paths) paths.push(path);
     else counts.set(by, [path]);

@@ -1,6 +1,7 @@
 /** Reads contents back that a run has kept in its shadow repository. */
 
 import type { FileState } from '../../domain/change.ts';
+import { readBlobs } from './blobs.ts';
 import { runGit } from './git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
@@ -29,7 +30,7 @@ export class KeptBlobs {
       bytes += size;
       if (mode !== '160000' && bytes <= MAX_AHEAD) ids.add(raw ?? blob);
     }
-    this.#ahead = await this.#readAll([...ids]);
+    this.#ahead = await readBlobs(this.#shadowDir, [...ids]);
   }
 
   /** The bytes as they were in the work tree. Of a link: where it pointed. */
@@ -57,31 +58,7 @@ export class KeptBlobs {
 
   async #read(id: string): Promise<Buffer | null> {
     const ahead = this.#ahead.get(id);
-    return ahead === undefined ? ((await this.#readAll([id])).get(id) ?? null) : ahead;
-  }
-
-  /** Each id with its bytes, or null when there is no such blob. */
-  async #readAll(ids: readonly string[]): Promise<Map<string, Buffer | null>> {
-    // An id comes from a journal; a line of its own is all that it may be.
-    const known = ids.filter((id) => /^[0-9a-f]+$/.test(id));
-    const answer = await runGit({
-      cwd: this.#shadowDir,
-      args: [`--git-dir=${this.#shadowDir}`, 'cat-file', '--batch'],
-      input: Buffer.from(known.map((id) => `${id}\n`).join('')),
-    });
-    const found = new Map<string, Buffer | null>();
-    let at = 0;
-    for (const id of known) {
-      const end = answer.indexOf('\n', at);
-      const [, type, size] = answer.toString('latin1', at, end).split(' ');
-      at = end + 1;
-      if (type === 'missing') found.set(id, null);
-      else {
-        found.set(id, type === 'blob' ? answer.subarray(at, at + Number(size)) : null);
-        at += Number(size) + 1;
-      }
-    }
-    return found;
+    return ahead === undefined ? ((await readBlobs(this.#shadowDir, [id])).get(id) ?? null) : ahead;
   }
 }
 

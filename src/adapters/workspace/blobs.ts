@@ -1,0 +1,43 @@
+/** Reads contents back from the shadow repository. */
+
+import { runGit } from './git.ts';
+
+/** Each id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away. */
+export async function readBlobs(
+  shadowDir: string,
+  ids: readonly string[],
+): Promise<Map<string, Buffer | null>> {
+  const blobs = new Map<string, Buffer | null>();
+  // An id comes from a journal; a line of its own is all that it may be.
+  const known = ids.filter((id) => /^[0-9a-f]+$/.test(id));
+  if (known.length === 0) return blobs;
+  const answer = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch'],
+    input: Buffer.from(known.map((id) => `${id}\n`).join('')),
+  });
+  let at = 0;
+  for (const id of known) {
+    const end = answer.indexOf('\n', at);
+    const [, type, size] = answer.toString('latin1', at, end).split(' ');
+    at = end + 1;
+    if (type === 'missing') blobs.set(id, null);
+    else {
+      blobs.set(id, type === 'blob' ? answer.subarray(at, at + Number(size)) : null);
+      at += Number(size) + 1;
+    }
+  }
+  return blobs;
+}
+
+/**
+ * The lines of a text with their line endings, bytes as latin1 characters. Null when there is no content, or when git would
+ * call it binary.
+ */
+export function textLines(content: Buffer | null): string[] | null {
+  if (content === null || content.subarray(0, BINARY_PROBE).includes(0)) return null;
+  return content.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** Bytes in which git looks for a NUL. */
+const BINARY_PROBE = 8_000;

@@ -1,0 +1,87 @@
+/** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
+
+import { lineText } from './adapters/diffs/patch-files.ts';
+import { findRun } from './adapters/storage/find-run.ts';
+import { readJournal } from './adapters/storage/read-journal.ts';
+import { readPatch } from './adapters/storage/read-patch.ts';
+import { describeCall } from './domain/describe-call.ts';
+import type { RunEvent } from './domain/events.ts';
+import { count, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
+import { advance, startOf } from './domain/state.ts';
+import { blameText } from './run/blame-text.ts';
+import { type AttributedPatchFile, attributePatch } from './run/provenance.ts';
+
+export interface BlameInput {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  /** A file or folder of the patch; null for all of it. */
+  readonly path: string | null;
+  readonly json: boolean;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Prints the document on stdout, and resolves when it is on its way. */
+  readonly print: (document: string) => Promise<void>;
+}
+
+/** Nothing is changed, and the checkout is not looked at. */
+export async function blameRun(input: BlameInput): Promise<RunOutcome> {
+  const found = findRun(input.run, input);
+  if (found.status === 'failed') return usageError(found.message);
+  const { directory } = found;
+  const journal = readJournal(directory.events);
+  if (journal.status === 'failed') return usageError(journal.message);
+  const patched = readPatch(directory);
+  if (patched.status === 'failed') return usageError(patched.message);
+
+  const [started, ...rest] = journal.events;
+  const { changes: ledger } = rest.reduce(advance, startOf(started));
+  const all = await attributePatch({
+    patch: patched.patch,
+    files: patched.files,
+    changes: ledger.history,
+    takesIn: (source) => ledger.takesIn(source),
+    inHurry: false,
+    shadowGit: directory.shadowGit,
+  });
+  const files = all.filter(({ file }) => isAt(file.path, input.path) || isAt(file.from, input.path));
+  if (files.length === 0 && input.path !== null) {
+    const names = patched.files.slice(0, 5).map(({ path }) => path);
+    return usageError(
+      `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${names.length === 0 ? 'nothing' : names.join(', ')}${patched.files.length > 5 ? ', …' : ''}.`,
+    );
+  }
+  const calls = callsIn(journal.events);
+  const told = input.json
+    ? blameJson(started.runId, files)
+    : blameText(files, { history: ledger.history, calls });
+  await input.print(told);
+  return outcome('done', 0, `${count(files.length, 'file')} of the patch attributed.`);
+}
+
+function isAt(path: string | undefined, wanted: string | null): boolean {
+  const place = wanted?.replace(/^(?:\.(?:\/+|$))+/, '').replace(/\/+$/, '') ?? '';
+  return path !== undefined && (place === '' || path === place || path.startsWith(`${place}/`));
+}
+
+/** `run_command npm test` by the call's id. */
+function callsIn(events: readonly RunEvent[]): Map<string, string> {
+  return new Map(
+    events.flatMap((event) =>
+      event.type === 'tool.started' ? [[event.call.id, describeCall(event.call.name, event.call.input)]] : [],
+    ),
+  );
+}
+
+function blameJson(runId: string, files: readonly AttributedPatchFile[]): string {
+  const told = files.map(({ file, sources, hunks, cut }) => ({
+    ...file,
+    sources,
+    hunks:
+      hunks?.map((hunk) => ({
+        ...hunk,
+        lines: hunk.lines.map((line) => ({ ...line, text: lineText(line.text) })),
+      })) ?? null,
+    cut,
+  }));
+  return `${JSON.stringify({ version: 1, runId, files: told }, null, 2)}\n`;
+}
