@@ -1,14 +1,8 @@
 /** The command line as a value: which command with which flags, or what to say instead. The flags are the settings. */
 
-import yargs, { type Options } from 'yargs';
+import parser from 'yargs-parser';
 import { nearestName } from '../adapters/inputs/nearest-name.ts';
-import {
-  defaultText,
-  SETTING_GROUPS,
-  type SettingEntry,
-  type SettingKey,
-  settingEntries,
-} from '../config/settings.ts';
+import { type SettingKey, settingEntries } from '../config/settings.ts';
 import { shown } from '../config/values.ts';
 import type { Command, Given } from './commands.ts';
 
@@ -24,16 +18,13 @@ export async function readArguments(
   commands: readonly Command[],
   columns: number,
 ): Promise<Arguments> {
-  const parser = parserFor(argv, commands, columns);
-  let words: Awaited<ReturnType<typeof parser.parse>>;
-  try {
-    words = await parser.parse();
-  } catch (error) {
-    if (error instanceof WordsMistaken) return { ask: 'mistake', problems: [error.message] };
-    throw error;
+  const { argv: words, error } = parseWords(argv, commands);
+  if (error) return { ask: 'mistake', problems: [error.message] };
+  if (words.help) {
+    // Only help needs the library that lays it out, which takes longer to load than all else here.
+    const { helpText } = await import('./help.ts');
+    return { ask: 'help', text: await helpText(commands, columns) };
   }
-  // Asked anew, since a parser that has seen a command only tells about that one.
-  if (words.help) return { ask: 'help', text: await parserFor([], commands, columns).getHelp() };
   if (words.version) return { ask: 'version' };
 
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
@@ -75,14 +66,23 @@ function switchesOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
 }
 
-/** The parser's own complaint about the words, such as a flag at the end that needs a value. */
-class WordsMistaken extends Error {}
+/** The parser's own words for a flag at the end that needs a value. */
+const NO_VALUE = 'Not enough arguments following: %s';
 
-function parserFor(argv: readonly string[], commands: readonly Command[], columns: number) {
-  const parser = yargs([...argv])
-    .scriptName('patchsmith')
-    .usage('patchsmith: a plan and principles in, a proven patch out\n\nUsage: $0 <command> [flags]')
-    .parserConfiguration({
+/** Flags as the settings say; what is no flag comes back as a word. */
+function parseWords(argv: readonly string[], commands: readonly Command[]) {
+  const entries = settingEntries();
+  const withValue = entries.filter(({ value }) => value !== undefined);
+  const switches = entries.filter(({ value }) => value === undefined).map(({ flag }) => flag);
+  const options = {
+    alias: {
+      help: ['h'],
+      ...Object.fromEntries(entries.flatMap(({ flag, short }) => (short ? [[flag, [short]]] : []))),
+    },
+    boolean: ['help', 'version', ...switches, ...switchesOf(commands)],
+    // A flag without a type keeps its value as it was typed; this asks for one value each time it is given.
+    narg: Object.fromEntries(withValue.map(({ flag }) => [flag, Number.NaN])),
+    configuration: {
       'boolean-negation': false,
       'camel-case-expansion': false,
       'dot-notation': false,
@@ -94,57 +94,14 @@ function parserFor(argv: readonly string[], commands: readonly Command[], column
       'strip-aliased': true,
       // Unknown flags come back as words, and a value may begin with a dash.
       'unknown-options-as-args': true,
-    })
-    .detectLocale(false)
-    .updateStrings({
-      'Not enough arguments following: %s':
-        'the flag %s needs a value; write --flag=VALUE if it begins with -',
-    })
-    .exitProcess(false)
-    .fail((message, error) => {
-      if (error === undefined || error.name === 'YError') throw new WordsMistaken(message ?? error?.message);
-      throw error;
-    })
-    // Both are looked at by hand, so that nothing but the edge prints.
-    .help(false)
-    .version(false)
-    .wrap(Math.max(60, Math.min(columns, 110)))
-    .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' })
-    .option('version', { type: 'boolean', describe: 'Show the version' });
-  for (const { name, summary, switches } of commands) {
-    parser.command(name, summary);
-    for (const [flag, describe] of Object.entries(switches))
-      parser.option(flag, { type: 'boolean', group: `Only for ${name}:`, describe });
-  }
-  const entries = settingEntries();
-  for (const group of SETTING_GROUPS) {
-    for (const entry of entries) if (entry.group === group) parser.option(entry.flag, optionOf(entry));
-  }
-  return parser.epilogue([examplesOf(commands), ...NOTES].join('\n\n'));
-}
-
-const NOTES = [
-  'Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository. A flag wins over a variable, a variable over the file. ANTHROPIC_API_KEY comes from the environment, or from a .env in this folder that git does not track.',
-  'Exit codes: 0 done or no_change, 1 internal_error, 2 usage_error, 3 no_change with --if-no-changes error, 4 provider_error, 5 blocked, 7 limit_reached, 8 policy_violation, 9 verify_failed, 10 sandbox_unavailable, 11 publish_failed, 124 deadline, 130 and 143 interrupted.',
-];
-
-function examplesOf(commands: readonly Command[]): string {
-  const lines = commands.flatMap(({ examples }) =>
-    examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`),
-  );
-  return ['Examples:', ...lines].join('\n');
-}
-
-function optionOf(entry: SettingEntry): Options {
-  const { short, group, value, help, repeatable } = entry;
-  return {
-    ...(short ? { alias: short } : {}),
-    // A flag without a type keeps its value as it was typed.
-    ...(value ? { requiresArg: true } : { type: 'boolean' as const }),
-    group: `${group}:`,
-    describe: `${value ? `${value}  ` : ''}${help}${repeatable ? '; can be repeated' : ''}`,
-    defaultDescription: defaultText(entry),
+    },
+    __: (complaint: string, flag: string) =>
+      (complaint === NO_VALUE
+        ? 'the flag %s needs a value; write --flag=VALUE if it begins with -'
+        : complaint
+      ).replace('%s', flag),
   };
+  return parser.detailed([...argv], options);
 }
 
 /** Words that belong to no flag: the command, its operands, and mistakes. */
