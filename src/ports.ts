@@ -1,6 +1,6 @@
 /** Every interface to the outside world, on one page. Types only. */
 
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { PathChange } from './domain/change.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';

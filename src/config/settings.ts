@@ -3,7 +3,7 @@
  * from this one object; src/config.ts resolves them.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';

@@ -3,7 +3,7 @@
  * (text, numbers, lists), and says what it expected when it gets something else.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { Price } from '../domain/pricing.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */

@@ -5,7 +5,7 @@
  * U+DC80 … U+DCFF (one per byte), so that every file name survives a round trip through a string.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Git's file modes: regular, executable, symbolic link, nested repository. */
 export const FileMode = z.enum(['100644', '100755', '120000', '160000']);

@@ -5,7 +5,7 @@
  * blocks to the exact prefix, and prompt caching bills by it.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A content block exactly as the provider sent it. Unknown types are legal. It is checked and not rebuilt, so that the

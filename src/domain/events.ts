@@ -3,7 +3,7 @@
  * it; progress, logs, results, replay and resume are readers of the same stream.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';

@@ -1,6 +1,6 @@
 /** The fences of a run, and the reasons for which it can end. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Null is "no limit". */
 export const Limits = z.strictObject({

@@ -1,6 +1,6 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChangeKind } from './change.ts';
 import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';

@@ -1,6 +1,6 @@
 /** What to change, and how changes are made here. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
 const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;

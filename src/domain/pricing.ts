@@ -1,6 +1,6 @@
 /** What tokens cost. Prices change: this is the one table, and users can override it. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { totalTokens, type Usage } from './conversation.ts';
 
 /** USD per million tokens. */

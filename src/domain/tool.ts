@@ -1,6 +1,6 @@
 /** What a tool call comes to. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * Why a call failed. The model reads the message; the reason is for the journal and the report.

@@ -1,6 +1,6 @@
 /** `edit_file`: replaces text in a file and leaves every other byte as it is. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseRepoPath, type RepoPath } from '../domain/path.ts';
 import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';

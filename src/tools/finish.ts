@@ -1,6 +1,6 @@
 /** `finish`: the model's own word that the work has ended. The runner decides what that is worth. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
 

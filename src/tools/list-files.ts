@@ -1,6 +1,6 @@
 /** `list_files`: what lies below a folder, one path a line. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseRepoPath, type RepoPath } from '../domain/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';

@@ -1,6 +1,6 @@
 /** `read_file`: a text file, or some lines of it, as it is. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Excerpt } from '../domain/excerpt.ts';
 import { parseRepoPath, type RepoPath } from '../domain/path.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';

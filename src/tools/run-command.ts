@@ -1,6 +1,6 @@
 /** `run_command`: one shell command in the sandbox. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Excerpt } from '../domain/excerpt.ts';
 import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/tool.ts';
 import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';

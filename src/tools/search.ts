@@ -1,6 +1,6 @@
 /** `search`: matching lines of the files that git would see. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseRepoPath, type RepoPath } from '../domain/path.ts';
 import type { SearchMatch, Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';

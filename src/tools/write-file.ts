@@ -1,6 +1,6 @@
 /** `write_file`: a whole file, byte for byte. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseRepoPath } from '../domain/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';

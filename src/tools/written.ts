@@ -1,6 +1,6 @@
 /** What the tools that write files share. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseRepoPath } from '../domain/path.ts';
 import type { FileWrite, ToolResult } from '../ports.ts';
 import { said } from './result.ts';

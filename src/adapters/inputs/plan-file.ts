@@ -12,7 +12,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { type Plan, PlanFrontMatter, titleOf } from '../../domain/plan.ts';
 import { nearestName } from './nearest-name.ts';
 import { type BytesRead, collect, readBytes, textOf } from './read-bytes.ts';
-import { parseYamlMapping, type YamlMapping } from './yaml-mapping.ts';
+import type { YamlMapping } from './yaml-mapping.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
@@ -64,14 +64,15 @@ function planOfMessage(message: string): PlanRead {
   };
 }
 
-function parsePlan(text: string, sha256: string, name: string): PlanRead {
+async function parsePlan(text: string, sha256: string, name: string): Promise<PlanRead> {
   const split = splitFrontMatter(text);
   if (split === 'unclosed') {
     return failed(
       `${name} opens its front matter with --- in line 1 and never closes it: add a line --- after it, or begin with an empty line if --- is meant as a rule.`,
     );
   }
-  const yaml = split && parseYamlMapping(split.yaml, 2);
+  // Loaded only for plans that have front matter.
+  const yaml = split && (await import('./yaml-mapping.ts')).parseYamlMapping(split.yaml, 2);
   const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
   const front: FrontMatterRead = yaml && !prose ? checkFrontMatter(yaml) : { status: 'ok', fields: {} };
   if (front.status === 'failed') return failed(`${name}: ${front.problems.join('; ')}.`);

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { readBytes, textOf } from './read-bytes.ts';
 import { repositoryRoot } from './repository-root.ts';
-import { parseYamlMapping } from './yaml-mapping.ts';
 
 const MAX_BYTES = 65_536;
 
@@ -22,6 +21,8 @@ export async function readSettingsFile(start: string, name: string): Promise<Set
   }
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name}: is not UTF-8 text`);
+  // Loaded only for those who have the file.
+  const { parseYamlMapping } = await import('./yaml-mapping.ts');
   const yaml = parseYamlMapping(text, 1);
   switch (yaml.status) {
     case 'failed':

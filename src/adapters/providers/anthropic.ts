@@ -1,7 +1,7 @@
 /** The Claude API as a provider. This file holds the one retry layer of the program. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import Anthropic from '@anthropic-ai/sdk';
+import { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import type { Conversation, Retry } from '../../domain/conversation.ts';
 import { type Redact, redactorFor } from '../../domain/redact.ts';
 import { oneLine } from '../../domain/terminal-text.ts';
@@ -39,7 +39,7 @@ export interface AnthropicOptions extends RequestSettings {
 export function createAnthropicProvider(options: AnthropicOptions): LlmProvider {
   const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API);
   checkKey(options.apiKey);
-  const client = new Anthropic({
+  const client = new BaseAnthropic({
     apiKey: options.apiKey,
     baseURL: endpoint.href.replace(/\/$/, ''),
     maxRetries: 0,
@@ -60,7 +60,7 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
 
 interface Setup {
   readonly options: AnthropicOptions;
-  readonly client: Anthropic;
+  readonly client: BaseAnthropic;
   readonly redact: Redact;
   readonly where: string;
 }

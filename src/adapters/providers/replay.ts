@@ -1,7 +1,7 @@
 /** Plays the model's turns from a recording, in their order, whatever it is asked. */
 
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LlmTurn, Retry } from '../../domain/conversation.ts';
 import { ProviderFailureKind } from '../../domain/limits.ts';
 import type { LlmProvider, TurnResult } from '../../ports.ts';

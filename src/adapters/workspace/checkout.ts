@@ -27,32 +27,25 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
     throw error;
   }
   const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
-  const topLevel = await ask('rev-parse', '--show-toplevel');
-  if (topLevel.exitCode !== 0) return failed(await whyNot(start, topLevel, ask));
-  const root = line(topLevel);
-  if (Buffer.from(root, 'utf8').toString('utf8') !== root)
-    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
-
-  const where = async (...args: string[]) =>
-    realpathSync(resolve(start, line(await ask('rev-parse', ...args))));
-  const [gitDir, commonDir, objects, prefix, format, commit, branch] = await Promise.all([
-    where('--absolute-git-dir'),
-    where('--git-common-dir'),
-    where('--git-path', 'objects'),
-    ask('rev-parse', '--show-prefix'),
-    ask('rev-parse', '--show-object-format'),
+  const [places, commit, branch] = await Promise.all([
+    askPlaces(ask),
     ask('rev-parse', '--verify', '--quiet', 'HEAD'),
     ask('symbolic-ref', '--quiet', 'HEAD'),
   ]);
+  if (places.status === 'refused') return failed(await whyNot(start, places.answer, ask));
+  const [root, gitDir, commonDir, objects, prefix, format] = places.lines;
+  if (Buffer.from(root, 'utf8').toString('utf8') !== root)
+    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
+  const real = (path: string) => realpathSync(resolve(start, path));
   return {
     status: 'ok',
     checkout: {
       root: realpathSync(root),
-      gitDir,
-      commonDir,
-      objects,
-      prefix: line(prefix).replace(/\/$/, ''),
-      objectFormat: line(format) === 'sha256' ? 'sha256' : 'sha1',
+      gitDir: real(gitDir),
+      commonDir: real(commonDir),
+      objects: real(objects),
+      prefix: prefix.replace(/\/$/, ''),
+      objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
       head: {
         commit: commit.exitCode === 0 ? line(commit) : null,
         branchRef: branch.exitCode === 0 ? line(branch) : null,
@@ -61,13 +54,43 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   };
 }
 
+type Ask = (...args: string[]) => Promise<GitAnswer>;
+type Places = readonly [
+  root: string,
+  gitDir: string,
+  commonDir: string,
+  objects: string,
+  prefix: string,
+  format: string,
+];
+
+const QUESTIONS = [
+  ['--show-toplevel'],
+  ['--absolute-git-dir'],
+  ['--git-common-dir'],
+  ['--git-path', 'objects'],
+  ['--show-prefix'],
+  ['--show-object-format'],
+];
+
+/** Asks for all places at once, one a line; one by one where names hold newlines of their own. */
+async function askPlaces(
+  ask: Ask,
+): Promise<{ status: 'known'; lines: Places } | { status: 'refused'; answer: GitAnswer }> {
+  const answer = await ask('rev-parse', ...QUESTIONS.flat());
+  if (answer.exitCode !== 0) return { status: 'refused', answer };
+  const together = line(answer).split('\n');
+  const lines =
+    together.length === QUESTIONS.length
+      ? together
+      : await Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question))));
+  const [root = '', gitDir = '', commonDir = '', objects = '', prefix = '', format = ''] = lines;
+  return { status: 'known', lines: [root, gitDir, commonDir, objects, prefix, format] };
+}
+
 const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 
-async function whyNot(
-  start: string,
-  { stderr }: GitAnswer,
-  ask: (...args: string[]) => Promise<GitAnswer>,
-): Promise<string> {
+async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
   if (stderr.includes('safe.directory')) {
     const mend = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
     return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${mend ?? SAFE_DIRECTORY}`;

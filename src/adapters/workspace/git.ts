@@ -1,7 +1,9 @@
 /** Runs git plumbing with an environment built from nothing, so that neither the user's settings nor a checkout's can steer it. */
 
-import { accessSync, constants } from 'node:fs';
-import { execa } from 'execa';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 
 /** One git call. Nothing of our own environment is inherited. */
 export interface GitCall {
@@ -23,28 +25,29 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
-/** Runs git and resolves whatever its exit code; rejects when git cannot be started. */
+/** Runs git and resolves whatever its exit code; rejects when git cannot be started or says more than a gigabyte. */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
-  const result = await execa(gitProgram(), [...QUIET, ...call.args], {
-    cwd: call.cwd,
-    env: { ...EMPTY_ENVIRONMENT, ...call.env },
-    extendEnv: false,
-    encoding: 'buffer',
-    stripFinalNewline: false,
-    reject: false,
-    maxBuffer: MAX_OUTPUT_BYTES,
-    stdout: call.stdoutFile === undefined ? 'pipe' : { file: call.stdoutFile },
-    ...(call.input === undefined ? { stdin: 'ignore' as const } : { input: call.input }),
-  });
-  if (result.exitCode === undefined && result.signal === undefined) throw result;
-  if (result.isMaxBuffer) throw result;
-  return {
-    exitCode: result.exitCode ?? null,
-    stdout: Buffer.from(result.stdout ?? []),
-    stderr: Buffer.from(result.stderr ?? [])
-      .toString('utf8')
-      .trim(),
-  };
+  const file = call.stdoutFile === undefined ? null : openSync(call.stdoutFile, 'w');
+  try {
+    const child = spawn(gitProgram(), [...QUIET, ...call.args], {
+      cwd: call.cwd,
+      env: { ...EMPTY_ENVIRONMENT, ...call.env },
+      stdio: [call.input === undefined ? 'ignore' : 'pipe', file ?? 'pipe', 'pipe'],
+    });
+    const closed = once(child, 'close');
+    feed(child.stdin, call.input);
+    const kill = () => child.kill('SIGKILL');
+    const [stdout, stderr] = await Promise.all([
+      collect(child.stdout, kill),
+      collect(child.stderr, kill),
+      closed,
+    ]);
+    if (stdout === null || stderr === null)
+      throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
+    return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
+  } finally {
+    if (file !== null) closeSync(file);
+  }
 }
 
 /** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */
@@ -93,6 +96,24 @@ const EMPTY_ENVIRONMENT = {
 
 /** Enough for the index of some million files; more than that is a bug, not a repository. */
 const MAX_OUTPUT_BYTES = 2 ** 30;
+
+function feed(stdin: Writable | null, input: Uint8Array | undefined): void {
+  // Git may end before it has read everything; its exit code then says why.
+  stdin?.on('error', () => {});
+  stdin?.end(input);
+}
+
+/** All bytes of a stream; null, and `full` is called, when they are too many. */
+async function collect(stream: Readable | null, full: () => void): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of (stream ?? []) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_OUTPUT_BYTES) chunks.push(chunk);
+    else full();
+  }
+  return length > MAX_OUTPUT_BYTES ? null : Buffer.concat(chunks);
+}
 
 function gitProgram(): string {
   const program = findGit();

@@ -3,7 +3,7 @@
  * with the fields and types that this program has never heard of.
  */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { ContentBlock, type ToolCall, type TurnStop, type Usage } from '../../../domain/conversation.ts';
 import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 

@@ -1,6 +1,7 @@
 /** One request and its answer, without any retry: everything that can go wrong with it comes back as a value. */
 
-import Anthropic from '@anthropic-ai/sdk';
+import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
+import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import type { Usage } from '../../../domain/conversation.ts';
 import type { Redact } from '../../../domain/redact.ts';
@@ -14,7 +15,8 @@ import { Watchdog } from './watchdog.ts';
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface Attempt {
-  readonly client: Anthropic;
+  /** Without the SDK's resources, which are most of it and not needed for one kind of request. */
+  readonly client: BaseAnthropic;
   readonly body: RequestBody;
   /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
@@ -57,7 +59,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     return await readAnswer(attempt, response, { builder, watchdog, failed });
   } catch (error) {
     if (attempt.signal.aborted) return { status: 'interrupted' };
-    if (error instanceof Anthropic.APIError) {
+    if (error instanceof APIError) {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));
     }
@@ -171,11 +173,7 @@ function stringField(value: unknown, name: string): string | null {
   return typeof field === 'string' ? field : null;
 }
 
-function refusalOf(
-  error: InstanceType<typeof Anthropic.APIError>,
-  watchdog: Watchdog,
-  { clock, redact }: Attempt,
-): Failure {
+function refusalOf(error: APIError, watchdog: Watchdog, { clock, redact }: Attempt): Failure {
   if (error.status === undefined) {
     return connectionFailure(watchdog.reason ?? causeOf(error));
   }

@@ -1,6 +1,6 @@
 /** Token counts as the API reports them, and as the run counts them. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Usage } from '../../../domain/conversation.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
