@@ -28,9 +28,9 @@ import { makeProvenPatch } from './patch.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
 import { Snapshot } from './snapshot.ts';
-import { readStartIndex } from './start-index.ts';
+import { readStartIndex, START_INDEX, type StartIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
-import { ScratchIndex } from './trees.ts';
+import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { readUserSettings, type UserEnvironment } from './user-settings.ts';
 import { type WalkedTree, walk } from './walk.ts';
 import { lookAt } from './work-tree.ts';
@@ -72,32 +72,34 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(agentGit.gitDir, submodules);
   rules.freeze();
-  const base = await baseRevision(checkout, shadowDir, snapshot);
+  const base = await baseRevision(checkout, shadowDir, { snapshot, index });
   return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
 }
 
 async function baseRevision(
   checkout: Checkout,
   shadowDir: string,
-  snapshot: Snapshot,
+  { snapshot, index }: { snapshot: Snapshot; index: StartIndex },
 ): Promise<BaseRevision> {
-  const index = new ScratchIndex(shadowDir, 'base.index');
-  await index.edit(snapshot.states());
-  const tree = await index.writeTree();
+  const { objectFormat } = checkout;
   const { commit, branchRef } = checkout.head;
   const headTree =
     commit === null
       ? null
-      : await runGit({
+      : runGit({
           cwd: shadowDir,
           args: [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`],
         });
+  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
+  scratch.copy(START_INDEX, objectFormat);
+  const [head] = await Promise.all([headTree, scratch.edit(snapshot.differences(index))]);
+  const tree = await scratch.writeTree();
   return {
     commit,
     tree,
     branch: branchRef === null ? null : branchRef.replace(/^refs\/heads\//, ''),
-    dirty: headTree === null ? snapshot.states().length > 0 : headTree.toString('latin1').trim() !== tree,
-    objectFormat: checkout.objectFormat,
+    dirty: head === null ? !snapshot.isEmpty : head.toString('latin1').trim() !== tree,
+    objectFormat,
   };
 }
 
@@ -217,7 +219,7 @@ export class GitWorkspace implements Workspace {
   }
 
   async rebase(changes: readonly PathChange[]): Promise<void> {
-    const index = new ScratchIndex(this.#parts.shadowDir, 'base.index');
+    const index = new ScratchIndex(this.#parts.shadowDir, BASE_INDEX);
     await index.readTree(this.#base.tree);
     await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
     this.#base = { ...this.#base, tree: await index.writeTree(), dirty: true };
@@ -225,7 +227,7 @@ export class GitWorkspace implements Workspace {
 
   async makePatch(net: readonly PathChange[]): Promise<PatchResult> {
     await this.#keeping;
-    return this.#inTurn(() => makeProvenPatch(this.#parts.shadowDir, this.base.tree, net));
+    return this.#inTurn(() => makeProvenPatch(this.#parts.shadowDir, this.base, net));
   }
 
   async #keepBase(): Promise<void> {

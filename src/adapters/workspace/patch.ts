@@ -4,25 +4,33 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../domain/change.ts';
+import type { BaseRevision } from '../../domain/events.ts';
 import type { ChangedFile } from '../../domain/outcome.ts';
-import type { PatchResult } from '../../ports.ts';
+import type { PatchResult, ProvenPatch } from '../../ports.ts';
 import { askGit, runGit } from './git.ts';
 import { decodeName } from './names.ts';
-import { ScratchIndex } from './trees.ts';
+import { BASE_INDEX, ScratchIndex } from './trees.ts';
 
-/** The patch of `net` on `baseTree`. Equal trees give equal bytes, whatever the user's configuration says. */
+/** The patch of `net` on the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(
   shadowDir: string,
-  baseTree: string,
+  base: Pick<BaseRevision, 'tree' | 'objectFormat'>,
   net: readonly PathChange[],
 ): Promise<PatchResult> {
+  const { tree: baseTree, objectFormat } = base;
+  if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
   const target = new ScratchIndex(shadowDir, 'patch.index');
-  await target.readTree(baseTree);
+  if (!target.copy(BASE_INDEX, objectFormat)) await target.readTree(baseTree);
   await target.edit(net.map(({ path, after }) => ({ path, state: after })));
   const trees = { shadowDir, baseTree, tree: await target.writeTree() };
   const withRenames = await prove(trees, '--find-renames=50%');
   // Git does not apply every rename that it finds: not that of a link into a folder that takes the link's place.
   return withRenames.status === 'proven' ? withRenames : prove(trees, '--no-renames');
+}
+
+function emptyPatch(tree: string): ProvenPatch {
+  const bytes = new Uint8Array();
+  return { bytes, sha256: sha256Of(bytes), baseTree: tree, tree, files: [] };
 }
 
 interface Trees {
@@ -34,16 +42,20 @@ interface Trees {
 async function prove(trees: Trees, renames: string): Promise<PatchResult> {
   const { shadowDir, baseTree, tree } = trees;
   const patchFile = join(shadowDir, 'patch');
-  const diff = await askGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, ...DIFF, renames, ...TEXT, baseTree, tree],
-    stdoutFile: patchFile,
-  });
+  const proof = new ScratchIndex(shadowDir, 'proof.index');
+  // The proof begins from the tree itself, and not from the index that the target was made with.
+  const [diff, files] = await Promise.all([
+    askGit({
+      cwd: shadowDir,
+      args: [`--git-dir=${shadowDir}`, ...DIFF, renames, ...TEXT, baseTree, tree],
+      stdoutFile: patchFile,
+    }),
+    changedFiles(trees, renames),
+    proof.readTree(baseTree),
+  ]);
   if (diff.exitCode !== 0) return failed('be made', diff.stderr);
   const bytes = readFileSync(patchFile);
   if (bytes.length > 0) {
-    const proof = new ScratchIndex(shadowDir, 'proof.index');
-    await proof.readTree(baseTree);
     const applied = await proof.apply(patchFile);
     if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
     const rebuilt = await proof.writeTree();
@@ -51,11 +63,11 @@ async function prove(trees: Trees, renames: string): Promise<PatchResult> {
   } else if (tree !== baseTree) {
     return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
   }
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return {
-    status: 'proven',
-    patch: { bytes, sha256, baseTree, tree, files: await changedFiles(trees, renames) },
-  };
+  return { status: 'proven', patch: { bytes, sha256: sha256Of(bytes), baseTree, tree, files } };
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Everything that a configuration could change about the diff is stated. */

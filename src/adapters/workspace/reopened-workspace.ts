@@ -16,6 +16,7 @@ import { Snapshot } from './snapshot.ts';
 import { readKeptIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
 import { listTree } from './tree-listing.ts';
+import { BASE_INDEX } from './trees.ts';
 import { readUserSettings, type UserSettings } from './user-settings.ts';
 import { shadowRepository, snapshotParts } from './workspace-parts.ts';
 
@@ -56,6 +57,8 @@ export async function reopenWorkspace(
   // Anew, since the checkout's objects may lie elsewhere now.
   makeRepository(shadowRepository(checkout, shadowDir));
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
+  // The process may have been killed while it wrote it.
+  rmSync(join(shadowDir, BASE_INDEX), { force: true });
   const [index, listed] = await Promise.all([readKeptIndex(shadowDir), listTree(shadowDir, base.tree)]);
   if (listed === null)
     return failed(

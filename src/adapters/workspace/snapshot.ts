@@ -9,6 +9,7 @@ import { earlierThan, type Instant } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
 import type { IndexEntry, StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
+import type { TreeEdit } from './trees.ts';
 import { type Walked, type WalkedTree, walk } from './walk.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
@@ -82,9 +83,19 @@ export class Snapshot {
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
   }
 
-  /** What is known, path by path. */
-  states(): { path: string; state: FileState }[] {
-    return [...this.#known].map(([path, { state }]) => ({ path, state }));
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  /** What has to be done to the start's index to make it what is known: little or nothing in a clean checkout. */
+  differences({ entries }: StartIndex): TreeEdit[] {
+    const edits: TreeEdit[] = [];
+    for (const [path, { state }] of this.#known) {
+      const entry = entries.get(path);
+      if (entry?.blob !== state.blob || entry.mode !== state.mode) edits.push({ path, state });
+    }
+    for (const path of entries.keys()) if (!this.#known.has(path)) edits.push({ path, state: null });
+    return edits;
   }
 
   /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */

@@ -44,28 +44,29 @@ export interface IndexStat {
   readonly ino: number;
 }
 
+/** Name of the copy in the shadow repository; there is none when there was no index. */
+export const START_INDEX = 'start.index';
+
 /**
  * Copies the index of `gitDir` (and the shared index that it may be split from) into the bare repository `shadowDir` and
  * lists the copy there. An absent index is an empty one.
  */
 export async function readStartIndex(gitDir: string, shadowDir: string): Promise<StartIndex> {
-  return listIndex(shadowDir, copyIndex(gitDir, shadowDir, KEPT));
+  return listIndex(shadowDir, copyIndex(gitDir, shadowDir, START_INDEX));
 }
 
 /** Lists the copy that an earlier process has made. */
 export async function readKeptIndex(shadowDir: string): Promise<StartIndex> {
-  const kept = statSync(join(shadowDir, KEPT), { bigint: true, throwIfNoEntry: false });
+  const kept = statSync(join(shadowDir, START_INDEX), { bigint: true, throwIfNoEntry: false });
   return listIndex(shadowDir, kept ? kept.mtimeNs : null);
 }
-
-const KEPT = 'start.index';
 
 async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<StartIndex> {
   if (mtimeNs === null) return { entries: new Map(), mtimeNs: 0n };
   const listed = await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
-    env: { GIT_INDEX_FILE: join(shadowDir, KEPT) },
+    env: { GIT_INDEX_FILE: join(shadowDir, START_INDEX) },
   });
   return { entries: parseListing(listed), mtimeNs };
 }

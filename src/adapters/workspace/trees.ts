@@ -1,10 +1,14 @@
 /** Trees in the shadow repository: written from states, through scratch indexes that are made anew each time. */
 
-import { rmSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState } from '../../domain/change.ts';
 import { askGit, type GitAnswer, runGit } from './git.ts';
 import { encodeName } from './names.ts';
+import type { ObjectFormat } from './object-store.ts';
+
+/** The index that the baseline's tree was written from. */
+export const BASE_INDEX = 'base.index';
 
 /** A path and what it shall be; null takes it out. */
 export interface TreeEdit {
@@ -18,14 +22,25 @@ export class ScratchIndex {
   readonly #env: Readonly<Record<string, string>>;
   /** Stands for no object; as long as the repository's ids, which an empty index has none to take out of. */
   #nullId = '';
+  readonly #file: string;
 
   /** `name` is the file's name in the shadow repository; what it held before is dropped. */
   constructor(shadowDir: string, name: string) {
     this.#shadowDir = shadowDir;
-    this.#env = { GIT_INDEX_FILE: join(shadowDir, name) };
-    rmSync(join(shadowDir, name), { force: true });
+    this.#file = join(shadowDir, name);
+    this.#env = { GIT_INDEX_FILE: this.#file };
+    rmSync(this.#file, { force: true });
     // A git that was killed leaves its lock behind.
-    rmSync(join(shadowDir, `${name}.lock`), { force: true });
+    rmSync(`${this.#file}.lock`, { force: true });
+  }
+
+  /** Begins as another index of the shadow repository, which knows its trees. False when there is none. */
+  copy(name: string, format: ObjectFormat): boolean {
+    const from = join(this.#shadowDir, name);
+    if (!existsSync(from)) return false;
+    copyFileSync(from, this.#file);
+    this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
+    return true;
   }
 
   async readTree(tree: string): Promise<void> {
@@ -35,6 +50,7 @@ export class ScratchIndex {
 
   /** Deletions come first, so that a file may take the place of a folder and a folder that of a file. */
   async edit(edits: readonly TreeEdit[]): Promise<void> {
+    if (edits.length === 0) return;
     const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${this.#nullId}\t${path}\0`]));
     const put = edits.flatMap(({ path, state }) => (state ? [`${state.mode} ${state.blob}\t${path}\0`] : []));
     const input = Buffer.concat([...removed, ...put].map(encodeName));
