@@ -62,9 +62,7 @@ export async function mountsOf(
     { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
     ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
-    ...(await filesThatExist(shown, CREDENTIAL_FILES)).map(
-      (at): Mount => ({ kind: 'read-only', source: empty, at }),
-    ),
+    ...filesThatExist(shown, CREDENTIAL_FILES).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
     // After the scratch folders and toolchains, since the work tree may lie below one of them.
     { kind: 'read-write', source: view.root, at: view.at },
     ...git.mounts,
@@ -80,7 +78,7 @@ export function oursInside(source: string, name: string): Extract<Mount, { kind:
 async function systemMounts(): Promise<Mount[]> {
   const mounts: Mount[] = [{ kind: 'read-only', source: '/usr', at: '/usr' }];
   for (const at of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
-    const stats = await statOf(at);
+    const stats = statOf(at);
     if (stats?.isSymbolicLink()) mounts.push({ kind: 'link', to: await readlink(at), at });
     else if (stats?.isDirectory()) mounts.push({ kind: 'read-only', source: at, at });
   }
@@ -143,7 +141,7 @@ async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
 async function objectStores(first: string): Promise<string[]> {
   const stores = new Set([first]);
   for (const store of stores) {
-    if (!(await statOf(join(store, 'info/alternates')))?.isFile()) continue;
+    if (!statOf(join(store, 'info/alternates'))?.isFile()) continue;
     const lines = (await readFile(join(store, 'info/alternates'), 'utf8')).split('\n');
     for (const line of lines) {
       if (line === '' || line.startsWith('#')) continue;
@@ -162,8 +160,7 @@ async function file({ files }: Pick<View, 'files'>, name: string, text: string):
   return path;
 }
 
-async function filesThatExist(places: readonly string[], names: readonly string[]): Promise<string[]> {
+function filesThatExist(places: readonly string[], names: readonly string[]): string[] {
   const paths = places.flatMap((place) => names.map((name) => join(place, name)));
-  const stats = await Promise.all(paths.map(statOf));
-  return paths.filter((_, index) => stats[index]?.isFile());
+  return paths.filter((path) => statOf(path)?.isFile());
 }

@@ -1,7 +1,8 @@
 /** Finds bubblewrap and proves, by one command through the full recipe, that it contains what it promises to contain. */
 
-import { readlink } from 'node:fs/promises';
-import { execa } from 'execa';
+import { execFile } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Sandbox } from '../../ports.ts';
 import { BubblewrapFailure } from './bubblewrap.ts';
 import type { BubblewrapFeatures } from './bubblewrap-args.ts';
@@ -13,7 +14,7 @@ const PROBE_MS = 30_000;
 
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
 export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
-  const { stdout } = await execa(program, ['--version'], { extendEnv: false, env: {}, timeout: PROBE_MS });
+  const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: PROBE_MS });
   const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
   const version = Number(major) * 1000 + Number(minor);
   if (version < 5) return 'too old';
@@ -22,9 +23,7 @@ export async function featuresOf(program: string): Promise<BubblewrapFeatures | 
 
 /** Null when every assertion held, else what went wrong. `hidden` is a path that must be absent inside. */
 export async function probe(sandbox: Sandbox, hidden: string): Promise<string | null> {
-  const [pidNamespace, netNamespace] = await Promise.all(
-    ['pid', 'net'].map((name) => readlink(`/proc/self/ns/${name}`)),
-  );
+  const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
     [ -z "\${${CANARY}+set}" ] || fail 'environment variables reach commands'

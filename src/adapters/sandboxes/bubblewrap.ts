@@ -1,15 +1,15 @@
 /** Commands in namespaces of their own: no network, no other process, no file but the work tree and the toolchains. */
 
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { execa } from 'execa';
 import type { Sandbox } from '../../ports.ts';
 import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './bubblewrap-args.ts';
 import { oursInside } from './bubblewrap-mounts.ts';
 import { readStatus } from './bubblewrap-status.ts';
 import { orNullAfter } from './deadline.ts';
 import { OutputCapture } from './output-capture.ts';
-import { openOutputPipe } from './output-pipe.ts';
+import type { OutputPipes } from './output-pipe.ts';
 import { killProcess, waitUntilGone } from './process-table.ts';
 import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
@@ -45,24 +45,26 @@ const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const { shell, mounts, files } = setup;
-  return sandboxOf('namespaces', files, (command, own) =>
-    withScript(command.script, own, (script) => {
+  return sandboxOf('namespaces', files, (command, { path, pipes }) =>
+    withScript(command.script, path, (script) => {
       if (script.by === 'argument') {
         return runToEnd(
-          (onBytes) => start(setup, { own, mounts, line: shellCommand(shell, script), onBytes }),
+          (onBytes) => start(setup, { pipes, mounts, line: shellCommand(shell, script), onBytes }),
           command,
         );
       }
       const mount = oursInside(script.path, 'script');
       const line = shellCommand(shell, { by: 'file', path: mount.at });
-      return runToEnd((onBytes) => start(setup, { own, mounts: [...mounts, mount], line, onBytes }), command);
+      return runToEnd(
+        (onBytes) => start(setup, { pipes, mounts: [...mounts, mount], line, onBytes }),
+        command,
+      );
     }),
   );
 }
 
 interface Start {
-  /** The beginning of paths of ours. */
-  readonly own: string;
+  readonly pipes: OutputPipes;
   readonly mounts: readonly Mount[];
   /** The command line inside. */
   readonly line: readonly string[];
@@ -71,30 +73,26 @@ interface Start {
 
 async function start(
   setup: BubblewrapSetup,
-  { own, mounts, line, onBytes }: Start,
+  { pipes, mounts, line, onBytes }: Start,
 ): Promise<ContainedProcess> {
   const { features, env, directory } = setup;
   const args = bubblewrapArgs({ features, mounts, env, directory, statusFd: STATUS_FD, command: line });
-  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`, onBytes);
+  const { output, writer, closeWriter } = await pipes.open(onBytes);
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
-  const child = execa(setup.program, args, {
-    // The type knows descriptors of one digit only.
-    stdio: ['ignore', writer as 3, 'pipe', 'pipe'],
-    buffer: false,
-    reject: false,
-    extendEnv: false,
-    env: setup.outerEnv,
-    encoding: 'buffer',
+  const child = spawn(setup.program, args, {
+    stdio: ['ignore', writer, 'pipe', 'pipe'],
+    env: { ...setup.outerEnv },
   });
   closeWriter();
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
-  child.stderr.on('data', (chunk: Buffer) => complaint.write(chunk));
+  const words = child.stdio[2] as Readable;
+  words.on('data', (chunk: Buffer) => complaint.write(chunk));
   const status = readStatus(child.stdio[STATUS_FD] as Readable);
 
   async function exited(): Promise<ExitStatus> {
     const exit = await exitOf(child);
     if (exit.exitCode === null || (await status.commandStarted)) return exit;
-    await orNullAfter(COMPLAINT_MS, once(child.stderr, 'close'));
+    await orNullAfter(COMPLAINT_MS, once(words, 'close'));
     const said = complaint.excerpt().head.trim();
     throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
   }
@@ -105,7 +103,7 @@ async function start(
     async killAll() {
       // The init first: with it the kernel kills the whole namespace, sessions and orphans included.
       const init = await orNullAfter(STATUS_MS, status.init);
-      if (init !== null) await killProcess(init);
+      if (init !== null) killProcess(init);
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);
     },

@@ -1,19 +1,21 @@
 /** Looks at files of the machine that may not be there, or not for us: both give null. */
 
-import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
-export const statOf = (path: string) => orMissing(lstat(path));
-export const realPathOf = (path: string) => orMissing(realpath(path));
-export const entriesOf = (folder: string) => orMissing(readdir(folder, { withFileTypes: true }));
+// A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
+export const statOf = (path: string) => orMissing(() => lstatSync(path));
+export const realPathOf = (path: string) => orMissing(() => realpathSync.native(path));
+export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
+export const textOf = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
 /** Null also when it is no link. */
-export const linkOf = (path: string) => orMissing(readlink(path));
+export const linkOf = (path: string) => orMissing(() => readlinkSync(path));
 
 const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'EINVAL', 'ESRCH'];
 
 /** Null for a missing or closed file; any other failure is thrown. */
-export async function orMissing<T>(reading: Promise<T>): Promise<T | null> {
+export function orMissing<T>(look: () => T): T | null {
   try {
-    return await reading;
+    return look();
   } catch (error) {
     if (MISSING.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;

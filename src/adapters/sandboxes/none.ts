@@ -1,9 +1,9 @@
 /** Commands without containment: an own process group, an environment by allow-list, and a sweep afterwards. */
 
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { execa } from 'execa';
 import type { Sandbox } from '../../ports.ts';
-import { openOutputPipe } from './output-pipe.ts';
+import type { OutputPipes } from './output-pipe.ts';
 import { killMarked, killNow } from './process-table.ts';
 import { type ContainedProcess, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
@@ -21,35 +21,29 @@ export interface NoneSetup {
 const MARK = 'SANDBOX_COMMAND';
 
 export function uncontained(setup: NoneSetup): Sandbox {
-  return sandboxOf('none', setup.files, (command, own) =>
-    withScript(command.script, own, (script) =>
-      runToEnd((onBytes) => start(setup, { own, line: shellCommand(setup.shell, script), onBytes }), command),
+  return sandboxOf('none', setup.files, (command, { path, pipes }) =>
+    withScript(command.script, path, (script) =>
+      runToEnd((onBytes) => start(setup, { pipes, line: shellCommand(setup.shell, script), onBytes }), command),
     ),
   );
 }
 
 interface Start {
-  /** The beginning of paths of ours. */
-  readonly own: string;
+  readonly pipes: OutputPipes;
   readonly line: readonly string[];
   readonly onBytes: (bytes: Uint8Array) => void;
 }
 
 async function start(
   { root, env }: NoneSetup,
-  { own, line: [program = '', ...args], onBytes }: Start,
+  { pipes, line: [program = '', ...args], onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { output, writer, closeWriter } = await openOutputPipe(`${own}.out`, onBytes);
+  const { output, writer, closeWriter } = await pipes.open(onBytes);
   const mark = randomUUID();
-  const child = execa(program, args, {
+  const child = spawn(program, args, {
     cwd: root,
-    // The type knows descriptors of one digit only.
-    stdio: ['ignore', writer as 3, 'ignore'],
-    buffer: false,
-    reject: false,
-    extendEnv: false,
+    stdio: ['ignore', writer, 'ignore'],
     env: { ...env, [MARK]: mark },
-    encoding: 'buffer',
     detached: true,
   });
   closeWriter();

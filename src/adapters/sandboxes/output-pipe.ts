@@ -1,11 +1,12 @@
-/** A true pipe for a command's output. */
+/** True pipes for the output of commands. */
 
-import { closeSync, constants, open } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { execa } from 'execa';
 
 export interface OutputPipe {
   readonly output: Readable;
@@ -18,26 +19,65 @@ export interface OutputPipe {
 /** Bytes of one read; the same buffer serves them all. */
 const READ_BYTES = 64 * 1024;
 
+/** Pipes that are made at a time: a process for each would cost as much as a small command. */
+const BATCH = 8;
+
+interface Ends {
+  readonly reader: number;
+  readonly writer: number;
+}
+
 /**
  * Node gives its children sockets, which cannot be opened by name: `echo … > /dev/stderr` would fail.
- * `path` is taken for a moment only. `onBytes` gets what is written, in a buffer that is its own only until it returns.
+ * The pipes have names in `folder` for a moment only.
  */
-export async function openOutputPipe(
-  path: string,
-  onBytes: (bytes: Uint8Array) => void,
-): Promise<OutputPipe> {
-  await execa('/usr/bin/mkfifo', ['-m', '600', path], { extendEnv: false, env: {} });
-  try {
-    // Without blocking, a reader need not wait for a writer; the writer then finds a reader and does not wait either.
-    const reader = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const writer = await openFile(path, constants.O_WRONLY);
+export class OutputPipes {
+  readonly #folder: string;
+  readonly #ready: Ends[] = [];
+  #making: Promise<void> | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** A pipe that nobody has used. `onBytes` gets what is written, in a buffer that is its own only until it returns. */
+  async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
+    let ends = this.#ready.pop();
+    while (ends === undefined) {
+      this.#making ??= this.#make().finally(() => {
+        this.#making = null;
+      });
+      await this.#making;
+      ends = this.#ready.pop();
+    }
+    const { reader, writer } = ends;
     return {
       output: new Socket(readingInto(onBytes, reader)),
       writer,
       closeWriter: () => closeSync(writer),
     };
-  } finally {
-    await rm(path);
+  }
+
+  /** Lets go of the pipes that nobody has asked for. */
+  close(): void {
+    for (const { reader, writer } of this.#ready.splice(0)) {
+      closeSync(reader);
+      closeSync(writer);
+    }
+  }
+
+  async #make(): Promise<void> {
+    const paths = Array.from({ length: BATCH }, () =>
+      join(this.#folder, `pipe-${randomBytes(8).toString('hex')}`),
+    );
+    await promisify(execFile)('/usr/bin/mkfifo', ['-m', '600', ...paths], { env: {} });
+    for (const path of paths) {
+      // Without blocking, a reader need not wait for a writer; the writer then finds a reader and does not wait either.
+      const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const writer = openSync(path, constants.O_WRONLY);
+      unlinkSync(path);
+      this.#ready.push({ reader, writer });
+    }
   }
 }
 
@@ -52,5 +92,3 @@ function readingInto(
   const onread = { buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback };
   return { fd, readable: true, writable: false, onread };
 }
-
-const openFile = promisify(open) as (path: string, flags: number) => Promise<number>;

@@ -1,8 +1,8 @@
 /** Reads /proc: which processes there are, who started them, and whether one is still the same one. */
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orMissing } from './host-files.ts';
+import { textOf } from './host-files.ts';
 
 /** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
 export interface ProcessId {
@@ -11,24 +11,24 @@ export interface ProcessId {
 }
 
 /** Null when there is no such process, or only its exit status is left. */
-export async function identify(pid: number): Promise<ProcessId | null> {
-  const stat = await statOf(pid);
+export function identify(pid: number): ProcessId | null {
+  const stat = statOf(pid);
   return stat === null || stat.ended ? null : { pid, startTime: stat.startTime };
 }
 
-async function isAlive(process: ProcessId): Promise<boolean> {
-  return (await identify(process.pid))?.startTime === process.startTime;
+function isAlive(process: ProcessId): boolean {
+  return identify(process.pid)?.startTime === process.startTime;
 }
 
 /** Kills this very process, never a later one with its number. */
-export async function killProcess(process: ProcessId): Promise<void> {
-  if (await isAlive(process)) killNow(process.pid);
+export function killProcess(process: ProcessId): void {
+  if (isAlive(process)) killNow(process.pid);
 }
 
 /** Throws when the process is still there after `deadlineMs`: the machine is broken. */
 export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
   const deadline = performance.now() + deadlineMs;
-  for (let pauseMs = 1; await isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
+  for (let pauseMs = 1; isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
     if (performance.now() > deadline) throw new Error(`Process ${process.pid} survives SIGKILL.`);
     await sleep(pauseMs);
   }
@@ -61,35 +61,31 @@ export function killNow(pid: number): void {
  * Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. Older ones come
  * first: killed in this order, a shell has no time to report the death of its child.
  */
-export async function processesMarked(entry: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+export function processesMarked(entry: string): number[] {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
   const marked = new Set<number>();
   const children = new Map<number, number[]>();
-  await Promise.all(
-    pids.map(async (pid) => {
-      const stat = await statOf(pid);
-      if (stat === null || stat.ended) return;
-      children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-      const environ = await readProc(`/proc/${pid}/environ`);
-      if (environ?.split('\0').includes(entry)) marked.add(pid);
-    }),
-  );
+  for (const pid of pids) {
+    const stat = statOf(pid);
+    if (stat === null || stat.ended) continue;
+    children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
+    const environ = textOf(`/proc/${pid}/environ`);
+    if (environ?.split('\0').includes(entry)) marked.add(pid);
+  }
   // A set is iterated in order of insertion, entries added on the way included.
   for (const pid of marked) for (const child of children.get(pid) ?? []) marked.add(child);
   return [...marked].sort((a, b) => a - b);
 }
 
-async function statOf(pid: number): Promise<{ ended: boolean; parent: number; startTime: string } | null> {
-  const text = await readProc(`/proc/${pid}/stat`);
+/** Null when the process ends meanwhile or belongs to somebody else. */
+function statOf(pid: number): { ended: boolean; parent: number; startTime: string } | null {
+  const text = textOf(`/proc/${pid}/stat`);
   if (text === null) return null;
   // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const startTime = rest[17];
   if (state === undefined || parent === undefined || startTime === undefined) return null;
   return { ended: state === 'Z' || state === 'X', parent: Number(parent), startTime };
-}
-
-/** Null when the process ends meanwhile or belongs to somebody else. */
-function readProc(path: string): Promise<string | null> {
-  return orMissing(readFile(path, 'utf8'));
 }

@@ -56,28 +56,28 @@ export function endLeftovers(agentGitDir: string): Promise<void> {
 
 async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const { root, shownAs: at = root, agentGit, hostEnv } = options;
-  const program = await findProgram('bwrap');
+  const program = findProgram('bwrap');
   if (program === null) return { status: 'unavailable', reason: NOT_INSTALLED };
-  const features = await featuresOf(program);
+  // The program is asked while the machine is looked at.
+  const [features, files] = await Promise.all([featuresOf(program), ownFolder(options)]);
   if (features === 'too old') {
     return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
   }
-  if (await isLink(join(root, '.git'))) {
+  if (isLink(join(root, '.git'))) {
     return {
       status: 'unavailable',
       reason: `${join(root, '.git')} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
     };
   }
 
-  const files = await ownFolder(options);
-  const homes = await bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
-  const toolchains = await findToolchains({
+  const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
+  const toolchains = findToolchains({
     env: hostEnv,
     execPath,
     boundaries: {
       homes,
-      roots: await bothNames([root, at]),
-      offLimits: await bothNames([options.scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+      roots: bothNames([root, at]),
+      offLimits: bothNames([options.scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
     },
   });
   const view = { root, at, agentGit, files, gitConfig: gitConfig(at), toolchains: toolchains.mounts };
@@ -92,7 +92,7 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const setup = {
     program,
     features,
-    shell: await findShell(),
+    shell: findShell(),
     directory: at,
     mounts,
     env: { ...env, ...variables },
@@ -100,10 +100,11 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     files,
   };
   const sandbox = bubblewrapSandbox(setup);
-  const failure = await probe(bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } }), files);
+  const probed = bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } });
+  const failure = await probe(probed, files).finally(() => probed.close());
   if (failure !== null) {
     await sandbox.close();
-    return { status: 'unavailable', reason: explain(failure, await readMachineFacts()) };
+    return { status: 'unavailable', reason: explain(failure, readMachineFacts()) };
   }
   return { status: 'ok', sandbox, warnings: await warningsAbout(root, homes) };
 }
@@ -123,7 +124,7 @@ async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
     toolchains: toolchainVariables(hostEnv),
   });
   const git = { GIT_DIR: agentGit.gitDir, GIT_WORK_TREE: root };
-  return uncontained({ shell: await findShell(), root, env: { ...env, ...git }, files });
+  return uncontained({ shell: findShell(), root, env: { ...env, ...git }, files });
 }
 
 async function ownFolder({ scratchDir }: SandboxOptions): Promise<string> {
@@ -139,18 +140,18 @@ async function warningsAbout(root: string, homes: readonly string[]): Promise<st
       `The work tree belongs to user ${uid}: commands run as root without root's privileges and may be unable to write there.`,
     );
   }
-  if ((await bothNames([root])).some((path) => homes.includes(path))) {
+  if (bothNames([root]).some((path) => homes.includes(path))) {
     warnings.push('The work tree is the home folder: commands can read everything in it.');
   }
   return warnings;
 }
 
 /** Each path as it is named and as it resolves. */
-async function bothNames(paths: readonly string[]): Promise<string[]> {
-  const resolved = await Promise.all(paths.map(realPathOf));
+function bothNames(paths: readonly string[]): string[] {
+  const resolved = paths.map(realPathOf);
   return [...new Set([...paths, ...resolved.filter((path) => path !== null)])];
 }
 
-async function isLink(path: string): Promise<boolean> {
-  return (await statOf(path))?.isSymbolicLink() ?? false;
+function isLink(path: string): boolean {
+  return statOf(path)?.isSymbolicLink() ?? false;
 }

@@ -3,14 +3,23 @@
 import { join } from 'node:path';
 import type { SandboxLevel } from '../../domain/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
+import { OutputPipes } from './output-pipe.ts';
 import { neverStarted } from './run-to-end.ts';
 
-/** Runs one command; `own` is the beginning of paths of ours that no other command uses. */
-export type RunCommand = (command: SandboxCommand, own: string) => Promise<CommandResult>;
+/** What one command gets of ours. */
+export interface Own {
+  /** The beginning of paths that no other command uses. */
+  readonly path: string;
+  readonly pipes: OutputPipes;
+}
+
+/** Runs one command. */
+export type RunCommand = (command: SandboxCommand, own: Own) => Promise<CommandResult>;
 
 /** `files` is the sandbox's own folder. After `close` a command comes back as interrupted. */
 export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCommand): Sandbox {
   const closing = new AbortController();
+  const pipes = new OutputPipes(files);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
   return {
@@ -18,7 +27,7 @@ export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCom
     async run(command) {
       const signal = AbortSignal.any([command.signal, closing.signal]);
       if (signal.aborted) return neverStarted();
-      const result = runCommand({ ...command, signal }, join(files, `command-${started++}`));
+      const result = runCommand({ ...command, signal }, { path: join(files, `command-${started++}`), pipes });
       running.add(result);
       try {
         return await result;
@@ -29,6 +38,7 @@ export function sandboxOf(level: SandboxLevel, files: string, runCommand: RunCom
     async close() {
       closing.abort();
       await Promise.allSettled(running);
+      pipes.close();
     },
   };
 }

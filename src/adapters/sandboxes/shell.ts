@@ -1,23 +1,24 @@
 /** The shell that runs a script, and how a script gets to it. */
 
 import type { ChildProcess } from 'node:child_process';
-import { access, constants, rm, writeFile } from 'node:fs/promises';
+import { accessSync, constants } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orMissing } from './host-files.ts';
 import type { ExitStatus } from './run-to-end.ts';
 
 /** An absolute program of the machine, looked for in fixed folders: PATH may name others. */
-export async function findProgram(name: string): Promise<string | null> {
+export function findProgram(name: string): string | null {
   for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
     const path = join(folder, name);
-    if (await isExecutable(path)) return path;
+    if (isExecutable(path)) return path;
   }
   return null;
 }
 
 /** bash where there is one: that is what most scripts are written for. */
-export async function findShell(): Promise<string> {
-  return (await findProgram('bash')) ?? '/bin/sh';
+export function findShell(): string {
+  return findProgram('bash') ?? '/bin/sh';
 }
 
 /** The command line that runs a script with its errors in its output, in the order of writing. */
@@ -49,20 +50,14 @@ export async function withScript<T>(
   }
 }
 
-/** A child as execa gives it with `reject: false`. */
-type Child = Pick<ChildProcess, 'once'> &
-  PromiseLike<{ exitCode?: number; signal?: string; cause?: unknown }>;
-
 /** Settles when the child exits, before its pipes close; rejects when it could not be started. */
-export function exitOf(child: Child): Promise<ExitStatus> {
+export function exitOf(child: ChildProcess): Promise<ExitStatus> {
   return new Promise((resolve, reject) => {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
-    child.then(({ exitCode, signal, cause }) => {
-      if (exitCode === undefined && signal === undefined) reject(cause);
-    }, reject);
+    child.on('error', reject);
   });
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  return (await orMissing(access(path, constants.X_OK).then(() => true))) ?? false;
+function isExecutable(path: string): boolean {
+  return orMissing(() => accessSync(path, constants.X_OK)) !== null;
 }

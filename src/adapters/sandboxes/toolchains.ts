@@ -32,18 +32,18 @@ const TOOL_CACHE = '/opt/hostedtoolcache';
 
 const ALWAYS_IN_PATH = ['/usr/bin', '/bin'];
 
-export async function findToolchains(host: ToolchainHost): Promise<Toolchains> {
+export function findToolchains(host: ToolchainHost): Toolchains {
   const scan = new Scan(host.boundaries);
-  await scan.showPlace(TOOL_CACHE);
+  scan.showPlace(TOOL_CACHE);
 
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(toolchainVariables(host.env))) {
     const isVersion = VERSION_VARIABLES.includes(name);
-    if (isVersion || (isAbsolute(value) && (await scan.showPlace(normalize(value))))) variables[name] = value;
+    if (isVersion || (isAbsolute(value) && scan.showPlace(normalize(value)))) variables[name] = value;
   }
   const path: string[] = [];
-  for (const entry of searchPath(host.env)) if (await scan.showBin(entry)) path.push(entry);
-  await scan.showBin(dirname(host.execPath));
+  for (const entry of searchPath(host.env)) if (scan.showBin(entry)) path.push(entry);
+  scan.showBin(dirname(host.execPath));
   return { mounts: scan.mounts(), path, variables };
 }
 
@@ -86,37 +86,36 @@ class Scan {
   }
 
   /** Makes a folder of programs work at this very path; false when it is missing or must stay hidden. */
-  async showBin(bin: string): Promise<boolean> {
+  showBin(bin: string): boolean {
     const known = this.#bins.get(bin);
     if (known !== undefined) return known;
     this.#bins.set(bin, true);
-    const real = await realPathOf(bin);
-    const shown = real !== null && (await this.#showBin(bin, real));
+    const real = realPathOf(bin);
+    const shown = real !== null && this.#showBin(bin, real);
     this.#bins.set(bin, shown);
     return shown;
   }
 
-  async #showBin(bin: string, real: string): Promise<boolean> {
+  #showBin(bin: string, real: string): boolean {
     // The work tree's own folders are there; their links are the repository's word and lead nowhere new.
     if (this.#isInWorkTree(bin) || this.#isInWorkTree(real)) return this.#isInWorkTree(bin);
-    const prefix = prefixAround(real, await namesIn(dirname(real)), this.#boundaries);
+    const prefix = prefixAround(real, namesIn(dirname(real)), this.#boundaries);
     if (!this.#show(real, prefix ?? real)) return false;
     if (bin !== real) {
       const named = dirname(bin);
-      const wide =
-        prefix !== null && mayBeShown(named, this.#boundaries) && (await realPathOf(named)) === prefix;
+      const wide = prefix !== null && mayBeShown(named, this.#boundaries) && realPathOf(named) === prefix;
       if (!this.#show(bin, wide ? named : bin, wide ? prefix : real)) return false;
     }
     if (!this.#followed.has(real)) {
       this.#followed.add(real);
-      await Promise.all((await linksIn(real)).map((name) => this.#followLink(join(real, name))));
+      for (const name of linksIn(real)) this.#followLink(join(real, name));
     }
     return true;
   }
 
   /** Shows a file or folder whole, at this very path. */
-  async showPlace(path: string): Promise<boolean> {
-    const real = await realPathOf(path);
+  showPlace(path: string): boolean {
+    const real = realPathOf(path);
     if (real === null || this.#isInWorkTree(real)) return false;
     return this.#show(real, real) && (path === real || this.#show(path, path, real));
   }
@@ -129,15 +128,15 @@ class Scan {
     return true;
   }
 
-  async #followLink(link: string): Promise<void> {
+  #followLink(link: string): void {
     for (let hop = 0, from = link; hop < 8; hop++) {
-      const to = await linkOf(from);
+      const to = linkOf(from);
       if (to === null) return;
       from = resolve(dirname(from), to);
       if (SYSTEM.some((place) => isWithin(from, place))) continue;
       const target = linkTarget(from);
-      if (target.kind === 'bin') await this.showBin(target.path);
-      else await this.showPlace(target.path);
+      if (target.kind === 'bin') this.showBin(target.path);
+      else this.showPlace(target.path);
     }
   }
 
@@ -150,11 +149,11 @@ function withoutSlash(path: string): string {
   return normalize(path).replace(/(?<=.)\/$/, '');
 }
 
-async function linksIn(folder: string): Promise<string[]> {
-  const entries = (await entriesOf(folder)) ?? [];
+function linksIn(folder: string): string[] {
+  const entries = entriesOf(folder) ?? [];
   return entries.filter((entry) => entry.isSymbolicLink()).map((entry) => entry.name);
 }
 
-async function namesIn(folder: string): Promise<Set<string>> {
-  return new Set(((await entriesOf(folder)) ?? []).map((entry) => entry.name));
+function namesIn(folder: string): Set<string> {
+  return new Set((entriesOf(folder) ?? []).map((entry) => entry.name));
 }

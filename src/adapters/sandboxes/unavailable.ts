@@ -1,7 +1,6 @@
 /** Why bubblewrap does not work on a machine, and what mends it. */
 
-import { readFile } from 'node:fs/promises';
-import { orMissing } from './host-files.ts';
+import { textOf } from './host-files.ts';
 
 /** What is known of the machine. */
 export interface MachineFacts {
@@ -49,18 +48,15 @@ export function explain(message: string, machine: MachineFacts): string {
   return said;
 }
 
-export async function readMachineFacts(): Promise<MachineFacts> {
-  const [apparmorRestrictsUserns, unprivilegedUsernsClone, maxUserNamespaces, docker, podman, cgroups] =
-    await Promise.all(
-      [
-        '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
-        '/proc/sys/kernel/unprivileged_userns_clone',
-        '/proc/sys/user/max_user_namespaces',
-        '/.dockerenv',
-        '/run/.containerenv',
-        '/proc/1/cgroup',
-      ].map(textOf),
-    );
+export function readMachineFacts(): MachineFacts {
+  const [apparmorRestrictsUserns, unprivilegedUsernsClone, maxUserNamespaces, docker, podman, cgroups] = [
+    '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
+    '/proc/sys/kernel/unprivileged_userns_clone',
+    '/proc/sys/user/max_user_namespaces',
+    '/.dockerenv',
+    '/run/.containerenv',
+    '/proc/1/cgroup',
+  ].map(textOf);
   return {
     apparmorRestrictsUserns: apparmorRestrictsUserns ?? null,
     unprivilegedUsernsClone: unprivilegedUsernsClone ?? null,
@@ -70,8 +66,4 @@ export async function readMachineFacts(): Promise<MachineFacts> {
       typeof podman === 'string' ||
       /docker|kubepods|containerd|lxc/.test(cgroups ?? ''),
   };
-}
-
-function textOf(path: string): Promise<string | null> {
-  return orMissing(readFile(path, 'utf8'));
 }

@@ -2,7 +2,6 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import type { SearchMatch, SearchQuery, SearchResult } from '../../ports.ts';
 import { encodeName } from './names.ts';
 import { readMatches } from './ripgrep-output.ts';
@@ -112,8 +111,8 @@ interface RipgrepRun {
 }
 
 async function runRipgrep({ root, files, pattern, signal, max }: RipgrepRun): Promise<SearchResult> {
-  // Loaded only when something is searched: it looks for its binary as soon as it is imported.
-  const { rgPath } = await import('@vscode/ripgrep');
+  // Loaded only when something is searched: the one looks for its binary as soon as it is imported, the other is large.
+  const [{ rgPath }, { execa }] = await Promise.all([import('@vscode/ripgrep'), import('execa')]);
   const child = execa(
     rgPath,
     [...FLAGS, `--max-count=${max}`, `--regexp=${pattern}`, '--', ...targets(files)],

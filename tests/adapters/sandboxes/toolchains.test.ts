@@ -9,7 +9,7 @@ import { makePlace, open, versionOutside } from './fixture.ts';
 
 /** What is found for this PATH, without the toolchain of the program that runs the test. */
 async function find(folder: string, env: Record<string, string>) {
-  const found = await findToolchains({
+  const found = findToolchains({
     env: { HOME: join(folder, 'home'), ...env },
     execPath: '/usr/bin/node',
     boundaries: {
