@@ -231,6 +231,8 @@ export interface Publisher {
 /** A reader of the event stream. The journal is the one that must have written before the run goes on. */
 export interface EventSink {
   accept(event: RunEvent): void;
+  /** Returns when all that was accepted is on disk, for a sink that promises that. Called before every act. */
+  sync?(): void;
   /** Called once, after the result has been decided. */
   close(result: RunResult): void;
 }

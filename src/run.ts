@@ -18,6 +18,7 @@ import { attributedPart } from './run/attributed-part.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
 import { startedPart, statePart } from './run/report.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
+import { writeAhead } from './run/write-ahead.ts';
 
 export type { RunInput } from './run/session.ts';
 
@@ -74,8 +75,12 @@ type Preparation = (session: Session) => Promise<Ready | Stopped>;
 async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
   const ready = await prepareRun(session);
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { start, provider, workspace, sandbox, tools, permits, clock, interrupt, redact } = ready;
+  const { start, tools, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
+  const sync = () => {
+    for (const sink of session.sinks) sink.sync?.();
+  };
+  const { provider, workspace, sandbox } = writeAhead(sync, ready);
   session.know(startedPart({ ...start, base: state.base }));
 
   const executor = new ToolExecutor({

@@ -28,12 +28,24 @@ export function openEndOf(secrets: readonly string[]): (text: string) => number 
  * stay whole, whatever the secrets are.
  */
 export function redactedJson(value: unknown, redact: Redact, indent?: number): string {
-  const inStrings = (_: string, part: unknown): unknown => {
-    if (typeof part === 'string') return redact(part);
-    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).map(([name, inner]) => [redact(name), inner]));
-  };
-  return JSON.stringify(value, inStrings, indent);
+  return JSON.stringify(redactedStrings(value, redact), null, indent);
+}
+
+/** The same value where nothing was to be redacted, else a copy. */
+function redactedStrings(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const parts = value.map((part) => redactedStrings(part, redact));
+    return parts.every((part, at) => part === value[at]) ? value : parts;
+  }
+  let changed = false;
+  const fields = Object.entries(value).map(([name, part]) => {
+    const field = [redact(name), redactedStrings(part, redact)] as const;
+    changed ||= field[0] !== name || field[1] !== part;
+    return field;
+  });
+  return changed ? Object.fromEntries(fields) : value;
 }
 
 /** Longest first, so that a secret that contains another one is replaced whole. */

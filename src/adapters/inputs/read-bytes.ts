@@ -1,8 +1,8 @@
 /** Reading a file that may be missing, huge or not a file at all. */
 
+import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import { pid } from 'node:process';
-import { execa } from 'execa';
+import process from 'node:process';
 
 /** `why` is for people and follows the name of the file. */
 export type BytesRead = { status: 'ok'; bytes: Buffer } | { status: 'failed'; missing: boolean; why: string };
@@ -60,15 +60,14 @@ function readOpen(file: number, maxBytes: number): BytesRead {
  * A descriptor of this process (`<(command)`) is reached from there by its number here.
  */
 function pipeOf(path: string): AsyncIterable<Uint8Array> {
-  const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${pid}/fd/`);
-  const { stdout } = execa('cat', ['--', reachable], {
-    stdin: 'ignore',
-    stderr: 'ignore',
-    encoding: 'buffer',
-    buffer: false,
-    reject: false,
-  });
-  return stdout;
+  const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${process.pid}/fd/`);
+  const cat = spawn('cat', ['--', reachable], { stdio: ['ignore', 'pipe', 'ignore'] });
+  cat.on('error', (error) => cat.stdout.destroy(error));
+  // It may wait for a writer that never comes, and must not do so longer than we do.
+  const end = () => cat.kill();
+  process.once('exit', end);
+  cat.once('exit', () => process.off('exit', end));
+  return cat.stdout;
 }
 
 /** All bytes of a stream; stops reading and fails above `maxBytes`. */

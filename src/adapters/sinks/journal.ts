@@ -6,11 +6,11 @@ import { type Redact, redactedJson } from '../../domain/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
- * Throws what the file system throws: a run that cannot be recorded must not go on. A recorded change is synced
- * together with the event that follows it, since only that one lets the run act.
+ * Throws what the file system throws: a run that cannot be recorded must not go on. An event is in the file as soon as
+ * it is accepted, where a killed process leaves it, and safe from a failing machine after `sync`.
  */
 export function openJournal(path: string, redact: Redact): EventSink {
-  return journalIn(openSync(path, 'wx', 0o600), redact);
+  return journalIn(path, openSync(path, 'wx', 0o600), redact);
 }
 
 /** Goes on after the first `bytes` bytes of a journal; what follows them, a torn line, is dropped. */
@@ -18,18 +18,36 @@ export function reopenJournal(path: string, bytes: number, redact: Redact): Even
   const file = openSync(path, 'r+');
   ftruncateSync(file, bytes);
   closeSync(file);
-  return journalIn(openSync(path, 'a'), redact);
+  return journalIn(path, openSync(path, 'a'), redact);
 }
 
-function journalIn(file: number, redact: Redact): EventSink {
+function journalIn(path: string, file: number, redact: Redact): EventSink {
+  let state: 'synced' | 'written' | 'broken' = 'synced';
+  // Linux tells of a failed sync once, and the next one may seem to go well.
+  function attempt(work: () => void): void {
+    if (state === 'broken') throw new Error(`The journal ${path} could not be written.`);
+    const before = state;
+    state = 'broken';
+    work();
+    state = before;
+  }
+  function sync(): void {
+    if (state === 'synced') return;
+    attempt(() => fdatasyncSync(file));
+    state = 'synced';
+  }
   return {
     accept(event: RunEvent): void {
-      writeAll(file, Buffer.from(`${redactedJson(event, redact)}\n`));
-      if (event.type !== 'change.recorded') fdatasyncSync(file);
+      attempt(() => writeAll(file, Buffer.from(`${redactedJson(event, redact)}\n`)));
+      state = 'written';
     },
+    sync,
     close(): void {
-      fdatasyncSync(file);
-      closeSync(file);
+      try {
+        sync();
+      } finally {
+        closeSync(file);
+      }
     },
   };
 }

@@ -1,0 +1,53 @@
+/**
+ * Ports whose acts wait for the disk. A request, a write or a command begins only when everything that led to it is in the
+ * journal for good; to look at a file is no act.
+ */
+
+import type { LlmProvider, Sandbox, Workspace } from '../ports.ts';
+
+export interface ActingPorts {
+  readonly provider: LlmProvider;
+  readonly sandbox: Sandbox;
+  readonly workspace: Workspace;
+}
+
+/** `sync` throws when the journal cannot be written; then nothing is done. */
+export function writeAhead(sync: () => void, { provider, sandbox, workspace }: ActingPorts): ActingPorts {
+  return {
+    provider: {
+      name: provider.name,
+      model: provider.model,
+      async complete(request) {
+        sync();
+        return provider.complete(request);
+      },
+    },
+    sandbox: {
+      level: sandbox.level,
+      async run(command) {
+        sync();
+        return sandbox.run(command);
+      },
+      close: () => sandbox.close(),
+    },
+    workspace: {
+      root: workspace.root,
+      get base() {
+        return workspace.base;
+      },
+      agentGit: workspace.agentGit,
+      readFile: (path) => workspace.readFile(path),
+      async writeFile(path, bytes) {
+        sync();
+        return workspace.writeFile(path, bytes);
+      },
+      listFiles: (path, glob) => workspace.listFiles(path, glob),
+      search: (query) => workspace.search(query),
+      capture: (scope) => workspace.capture(scope),
+      ignoredWrites: () => workspace.ignoredWrites(),
+      warnings: () => workspace.warnings(),
+      rebase: (changes) => workspace.rebase(changes),
+      makePatch: (net) => workspace.makePatch(net),
+    },
+  };
+}
