@@ -58,6 +58,9 @@ export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 /** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { settings, cwd, env, stdin, version } = session.input;
+  // Its library is loaded while git is asked; what is wrong with it is told in its turn.
+  const provision = openProvider(session);
+  provision.catch(() => undefined);
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const problem = session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   if (problem !== null || session.directory === null) return stopped(usageError(problem ?? ''));

@@ -58,11 +58,6 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const { root, shownAs: at = root, agentGit, hostEnv } = options;
   const program = findProgram('bwrap');
   if (program === null) return { status: 'unavailable', reason: NOT_INSTALLED };
-  // The program is asked while the machine is looked at.
-  const [features, files] = await Promise.all([featuresOf(program), ownFolder(options)]);
-  if (features === 'too old') {
-    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
-  }
   if (isLink(join(root, '.git'))) {
     return {
       status: 'unavailable',
@@ -70,16 +65,15 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     };
   }
 
-  const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
-  const toolchains = findToolchains({
-    env: hostEnv,
-    execPath,
-    boundaries: {
-      homes,
-      roots: bothNames([root, at]),
-      offLimits: bothNames([options.scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
-    },
-  });
+  // The program is asked while the machine is looked at.
+  const [features, files, { homes, toolchains }] = await Promise.all([
+    featuresOf(program),
+    ownFolder(options),
+    lookAround(options),
+  ]);
+  if (features === 'too old') {
+    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
+  }
   const view = { root, at, agentGit, files, gitConfig: gitConfig(at), toolchains: toolchains.mounts };
   const { mounts, variables } = await mountsOf(view);
   const env = commandEnvironment({
@@ -107,6 +101,21 @@ async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
     return { status: 'unavailable', reason: explain(failure, readMachineFacts()) };
   }
   return { status: 'ok', sandbox, warnings: await warningsAbout(root, homes) };
+}
+
+/** The toolchains that commands may see, and the home folders that they may not. */
+async function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
+  const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
+  const toolchains = findToolchains({
+    env: hostEnv,
+    execPath,
+    boundaries: {
+      homes,
+      roots: bothNames([root, shownAs]),
+      offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+    },
+  });
+  return { homes, toolchains };
 }
 
 async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
