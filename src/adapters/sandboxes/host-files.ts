@@ -3,12 +3,13 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
 // A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
-export const statOf = (path: string) => orMissing(() => lstatSync(path));
+export const statOf = (path: string) => orMissing(() => lstatSync(path, { throwIfNoEntry: false }) ?? null);
 export const realPathOf = (path: string) => orMissing(() => realpathSync.native(path));
 export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
 export const textOf = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
-/** Null also when it is no link. */
-export const linkOf = (path: string) => orMissing(() => readlinkSync(path));
+/** Null also when it is no link, which most names are not: an error costs more than a look. */
+export const linkOf = (path: string) =>
+  statOf(path)?.isSymbolicLink() ? orMissing(() => readlinkSync(path)) : null;
 
 const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'EINVAL', 'ESRCH'];
 
