@@ -7,6 +7,7 @@ import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
+import { figure } from '../domain/figure.ts';
 import type { Redact } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
@@ -241,9 +242,8 @@ function redactExcerpt(excerpt: Excerpt, redact: Redact): Excerpt {
 }
 
 function withNotice(shown: Excerpt, tool: string, next: NextCall | undefined): string {
-  const number = (n: number) => n.toLocaleString('en-US');
   const total = excerptLength(shown);
-  const notice = `[OUTPUT TRUNCATED: Showing ${number(total - shown.omitted)} of ${number(total)} characters from ${tool}]`;
+  const notice = `[OUTPUT TRUNCATED: Showing ${figure(total - shown.omitted)} of ${figure(total)} characters from ${tool}]`;
   const rest = next ? ` To see the rest: ${next(shown.head, shown.omitted, shown.tail)}` : '';
   return `${shown.head}\n${notice}${rest}\n${shown.tail}`;
 }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { ChangeKind } from './change.ts';
 import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';
+import { figure } from './figure.ts';
 import type { StopReason } from './limits.ts';
 import { Provenance } from './provenance.ts';
 
@@ -156,11 +157,11 @@ export function outcome(name: OutcomeName, exitCode: number, reason: string): Ru
 }
 
 export function count(n: number, noun: string): string {
-  return `${n.toLocaleString('en-US')} ${noun}${n === 1 ? '' : 's'}`;
+  return `${figure(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
 function seconds(ms: number): string {
-  return `${(ms / 1000).toLocaleString('en-US')} s`;
+  return `${figure(ms / 1000)} s`;
 }
 
 /** A file of the final patch, as git's rename detection sees it. Line counts are null for binary files. */

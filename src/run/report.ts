@@ -2,6 +2,7 @@
 
 import { noUsage } from '../domain/conversation.ts';
 import type { RunStarted } from '../domain/events.ts';
+import { figure } from '../domain/figure.ts';
 import type { ChangedFile, RunOutcome, RunResult } from '../domain/outcome.ts';
 import type { RunState } from '../domain/state.ts';
 import { judgeReports } from '../domain/verify-baseline.ts';
@@ -91,7 +92,7 @@ export function costLine({ iterations, tokens, costUsd, durations, provider }: R
   const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
-    `${(prompt + tokens.output).toLocaleString('en-US')} tokens, ${cached}% of the prompts from the cache`,
+    `${figure(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
     `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');

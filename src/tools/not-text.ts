@@ -1,6 +1,7 @@
 /** Says what a file is that cannot be shown as UTF-8 text. */
 
-import { figure, literalCall, shellWord } from './result.ts';
+import { figure } from '../domain/figure.ts';
+import { literalCall, shellWord } from './result.ts';
 
 /** Leading bytes of common formats, in hex. */
 const SIGNATURES: readonly (readonly [prefix: string, kind: string])[] = [

@@ -2,12 +2,13 @@
 
 import * as z from 'zod';
 import type { Excerpt } from '../domain/excerpt.ts';
+import { figure } from '../domain/figure.ts';
 import { parseRepoPath, type RepoPath } from '../domain/path.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './lines.ts';
 import { describeNotText } from './not-text.ts';
-import { failed, figure, literalCall, said, shellWord } from './result.ts';
+import { failed, literalCall, said, shellWord } from './result.ts';
 
 /** Bytes that one call shows at most. */
 const MAX_READ_BYTES = 102_400;

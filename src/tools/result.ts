@@ -22,8 +22,3 @@ export function literalCall(tool: ToolName, input: Readonly<Record<string, unkno
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
-
-/** `12,345`: figures that are the same on every machine. */
-export function figure(count: number): string {
-  return count.toLocaleString('en-US');
-}

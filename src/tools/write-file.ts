@@ -1,11 +1,12 @@
 /** `write_file`: a whole file, byte for byte. */
 
 import * as z from 'zod';
+import { figure } from '../domain/figure.ts';
 import { parseRepoPath } from '../domain/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
 import { countLines } from './lines.ts';
-import { failed, figure, literalCall } from './result.ts';
+import { failed, literalCall } from './result.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });

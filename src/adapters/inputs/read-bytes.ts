@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import process from 'node:process';
+import { figure } from '../../domain/figure.ts';
 
 /** `why` is for people and follows the name of the file. */
 export type BytesRead = { status: 'ok'; bytes: Buffer } | { status: 'failed'; missing: boolean; why: string };
@@ -98,7 +99,7 @@ export function textOf(bytes: Uint8Array): string | null {
 }
 
 function tooLarge(maxBytes: number): BytesRead {
-  return failed(`is larger than ${maxBytes.toLocaleString('en-US')} bytes`);
+  return failed(`is larger than ${figure(maxBytes)} bytes`);
 }
 
 function failed(why: string, missing = false): BytesRead {

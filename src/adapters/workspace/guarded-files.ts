@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { figure } from '../../domain/figure.ts';
 import type { RepoPath } from '../../domain/path.ts';
 import { type Failure, failed, hasCode, ioFailure } from './file-failure.ts';
 import { below, describeSpecial, enterParent, openStep, type Place, through } from './guarded-path.ts';
@@ -99,10 +100,9 @@ async function readUpTo(file: FileHandle, expected: number, maxBytes: number): P
 }
 
 function tooLarge(place: Place, size: number, maxBytes: number): Failure {
-  const number = (count: number) => count.toLocaleString('en-US');
   return failed(
     'too_large',
-    `${JSON.stringify(place.path)} has ${number(size)} bytes; files over ${number(maxBytes)} bytes are not read whole.`,
+    `${JSON.stringify(place.path)} has ${figure(size)} bytes; files over ${figure(maxBytes)} bytes are not read whole.`,
   );
 }
 
