@@ -70,15 +70,13 @@ export interface RunState {
   readonly modelMs: number;
 }
 
+export type Opening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
+
 /** The state after `run.started`. */
 export function startOf(event: RunStarted & EventPlace): RunState {
   return {
     phase: { at: 'model' },
-    conversation: {
-      system: event.system,
-      tools: event.tools,
-      messages: [{ role: 'user', content: [{ type: 'text', text: event.prompt }] }],
-    },
+    conversation: openingOf(event),
     base: event.base,
     seq: event.seq,
     startedAt: event.at,
@@ -103,6 +101,11 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     changes: new ChangeLedger(event),
     modelMs: 0,
   };
+}
+
+/** The conversation that the model is asked to complete first. */
+export function openingOf({ system, tools, prompt }: Opening): Conversation {
+  return { system, tools, messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] };
 }
 
 /** The state after one more event. The ledger is the one part that is carried along instead of copied. */

@@ -8,16 +8,17 @@ import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import { findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
-import { JOURNAL_VERSION, type RunAction, type RunEvent, type RunStarted } from '../domain/events.ts';
+import { type BegunWorkspace, beginWorkspace, findCheckout } from '../adapters/workspace/checkout.ts';
+import { type CommandReport, JOURNAL_VERSION, type RunAction, type RunEvent, type RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
-import { type RunState, startOf } from '../domain/state.ts';
+import { openingOf, type RunState, startOf } from '../domain/state.ts';
 import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
-import { type RanBefore, runBefore } from './before-the-work.ts';
+import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
+import { withHeadStart } from './head-start.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
 import { absolutePath, type Session } from './session.ts';
 
@@ -55,11 +56,12 @@ export interface Ready {
 
 export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
-/** Stops with the outcome at the first thing that is not as it must be; nothing has been asked of the model by then. */
+/** Stops with the outcome at the first thing that is not as it must be. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
   const { settings, cwd, env, stdin, version } = session.input;
   // Its library is loaded while git is asked; what is wrong with it is told in its turn.
-  const provision = openProvider(session);
+  const choice = modelChoiceOf(settings);
+  const provision = openProvider(session, choice);
   provision.catch(() => undefined);
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const problem = session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
@@ -87,53 +89,62 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (principles.status === 'failed') return stopped(usageError(principles.message));
   for (const warning of principles.warnings) session.warn(warning);
 
-  const choice = modelChoiceOf(settings);
-  // Loading the provider's library and reading the work tree wait for different things.
+  const { shadowGit, agentGit, scratch } = directory;
+  const begun = beginWorkspace(checkout, { shadowDir: shadowGit, agentGitDir: agentGit, env });
   const opening = Promise.all([
-    openProvider(session, choice),
-    openWorkspace(checkout, { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env }),
+    provision,
+    openSandbox({
+      mode: settings.sandbox,
+      root: checkout.root,
+      agentGit: begun.agentGit,
+      scratchDir: scratch,
+      hostEnv: env,
+    }),
   ]);
-  // A large work tree takes its time, and a run that is to stop does not wait for it.
   const both = await unlessAborted(session.interrupt, opening);
   if (both === null) return stopped(interruptedOutcome(session));
-  const [providing, workspace] = both;
-  if (providing.status === 'failed') return stopped(usageError(providing.message));
-  const { provider } = providing;
-  const opened = await openSandbox({
-    mode: settings.sandbox,
-    root: checkout.root,
-    agentGit: workspace.agentGit,
-    scratchDir: directory.scratch,
-    hostEnv: env,
-  });
+  const [providing, opened] = both;
+  if (providing.status === 'failed') {
+    if (opened.status === 'ok') await session.close(opened.sandbox);
+    return stopped(usageError(providing.message));
+  }
   if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
 
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const baseline = plan.verifyBaseline || settings.verifyBaseline ? verify : null;
-  const { verifyTimeoutMs: timeoutMs } = settings;
-  const before = { setup: plan.setup, baseline, timeoutMs };
-  const ran = await runBefore(session, before, { workspace, sandbox }).catch(async (error: unknown) => {
-    await session.close(sandbox);
-    throw error;
-  });
-  if (ran.status !== 'ok') {
-    await session.close(sandbox);
-    return stoppedBefore(session, ran);
-  }
-  const { setup, verifyBaseline, changes } = ran;
+  const before = { setup: plan.setup, baseline, timeoutMs: settings.verifyTimeoutMs };
   const tools = createTools(settings);
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
-  const prompt = taskPrompt({
-    principles: principles.principles,
-    plan,
-    limits,
-    verify,
-    verifyBaseline: verifyBaseline ?? [],
-    workingDirectory,
+  const ask = (verifyBaseline: readonly CommandReport[]) => {
+    const task = { principles: principles.principles, plan, limits, verify, verifyBaseline, workingDirectory };
+    return {
+      system: systemPrompt({ sandbox: sandbox.level }),
+      tools: definitionsOf(tools),
+      prompt: session.redact(taskPrompt(task)),
+    };
+  };
+  // Where nothing has to run before the model is asked, it thinks while the baseline is taken.
+  const headStart =
+    plan.setup.length > 0 || baseline !== null
+      ? null
+      : withHeadStart(providing.provider, openingOf(ask([])), session.interrupt);
+  const provider = headStart?.provider ?? providing.provider;
+  const letGo = async () => {
+    headStart?.cancel();
+    await session.close(sandbox);
+  };
+  const settled = await settleIn(session, before, { begun, sandbox }).catch(async (error: unknown) => {
+    await letGo();
+    throw error;
   });
+  if (settled.status !== 'ok') {
+    await letGo();
+    return stoppedBefore(session, settled);
+  }
+  const { workspace, setup, verifyBaseline, changes } = settled;
   const { title, sha256 } = plan;
   const start: RunStarted = {
     type: 'run.started',
@@ -162,9 +173,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     modelSettings: choice.settings,
     ifNoChanges: settings.ifNoChanges,
     price: settings.price,
-    system: systemPrompt({ sandbox: sandbox.level }),
-    tools: definitionsOf(tools),
-    prompt: session.redact(prompt),
+    ...ask(verifyBaseline ?? []),
   };
   return {
     status: 'ready',
@@ -182,6 +191,19 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     sinks: [],
     judge: (outcome) => outcome,
   };
+}
+
+/** Takes the baseline, and runs on it what has to run before the model is asked. */
+async function settleIn(
+  session: Session,
+  commands: CommandsBefore,
+  { begun, sandbox }: { begun: BegunWorkspace; sandbox: Sandbox },
+): Promise<Exclude<RanBefore, { status: 'ok' }> | (RanBefore & { status: 'ok'; workspace: Workspace })> {
+  // A large work tree takes its time, and a run that is to stop does not wait for it.
+  const workspace = await unlessAborted(session.interrupt, begun.takeBaseline());
+  if (workspace === null) return { status: 'interrupted' };
+  const ran = await runBefore(session, commands, { workspace, sandbox });
+  return ran.status === 'ok' ? { ...ran, workspace } : ran;
 }
 
 /** The end of a run whose commands before the work did not come to theirs. */

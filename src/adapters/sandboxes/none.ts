@@ -23,7 +23,10 @@ const MARK = 'SANDBOX_COMMAND';
 export function uncontained(setup: NoneSetup): Sandbox {
   return sandboxOf('none', setup.files, (command, { path, pipes }) =>
     withScript(command.script, path, (script) =>
-      runToEnd((onBytes) => start(setup, { pipes, line: shellCommand(setup.shell, script), onBytes }), command),
+      runToEnd(
+        (onBytes) => start(setup, { pipes, line: shellCommand(setup.shell, script), onBytes }),
+        command,
+      ),
     ),
   );
 }

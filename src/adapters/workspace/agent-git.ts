@@ -13,7 +13,7 @@ import { encodeName } from './names.ts';
 import { copyIndex, setMtime } from './start-index.ts';
 import type { UserSettings } from './user-settings.ts';
 
-/** Makes the folder `gitDir`, which must not exist yet. */
+/** Makes the folder `gitDir`, which may be there and empty. */
 export async function makeAgentGit(
   checkout: Checkout,
   gitDir: string,
@@ -52,7 +52,7 @@ export async function makeAgentGit(
     copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
   }
   copyIndex(checkout.gitDir, gitDir, 'index');
-  return describe(checkout, gitDir);
+  return describeAgentGit(checkout, gitDir);
 }
 
 /**
@@ -78,10 +78,11 @@ export function keptAgentGit(checkout: Checkout, gitDir: string): AgentGit | nul
   if (!readsFrom(gitDir, checkout.objects)) return null;
   // A git that was killed leaves its lock behind.
   rmSync(join(gitDir, 'index.lock'), { force: true, recursive: true });
-  return describe(checkout, gitDir);
+  return describeAgentGit(checkout, gitDir);
 }
 
-function describe(checkout: Checkout, gitDir: string): AgentGit {
+/** How a sandbox finds it, made or not. */
+export function describeAgentGit(checkout: Checkout, gitDir: string): AgentGit {
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
   return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
 }

@@ -1,6 +1,6 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. */
 
-import { lstatSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
@@ -16,7 +16,7 @@ import type {
   SearchResult,
   Workspace,
 } from '../../ports.ts';
-import { hideSubmodules, makeAgentGit } from './agent-git.ts';
+import { describeAgentGit, hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
@@ -52,6 +52,22 @@ const MAX_IGNORED_WRITES = 100;
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
+
+/** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
+export interface BegunWorkspace {
+  readonly agentGit: AgentGit;
+  /** As `openWorkspace`. To be called once. */
+  takeBaseline(): Promise<Workspace>;
+}
+
+/** Takes as long for a large tree as for a small one. */
+export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
+  mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
+  return {
+    agentGit: describeAgentGit(checkout, places.agentGitDir),
+    takeBaseline: () => openWorkspace(checkout, places),
+  };
+}
 
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {

@@ -36,8 +36,8 @@ export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
   return new Walk(tree).from(scope);
 }
 
-/** Entries between two breaths, so that signals and timers are served in a large tree. */
-const BREATH = 2_000;
+/** Entries between two breaths, so that signals, timers and the network are served in a large tree. */
+const BREATH = 200;
 
 /** A cheap look before the dear one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
