@@ -123,7 +123,7 @@ async function drive(
   let { stop } = state;
   try {
     session.writeResult();
-    openSinks(session, ready);
+    await openSinks(session, ready);
     for (const sink of session.sinks) sink.accept(first);
     for await (const event of loop.run(actions)) {
       for (const sink of session.sinks) sink.accept(event);
@@ -136,12 +136,12 @@ async function drive(
 }
 
 /** The journal comes first: what is not on disk has not happened. */
-function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): void {
+async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {
   const { input, progress } = session;
   session.sinks = [
     beginning.openJournal(),
     progress,
-    openLog(directory.log, input.settings.logLevel, redact),
+    await openLog(directory.log, input.settings.logLevel, redact),
     ...session.sinks,
     ...sinks,
   ];

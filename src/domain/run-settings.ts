@@ -1,6 +1,6 @@
 /** Settings that a run keeps to its end, and that are recorded with it. Nothing here says where a key is sent. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How hard a model tries; what each means is the model's business. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;

@@ -1,6 +1,6 @@
 /** Which lines of which file version the model has been shown: the guard against overwriting what it never saw. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One thing that a call has shown of a file, or `wrote`: the model gave the whole content itself. */
 export const SeenNote = z.strictObject({

@@ -4,7 +4,6 @@
  */
 
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { readBytes, textOf } from './read-bytes.ts';
 import { repositoryRoot } from './repository-root.ts';
 
@@ -81,6 +80,8 @@ async function gitTracks(folder: string, searchPath: string | undefined): Promis
   const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', `safe.directory=${root}`];
   // In any case of letters: on some file systems `.ENV` is the same file.
   const pathspec = ':(icase,literal).env';
+  // Only a .env with a key needs it.
+  const { execa } = await import('execa');
   const result = await execa(
     'git',
     [...settings.flatMap((setting) => ['-c', setting]), 'ls-files', '-z', '--', pathspec],

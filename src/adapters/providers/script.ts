@@ -4,7 +4,7 @@
  */
 
 import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 

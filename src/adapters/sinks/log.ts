@@ -1,6 +1,5 @@
 /** `patchsmith.log`: what happened, in one line an event, for the person who looks into a run afterwards. */
 
-import { pino } from 'pino';
 import type { RunEvent } from '../../domain/events.ts';
 import type { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
@@ -10,7 +9,9 @@ import type { EventSink } from '../../ports.ts';
  * `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here, but for `debug`. What
  * cannot be written, on a full disk for example, is missing from the log and stops nothing.
  */
-export function openLog(path: string, level: string, redact: Redact): EventSink {
+export async function openLog(path: string, level: string, redact: Redact): Promise<EventSink> {
+  // Loaded while the model thinks.
+  const { default: pino } = await import('pino');
   const destination = pino.destination({ dest: path, sync: true, mode: 0o600 });
   destination.on('error', () => {});
   const redacted = (object: Record<string, unknown>): Record<string, unknown> =>

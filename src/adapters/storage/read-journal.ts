@@ -1,7 +1,7 @@
 /** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
 
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunAction, type RunEvent } from '../../domain/events.ts';
 
 /**

@@ -7,8 +7,11 @@ import { emptyResult } from '../../../src/run/report.ts';
 import { completed, turn } from '../../support/events.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
-function logged(level: string, path = join(tempFolder(), 'patchsmith.log')): Record<string, unknown>[] {
-  const log = openLog(path, level, redactorFor(['se"cret-value']));
+async function logged(
+  level: string,
+  path = join(tempFolder(), 'patchsmith.log'),
+): Promise<Record<string, unknown>[]> {
+  const log = await openLog(path, level, redactorFor(['se"cret-value']));
   const usage = { input: 10, output: 5, cacheRead: 30, cacheWrite: 0, cacheWrite1h: 0 };
   log.accept({ ...turn({ text: 'model text', usage }), seq: 1, at: 1 });
   log.accept({ ...completed('a', 'file content'), seq: 2, at: 2 });
@@ -22,8 +25,8 @@ function logged(level: string, path = join(tempFolder(), 'patchsmith.log')): Rec
         .map((line) => JSON.parse(line));
 }
 
-test('one line an event, without what files and the model say, and without secrets', () => {
-  const lines = logged('info');
+test('one line an event, without what files and the model say, and without secrets', async () => {
+  const lines = await logged('info');
   expect(lines.map(({ msg, level }) => [msg, level])).toEqual([
     ['turn.completed', 30],
     ['tool.completed', 30],
@@ -35,12 +38,12 @@ test('one line an event, without what files and the model say, and without secre
   expect(JSON.stringify(lines)).not.toMatch(/model text|file content/);
 });
 
-test('the level decides how much: whole events, warnings only, or nothing', () => {
-  expect(JSON.stringify(logged('debug'))).toContain('file content');
-  expect(logged('warn').map(({ msg }) => msg)).toEqual(['warning.raised']);
-  expect(logged('silent')).toEqual([]);
+test('the level decides how much: whole events, warnings only, or nothing', async () => {
+  expect(JSON.stringify(await logged('debug'))).toContain('file content');
+  expect((await logged('warn')).map(({ msg }) => msg)).toEqual(['warning.raised']);
+  expect(await logged('silent')).toEqual([]);
 });
 
-test('a log that cannot be written stops nothing', () => {
-  expect(() => logged('info', '/dev/full')).not.toThrow();
+test('a log that cannot be written stops nothing', async () => {
+  await expect(logged('info', '/dev/full')).resolves.toEqual([]);
 });
