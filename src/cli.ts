@@ -3,6 +3,7 @@
 
 import packageJson from '../package.json' with { type: 'json' };
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
+import { readArguments } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import type { Edge } from './cli/edge.ts';
 import type { Interruption } from './domain/limits.ts';
@@ -24,7 +25,6 @@ async function main(argv: readonly string[]): Promise<number> {
   const edge = edgeOfProcess(interruptedBySignals());
   // A child that is given this process's environment by mistake must not get the key with it.
   delete process.env.ANTHROPIC_API_KEY;
-  const { readArguments } = await import('./cli/arguments.ts');
   const asked = await readArguments(argv, COMMANDS, process.stdout.columns ?? 100);
   switch (asked.ask) {
     case 'help':

@@ -1,9 +1,15 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
 import type { SettingKey } from '../config/settings.ts';
+import { runDemo } from '../demo.ts';
 import { oneLine } from '../domain/terminal-text.ts';
+import { replayRun } from '../replay.ts';
+import { resumeRun } from '../resume.ts';
 import { finalLine } from '../run/report.ts';
+import { runPatchsmith } from '../run.ts';
+import { undoRun } from '../undo.ts';
 import type { CommandEnd, Edge } from './edge.ts';
+import { readKey, readRunInputs, readSettings } from './run-inputs.ts';
 
 export interface Command {
   readonly name: string;
@@ -95,7 +101,6 @@ export const COMMANDS: readonly Command[] = [
     switches: {},
     async start(edge, { problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
-      const { runDemo } = await import('../demo.ts');
       const env = withoutKey(edge.env);
       return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };
     },
@@ -103,12 +108,10 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function startRun(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
-  const { readRunInputs } = await import('./run-inputs.ts');
   const inputs = await readRunInputs(edge, flags, problems);
   if (inputs.status === 'refused') return inputs;
   const { settings, apiKey, notes } = inputs;
   if (apiKey !== null) edge.hide(apiKey);
-  const { runPatchsmith } = await import('../run.ts');
   const env = withoutKey(edge.env);
   return {
     status: 'told',
@@ -117,10 +120,8 @@ async function startRun(edge: Edge, { flags, problems }: Given): Promise<Command
 }
 
 async function startReplay(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
-  const { readSettings } = await import('./run-inputs.ts');
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
-  const { replayRun } = await import('../replay.ts');
   const input = {
     ...edge,
     settings: read.settings,
@@ -135,13 +136,11 @@ async function startReplay(edge: Edge, { operands, flags, problems }: Given): Pr
 }
 
 async function startResume(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
-  const { readKey, readSettings } = await import('./run-inputs.ts');
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const { key, notes, problems: keyless } = await readKey(edge);
   if (key === null) return { status: 'refused', problems: keyless };
   edge.hide(key);
-  const { resumeRun } = await import('../resume.ts');
   const input = {
     ...edge,
     settings: read.settings,
@@ -153,10 +152,8 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
 }
 
 async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
-  const { readSettings } = await import('./run-inputs.ts');
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
-  const { undoRun } = await import('../undo.ts');
   const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
   const outcome = await undoRun({
     run: operands[0] ?? '',
