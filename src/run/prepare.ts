@@ -9,7 +9,13 @@ import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type BegunWorkspace, beginWorkspace, findCheckout } from '../adapters/workspace/checkout.ts';
-import { type CommandReport, JOURNAL_VERSION, type RunAction, type RunEvent, type RunStarted } from '../domain/events.ts';
+import {
+  type CommandReport,
+  JOURNAL_VERSION,
+  type RunAction,
+  type RunEvent,
+  type RunStarted,
+} from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
@@ -119,7 +125,14 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
   const ask = (verifyBaseline: readonly CommandReport[]) => {
-    const task = { principles: principles.principles, plan, limits, verify, verifyBaseline, workingDirectory };
+    const task = {
+      principles: principles.principles,
+      plan,
+      limits,
+      verify,
+      verifyBaseline,
+      workingDirectory,
+    };
     return {
       system: systemPrompt({ sandbox: sandbox.level }),
       tools: definitionsOf(tools),

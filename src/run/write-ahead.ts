@@ -43,6 +43,7 @@ export function writeAhead(sync: () => void, { provider, sandbox, workspace }: A
       },
       listFiles: (path, glob) => workspace.listFiles(path, glob),
       search: (query) => workspace.search(query),
+      drawLine: () => workspace.drawLine(),
       capture: (scope) => workspace.capture(scope),
       ignoredWrites: () => workspace.ignoredWrites(),
       warnings: () => workspace.warnings(),

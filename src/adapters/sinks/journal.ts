@@ -10,7 +10,7 @@ import type { EventSink } from '../../ports.ts';
  * it is accepted, where a killed process leaves it, and safe from a failing machine after `sync`.
  */
 export function openJournal(path: string, redact: Redact): EventSink {
-  return journalIn(path, openSync(path, 'wx', 0o600), redact);
+  return journalIn(openSync(path, 'wx', 0o600), redact);
 }
 
 /** Goes on after the first `bytes` bytes of a journal; what follows them, a torn line, is dropped. */
@@ -18,28 +18,30 @@ export function reopenJournal(path: string, bytes: number, redact: Redact): Even
   const file = openSync(path, 'r+');
   ftruncateSync(file, bytes);
   closeSync(file);
-  return journalIn(path, openSync(path, 'a'), redact);
+  return journalIn(openSync(path, 'a'), redact);
 }
 
-function journalIn(path: string, file: number, redact: Redact): EventSink {
-  let state: 'synced' | 'written' | 'broken' = 'synced';
+function journalIn(file: number, redact: Redact): EventSink {
+  let isSynced = true;
+  let failure: unknown = null;
   // Linux tells of a failed sync once, and the next one may seem to go well.
   function attempt(work: () => void): void {
-    if (state === 'broken') throw new Error(`The journal ${path} could not be written.`);
-    const before = state;
-    state = 'broken';
-    work();
-    state = before;
+    if (failure !== null) throw failure;
+    try {
+      work();
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
   }
   function sync(): void {
-    if (state === 'synced') return;
-    attempt(() => fdatasyncSync(file));
-    state = 'synced';
+    if (!isSynced) attempt(() => fdatasyncSync(file));
+    isSynced = true;
   }
   return {
     accept(event: RunEvent): void {
+      isSynced = false;
       attempt(() => writeAll(file, Buffer.from(`${redactedJson(event, redact)}\n`)));
-      state = 'written';
     },
     sync,
     close(): void {

@@ -7,15 +7,17 @@ import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted }
 import { NO_CONVERSION } from './conversion.ts';
 import { earlierThan, type Instant } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
-import type { IndexEntry, StartIndex } from './start-index.ts';
+import type { SettledFiles } from './settled-files.ts';
+import type { StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
 import type { TreeEdit } from './trees.ts';
-import { type Walked, type WalkedTree, walk } from './walk.ts';
+import { type Walked, type WalkedTree, walk, walkAll } from './walk.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
 export interface SnapshotParts {
   readonly tree: WalkedTree;
   readonly index: StartIndex;
+  readonly settled: SettledFiles;
   readonly contents: ContentSources;
   /** The executable bit of the work tree counts. */
   readonly fileMode: boolean;
@@ -25,11 +27,14 @@ export interface SnapshotParts {
   readonly emptyFoldersFile: string;
 }
 
-/** `stat` is null when the content has to be looked at next time, whatever its stat says. */
+/** `stat` is null when the content has to be looked at as soon as the file is, whatever its stat says. */
 interface Known {
   readonly state: FileState;
   readonly stat: FileStat | null;
 }
+
+/** Whether a path may have the state that the index has. */
+type IsExpected = (path: string, entry: FileState) => boolean;
 
 export class Snapshot {
   readonly #parts: SnapshotParts;
@@ -47,11 +52,11 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
-    const walked = await walk(parts.tree, '');
+    const walked = await snapshot.#look('');
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
-    await snapshot.#seed(walked, clock, () => true);
+    await snapshot.#seed(walked, () => true);
     await snapshot.#update(walked, clock, new Map());
     return snapshot;
   }
@@ -73,11 +78,11 @@ export class Snapshot {
       else snapshot.#known.delete(path);
       parts.tree.tracked.addFolders(path);
     }
-    const walked = await walk(parts.tree, '');
+    const isExpected = (path: string, entry: FileState) =>
+      sameState(snapshot.#known.get(path)?.state ?? null, entry);
+    const walked = await snapshot.#look('', isExpected);
     snapshot.#note(walked);
-    await snapshot.#seed(walked, clock, (path, state) =>
-      sameState(snapshot.#known.get(path)?.state ?? null, state),
-    );
+    await snapshot.#seed(walked, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
@@ -127,7 +132,7 @@ export class Snapshot {
     for (const path of scopes) {
       const clock = this.#readClock();
       if (path === '') this.#lastLookNs = clock;
-      const walked = await walk(this.#parts.tree, path);
+      const walked = await this.#look(path);
       this.#note(walked);
       const found = await this.#update(walked, clock, inodes);
       await this.#warnOfFilters(found);
@@ -141,6 +146,17 @@ export class Snapshot {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  #look(scope: string, isExpected: IsExpected | null = null): Promise<Walked> {
+    const { tree, index, settled } = this.#parts;
+    if (scope !== '') return walk(tree, scope);
+    if (isExpected === null) return walkAll(tree, settled);
+    const isSettled = (path: string) => {
+      const entry = settled.isSettled(path) ? stateIn(index, path) : null;
+      return entry !== null && isExpected(path, entry);
+    };
+    return walkAll(tree, { ...settled, isSettled });
+  }
+
   #keepWithoutFile(): void {
     for (const [path, { mode, blob, skipWorktree }] of this.#parts.index.entries) {
       if (blob === null || !(skipWorktree || mode === '160000')) continue;
@@ -150,63 +166,48 @@ export class Snapshot {
     }
   }
 
-  /** Trusts the user's index for files that did not change since it was written, where it says what is expected. */
-  async #seed(
-    walked: Walked,
-    clock: bigint,
-    isExpected: (path: string, state: FileState) => boolean,
-  ): Promise<void> {
+  /** Takes what is as in the user's index for known, where the index says what is expected. */
+  async #seed(walked: Walked, isExpected: IsExpected): Promise<void> {
     const { index, contents } = this.#parts;
-    const unsure: { path: string; stat: FileStat; blob: string; mode: FileMode }[] = [];
+    const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
+    const seeded: string[] = [];
+    const know = (path: string, state: FileState, stat: FileStat | null) => {
+      this.#known.set(path, { state, stat });
+      this.#parts.tree.tracked.addFolders(path);
+      seeded.push(path);
+    };
     for (const [path, stat] of walked.files) {
-      const entry = index.entries.get(path);
-      if (!entry || entry.blob === null || entry.mode === '160000') continue;
-      const { blob } = entry;
-      if (!isExpected(path, { mode: this.#modeOf(path, stat), blob, size: stat.size })) continue;
-      if (this.#isUnchanged(entry, stat)) this.#know(path, blob, stat, clock);
-      else if (stat.kind === 'file') unsure.push({ path, stat, blob, mode: entry.mode });
+      const entry = stateIn(index, path);
+      if (entry === null || entry.mode === '160000') continue;
+      if (stat === null) {
+        know(path, entry, null);
+      } else if (stat.kind === 'file' && entry.mode !== '120000') {
+        const state = { mode: this.#modeOf(path, stat), blob: entry.blob, size: stat.size };
+        if (isExpected(path, state)) unsure.push({ path, stat, state });
+      }
     }
     const conversions = await contents.conversions(unsure.map(({ path }) => path));
-    for (const { path, stat, blob, mode } of unsure) {
+    for (const { path, stat, state } of unsure) {
       const filter = conversions.get(path)?.filter ?? null;
       // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
-      if (filter !== null && filter !== 'lfs' && mode !== '120000')
-        this.#know(path, blob, stat, stat.ctimeNs + 1n);
+      if (filter !== null && filter !== 'lfs') know(path, state, stat);
     }
-    await this.#keepHiddenBytes();
+    await this.#keepHiddenBytes(seeded);
   }
 
   /** Keeps the bytes of files that are not read otherwise and that their blob and size do not tell. */
-  async #keepHiddenBytes(): Promise<void> {
+  async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
     const { tree, contents } = this.#parts;
     if (!tree.rules.hidesBytes) return;
-    const files = [...this.#known].filter(([, { stat }]) => stat?.kind === 'file');
-    const conversions = await contents.conversions(files.map(([path]) => path));
-    for (const [path, { state, stat }] of files) {
+    const conversions = await contents.conversions(paths);
+    for (const path of paths) {
       const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
       if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
-      const raw = await keepBytes(path, contents);
-      if (raw !== null && raw !== state.blob) this.#known.set(path, { state: { ...state, raw }, stat });
+      const known = this.#known.get(path);
+      const raw = known && known.state.mode !== '120000' ? await keepBytes(path, contents) : null;
+      if (known && raw !== null && raw !== known.state.blob)
+        this.#known.set(path, { ...known, state: { ...known.state, raw } });
     }
-  }
-
-  #isUnchanged({ stat: was, mode, blob }: IndexEntry, now: FileStat): boolean {
-    if (!was || was.mtimeNs >= this.#parts.index.mtimeNs) return false;
-    // Git marks an entry that it does not trust by size 0.
-    if (was.size === 0 && now.size === 0 && !isEmptyBlob(blob)) return false;
-    return (
-      (mode === '120000') === (now.kind === 'link') &&
-      BigInt(was.size) === BigInt.asUintN(32, BigInt(now.size)) &&
-      BigInt(was.ino) === BigInt.asUintN(32, now.ino) &&
-      was.mtimeNs === truncated(now.mtimeNs) &&
-      was.ctimeNs === truncated(now.ctimeNs)
-    );
-  }
-
-  #know(path: string, blob: string, stat: FileStat, clock: bigint): void {
-    const state = { mode: this.#modeOf(path, stat), blob, size: stat.size };
-    this.#known.set(path, { state, stat: stat.ctimeNs < clock ? stat : null });
-    this.#parts.tree.tracked.addFolders(path);
   }
 
   #modeOf(path: string, { kind, executable }: { kind: FileStat['kind']; executable: boolean }): FileMode {
@@ -220,6 +221,7 @@ export class Snapshot {
     const { index, contents } = this.#parts;
     const wanted: Wanted[] = [];
     for (const [path, stat] of walked.files) {
+      if (stat === null) continue;
       const known = this.#known.get(path);
       if (known?.stat && sameStat(known.stat, stat)) continue;
       wanted.push({ path, stat, inIndex: index.entries.get(path)?.blob ?? null });
@@ -235,7 +237,8 @@ export class Snapshot {
       const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size, ...raw };
       const known = this.#known.get(path);
       const before = known?.state ?? null;
-      if (known?.stat) inodes.set(path, known.stat.ino);
+      const inode = known?.stat?.ino ?? index.entries.get(path)?.ino;
+      if (known && inode !== undefined) inodes.set(path, BigInt(inode));
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
       this.#parts.tree.tracked.addFolders(path);
@@ -316,11 +319,8 @@ function shown(name: string): string {
   return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 }
 
-function isEmptyBlob(blob: string | null): boolean {
-  return blob?.startsWith('e69de29bb2d1') === true || blob?.startsWith('473a0f4c3be8') === true;
-}
-
-/** Seconds as git's index keeps them: 32 bits. */
-function truncated(ns: bigint): bigint {
-  return BigInt.asUintN(32, ns / 1_000_000_000n) * 1_000_000_000n + (ns % 1_000_000_000n);
+/** What the index has at the path; null when it has nothing, or several things to be merged. */
+function stateIn({ entries }: StartIndex, path: string): FileState | null {
+  const entry = entries.get(path);
+  return entry?.blob ? { mode: entry.mode, blob: entry.blob, size: entry.size } : null;
 }

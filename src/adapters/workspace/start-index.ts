@@ -23,8 +23,6 @@ import { decodeName, encodeName } from './names.ts';
 export interface StartIndex {
   /** By path. An unmerged path has an entry with `blob` null. */
   readonly entries: ReadonlyMap<string, IndexEntry>;
-  /** When the index was written, in ns; a file that is as young as it may have changed unseen. */
-  readonly mtimeNs: bigint;
 }
 
 export interface IndexEntry {
@@ -32,15 +30,10 @@ export interface IndexEntry {
   readonly blob: string | null;
   /** Left out of a sparse checkout. */
   readonly skipWorktree: boolean;
-  /** What git knew of the file; null when it knew nothing. */
-  readonly stat: IndexStat | null;
-}
-
-/** Git keeps the low 32 bits of every number. */
-export interface IndexStat {
+  /** Git has seen the file with this content, and would see any change to it by its stat alone. */
+  readonly settled: boolean;
+  /** Bytes on disk and inode number, their low 32 bits, as git saw them; 0 where it knew nothing. */
   readonly size: number;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
   readonly ino: number;
 }
 
@@ -62,13 +55,13 @@ export async function readKeptIndex(shadowDir: string): Promise<StartIndex> {
 }
 
 async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<StartIndex> {
-  if (mtimeNs === null) return { entries: new Map(), mtimeNs: 0n };
+  if (mtimeNs === null) return { entries: new Map() };
   const listed = await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
     env: { GIT_INDEX_FILE: join(shadowDir, START_INDEX) },
   });
-  return { entries: parseListing(listed), mtimeNs };
+  return { entries: parseListing(listed, mtimeNs) };
 }
 
 /** Which of these paths the index holds as text with CRLF, so that git leaves their line endings alone. */
@@ -130,6 +123,8 @@ export function setMtime(path: string, mtimeNs: bigint): void {
 
 const INTENT_TO_ADD = 0x2000_0000;
 const SKIP_WORKTREE = 0x4000_0000;
+/** The user has told git not to look. */
+const ASSUME_UNCHANGED = 0x8000;
 
 /**
  * One entry of `ls-files --stage --debug -z`: `mode blob stage TAB path NUL` and five lines of what git knows of the file.
@@ -137,31 +132,53 @@ const SKIP_WORKTREE = 0x4000_0000;
  */
 const ENTRY = /(\d{6}) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}[a-z]+: [^\n]*\n)*)/gy;
 const DEBUG =
-  /ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
+  /mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
 
-function parseListing(listed: Buffer): Map<string, IndexEntry> {
+/** Bytes that are turned into text at a time: a listing of 200,000 files has 50 MB. */
+const PIECE_BYTES = 1024 * 1024;
+
+function parseListing(listed: Buffer, indexMtimeNs: bigint): Map<string, IndexEntry> {
   const entries = new Map<string, IndexEntry>();
-  for (const [, mode, blob, stage, rawPath, debug] of listed.toString('latin1').matchAll(ENTRY)) {
-    const path = decodeName(Buffer.from(rawPath ?? '', 'latin1'));
-    const known = DEBUG.exec(debug ?? '');
-    const flags = Number.parseInt(known?.[7] ?? '0', 16);
-    const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
-    entries.set(path, {
-      mode: mode as FileMode,
-      blob: merged ? (blob ?? null) : null,
-      skipWorktree: (flags & SKIP_WORKTREE) !== 0,
-      stat: merged && known ? statOf(known) : null,
-    });
+  let rest = '';
+  for (let from = 0; from < listed.length; from += PIECE_BYTES) {
+    const text = rest + listed.toString('latin1', from, from + PIECE_BYTES);
+    // The last entry of a piece may go on in the next.
+    const isLast = from + PIECE_BYTES >= listed.length;
+    const end = isLast ? text.length : startOfLastEntry(text);
+    for (const [, mode, blob, stage, rawPath, debug] of text.slice(0, end).matchAll(ENTRY)) {
+      const path = decodeName(Buffer.from(rawPath ?? '', 'latin1'));
+      const known = DEBUG.exec(debug ?? '');
+      const flags = Number.parseInt(known?.[5] ?? '0', 16);
+      const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
+      const entry = {
+        mode: mode as FileMode,
+        blob: merged ? (blob ?? null) : null,
+        skipWorktree: (flags & SKIP_WORKTREE) !== 0,
+        size: Number(known?.[4] ?? 0),
+        ino: Number(known?.[3] ?? 0),
+      };
+      const mtimeNs = BigInt(known?.[1] ?? 0) * 1_000_000_000n + BigInt(known?.[2] ?? 0);
+      const isLookedAt = (flags & ASSUME_UNCHANGED) === 0;
+      const settled = known !== null && isLookedAt && mtimeNs < indexMtimeNs && isTrusted(entry);
+      entries.set(path, { ...entry, settled });
+    }
+    rest = text.slice(end);
   }
   return entries;
 }
 
-function statOf(known: RegExpExecArray): IndexStat {
-  const nanoseconds = (at: number) => BigInt(known[at] ?? 0) * 1_000_000_000n + BigInt(known[at + 1] ?? 0);
-  return {
-    ctimeNs: nanoseconds(1),
-    mtimeNs: nanoseconds(3),
-    ino: Number(known[5]),
-    size: Number(known[6]),
-  };
+function isTrusted({ mode, blob, skipWorktree, size }: Omit<IndexEntry, 'settled'>): boolean {
+  // Git marks an entry that it does not trust by size 0.
+  return blob !== null && !skipWorktree && mode !== '160000' && (size > 0 || isEmptyBlob(blob));
+}
+
+function isEmptyBlob(blob: string): boolean {
+  return blob.startsWith('e69de29bb2d1') || blob.startsWith('473a0f4c3be8');
+}
+
+/** Every entry ends with the line of its flags, or, without what git knows of the file, with the NUL after its path. */
+function startOfLastEntry(text: string): number {
+  const flags = text.lastIndexOf('\tflags: ');
+  const end = flags < 0 ? -1 : text.indexOf('\n', flags);
+  return end < 0 ? 0 : end + 1;
 }

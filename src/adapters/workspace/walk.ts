@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/path.ts';
+import type { SettledFiles } from './settled-files.ts';
 import type { StartRules } from './start-rules.ts';
 import { foldersOf, type TrackedPaths } from './tracked-paths.ts';
 import { type FileStat, listFolder, lookAt } from './work-tree.ts';
@@ -11,8 +12,8 @@ export interface Walked {
   /** The path that was looked at: the one asked for, or the folder above it that is no folder or is not git's to see. */
   readonly scope: string;
   readonly at: 'folder' | 'file' | 'absent' | 'foreign';
-  /** Regular files and links that git would see. */
-  readonly files: ReadonlyMap<string, FileStat>;
+  /** Regular files and links that git would see; null for one that is as the start's index has it. */
+  readonly files: ReadonlyMap<string, FileStat | null>;
   /** Files and folders that may not be read; what is known of them stays. */
   readonly unreadable: readonly string[];
   /** Folders that are repositories of their own. */
@@ -33,7 +34,15 @@ export interface WalkedTree {
 
 /** Looks at one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
-  return new Walk(tree).from(scope);
+  return new Walk(tree, () => false).from(scope);
+}
+
+/** Looks at the whole tree, and lets git look at the files that it knew at the start. */
+export async function walkAll(tree: WalkedTree, { isSettled, changed }: SettledFiles): Promise<Walked> {
+  const walking = new Walk(tree, isSettled);
+  const [walked, paths] = await Promise.all([walking.from(''), changed()]);
+  walking.lookAgain(paths);
+  return walked;
 }
 
 /** Entries between two breaths, so that signals, timers and the network are served in a large tree. */
@@ -44,15 +53,24 @@ const MAYBE_GIT = /git|[^ -~]/i;
 
 class Walk {
   readonly #tree: WalkedTree;
-  readonly #files = new Map<string, FileStat>();
+  readonly #isSettled: (path: string) => boolean;
+  readonly #files = new Map<string, FileStat | null>();
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   #looked = 0;
 
-  constructor(tree: WalkedTree) {
+  /** Files that are settled are taken for unchanged. */
+  constructor(tree: WalkedTree, isSettled: (path: string) => boolean) {
     this.#tree = tree;
+    this.#isSettled = isSettled;
+  }
+
+  /** Looks at files that were taken for unchanged and are not. */
+  lookAgain(paths: ReadonlySet<string>): void {
+    for (const path of paths)
+      if (this.#files.get(path) === null && !this.#lookAt(path)) this.#files.delete(path);
   }
 
   async from(scope: string): Promise<Walked> {
@@ -117,7 +135,7 @@ class Walk {
 
   /** Takes in the files that git would see and returns the folders that it would look into. */
   async #judge(candidates: readonly string[]): Promise<string[]> {
-    const { root, tracked, rules } = this.#tree;
+    const { tracked, rules } = this.#tree;
     const isKnown = (path: string) =>
       path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
     const ignored = await rules.ignored(candidates.filter((path) => !isKnown(path)));
@@ -128,15 +146,21 @@ class Walk {
         folders.push(path.slice(0, -1));
         continue;
       }
-      const look = lookAt(root, path);
-      if (look.status === 'unreadable') this.#unreadable.push(path);
-      else if (look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'link')) {
-        if (look.stat.kind === 'link' && this.#isUnstorableLink(path)) continue;
-        this.#files.set(path, look.stat);
-      }
+      if (this.#isSettled(path)) this.#files.set(path, null);
+      else this.#lookAt(path);
       await this.#breathe(1);
     }
     return folders;
+  }
+
+  /** Takes the file in, if it is one that git would keep. */
+  #lookAt(path: string): boolean {
+    const look = lookAt(this.#tree.root, path);
+    if (look.status === 'unreadable') this.#unreadable.push(path);
+    if (look.status !== 'seen' || (look.stat.kind !== 'file' && look.stat.kind !== 'link')) return false;
+    if (look.stat.kind === 'link' && this.#isUnstorableLink(path)) return false;
+    this.#files.set(path, look.stat);
+    return true;
   }
 
   #isForeign(folder: string, entries: readonly { name: string }[]): boolean {

@@ -6,6 +6,7 @@ import type { Checkout } from './checkout-layout.ts';
 import { emptyFoldersFile } from './empty-folders.ts';
 import { ObjectStore } from './object-store.ts';
 import { takeRuleFile } from './rule-files.ts';
+import { settledFiles } from './settled-files.ts';
 import type { SnapshotParts } from './snapshot.ts';
 import { crlfInIndex, type StartIndex } from './start-index.ts';
 import type { StartRules } from './start-rules.ts';
@@ -50,6 +51,7 @@ export function snapshotParts({
   return {
     tree: { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
+    settled: settledFiles({ root, shadowDir, fileMode }, index),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),

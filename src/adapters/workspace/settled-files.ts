@@ -1,0 +1,68 @@
+/**
+ * The files that are still as the user's index had them at the start. Git compares their stats, in a fraction of the time
+ * that it takes to look at them one by one from here, and reads nothing: neither contents nor attributes nor submodules.
+ */
+
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runGit } from './git.ts';
+import { decodeName, encodeName } from './names.ts';
+import { START_INDEX, type StartIndex } from './start-index.ts';
+
+export interface SettledFiles {
+  /** Whether git's answer counts for the path. */
+  isSettled(path: string): boolean;
+  /** Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. */
+  changed(): Promise<ReadonlySet<string>>;
+}
+
+interface Checkout {
+  readonly root: string;
+  readonly shadowDir: string;
+  /** The executable bit of the work tree counts. */
+  readonly fileMode: boolean;
+}
+
+/** `index` is the one in `shadowDir`. */
+export function settledFiles({ root, shadowDir, fileMode }: Checkout, { entries }: StartIndex): SettledFiles {
+  const watched = join(shadowDir, 'watched.index');
+  let made: Promise<boolean> | null = null;
+  return {
+    isSettled: (path) => entries.get(path)?.settled === true,
+    async changed() {
+      made ??= makeIndex(shadowDir, watched, entries);
+      if (!(await made)) return new Set();
+      const listed = await runGit({
+        cwd: shadowDir,
+        args: [
+          ...['-c', `core.fileMode=${fileMode}`, '-c', 'core.bare=false', `--git-dir=${shadowDir}`],
+          ...['diff-files', '--name-only', '-z', '--no-renames', '--no-ext-diff', '--ignore-submodules=all'],
+        ],
+        env: { GIT_INDEX_FILE: watched, GIT_WORK_TREE: root },
+      });
+      return new Set(decodeName(listed).split('\0'));
+    },
+  };
+}
+
+/**
+ * A copy that is younger than all its files, so that git takes their stats for the whole truth, and without submodules, so
+ * that it does not look into them. False when there was no index.
+ */
+async function makeIndex(shadowDir: string, path: string, entries: StartIndex['entries']): Promise<boolean> {
+  rmSync(path, { force: true });
+  if (!existsSync(join(shadowDir, START_INDEX))) return false;
+  copyFileSync(join(shadowDir, START_INDEX), path);
+  // Mode 0 takes an entry out.
+  const lines = [...entries].flatMap(([name, { mode, blob }]) =>
+    mode === '160000' && blob !== null ? [encodeName(`0 ${'0'.repeat(blob.length)}\t${name}\0`)] : [],
+  );
+  if (lines.length === 0) return true;
+  await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'update-index', '-z', '--index-info'],
+    env: { GIT_INDEX_FILE: path },
+    input: Buffer.concat(lines),
+  });
+  return true;
+}
