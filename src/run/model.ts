@@ -31,6 +31,7 @@ export async function openProvider({ input }: Session, choice: ModelChoice): Pro
       model: choice.model,
       ...(baseUrl === null ? {} : { baseUrl }),
       ...choice.settings,
+      clock: input.now,
       recording: recording === null ? null : absolutePath(cwd, recording),
     });
     return { status: 'ok', provider };
