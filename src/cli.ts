@@ -2,11 +2,14 @@
 /** The edge of the process: argv, environment, signals, streams and exit codes. Nothing else reads or ends them. */
 
 import packageJson from '../package.json' with { type: 'json' };
+import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
+import { steadyNow } from './adapters/inputs/steady-clock.ts';
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
 import { readArguments } from './cli/arguments.ts';
 import { COMMANDS } from './cli/commands.ts';
 import type { Edge } from './cli/edge.ts';
 import type { Interruption } from './domain/limits.ts';
+import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
 import { redactorFor } from './domain/redact.ts';
 import { finalLine, refusedResult } from './run/report.ts';
@@ -36,9 +39,11 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'mistake':
       return refuse(asked.problems);
     case 'command': {
+      const output = asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT;
+      const obstacle = tooFewOpenFiles();
+      if (obstacle !== null) return tell(internalError(obstacle), output);
       const end = await asked.command.start(edge, asked.given);
-      if (end.status === 'told') return end.outcome.exitCode;
-      return refuse(end.problems, asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT);
+      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, output);
     }
   }
 }
@@ -52,7 +57,7 @@ function edgeOfProcess(interrupt: AbortSignal): Edge {
     stdout,
     stderr,
     interrupt,
-    now: Date.now,
+    now: steadyNow,
     version: manifest.version,
     hide: (secret) => secrets.push(secret),
   };
@@ -77,15 +82,24 @@ function refuse(problems: readonly string[], output?: unknown): number {
   const isOne = only !== undefined && more.length === 0;
   if (!isOne) for (const problem of problems) process.stderr.write(`  ${printable(problem)}\n`);
   const summary = `${problems.length} things are wrong, listed above; patchsmith --help shows what there is`;
-  const outcome = usageError(isOne ? only : summary);
-  const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
   // The machine reads one document: there the problems are the reason.
-  const told = refusedResult({ ...outcome, reason: problems.join('; ') }, manifest.version);
+  return tell(usageError(isOne ? only : summary), output, problems.join('; '));
+}
+
+/** The outcome of a command that has done nothing. */
+function tell(outcome: RunOutcome, output: unknown, reason = outcome.reason): number {
+  const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
+  const told = refusedResult({ ...outcome, reason }, manifest.version);
   if (textOf) process.stdout.write(textOf(told, redactorFor(secrets)));
   return conclude(outcome);
 }
 
 function crash(error: unknown): never {
+  const fault = machineFault(error);
+  if (fault !== null)
+    process.exit(
+      conclude(internalError(`${fault}. A run that has begun can be carried on with patchsmith resume.`)),
+    );
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
   process.stderr.write(`${redactorFor(secrets)(stack)}\n`);

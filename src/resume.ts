@@ -30,8 +30,7 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
   if (letGo === null) return refused(runIsBusy(directory.path));
   try {
     const earlier = readResult(directory);
-    // A run that ended for a broken machine has not come to its own end.
-    if (earlier?.status === 'finished' && earlier.outcome !== 'internal_error') {
+    if (earlier?.status === 'finished' && !ENDED_BY_THE_MACHINE.includes(earlier.outcome ?? '')) {
       const end = `${earlier.outcome} (exit ${earlier.exitCode})`;
       return refused(
         `The run ${earlier.runId} has ended: ${end}. Only a run that was killed can be resumed.`,
@@ -53,6 +52,9 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
     letGo();
   }
 }
+
+/** Outcomes of runs that have not come to their own end: with room on the disk they would have gone on. */
+const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_failed'];
 
 /** Null when the recorded run can be carried on. */
 function whyNot({ events: [start] }: RecordedRun): string | null {

@@ -10,6 +10,7 @@ import { AgenticLoop } from './agent/agentic-loop.ts';
 import { ToolExecutor } from './agent/tool-executor.ts';
 import { Verification } from './agent/verification.ts';
 import type { StopReason } from './domain/limits.ts';
+import { machineFault } from './domain/machine-fault.ts';
 import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
 import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
@@ -35,7 +36,7 @@ export async function runPrepared(
 ): Promise<RunOutcome> {
   const session = new Session(input, earlier);
   const ended = await perform(session, prepareRun).catch((error: unknown) => ({
-    outcome: crashed(error),
+    outcome: crashed(session, error),
     patch: null,
   }));
   const concluded = conclude(session, ended.outcome);
@@ -58,7 +59,7 @@ function conclude(session: Session, decided: RunOutcome): RunOutcome {
     try {
       step();
     } catch (error) {
-      outcome = crashed(error);
+      outcome = crashed(session, error);
       session.decide(outcome);
     }
   }
@@ -160,12 +161,15 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   session.know({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
   const made = await workspace.makePatch(net).catch((error: unknown): PatchResult => {
-    crash ??= error;
-    return { status: 'failed', message: String(error) };
+    const fault = machineFault(error);
+    if (fault === null) crash ??= error;
+    return { status: 'failed', message: `The patch cannot be made: ${fault ?? String(error)}.` };
   });
   const patch = made.status === 'proven' ? made.patch : null;
-  const publishFailure =
-    made.status === 'proven' ? await publish(session, directory, made.patch) : made.message;
+  const { isKept, failure } =
+    made.status === 'proven'
+      ? await publish(session, directory, made.patch)
+      : { isKept: false, failure: made.message };
   const attributed = await attributedPart(ready, state, patch).catch((error: unknown) => {
     crash ??= error;
     return null;
@@ -188,40 +192,43 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   }
   session.know({
     treeSha: patch?.tree ?? null,
-    patch: patch && { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length },
+    patch:
+      patch && isKept ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length } : null,
     changedFiles: patch?.files ?? [],
     provenance: attributed?.provenance ?? null,
     ignoredFiles,
   });
-  if (crash !== null || stop === null) return { outcome: crashed(crash), patch };
+  if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };
   const outcome = decideOutcome({
     stop,
     changedFiles: patch?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
-    publishFailure,
+    publishFailure: failure,
     forbiddenPaths,
   });
-  return { outcome: ready.judge(outcome, patch), patch };
+  const judged = ready.judge(outcome, patch);
+  const reason = judged.name === 'publish_failed' ? `${judged.reason} ${advice(session)}` : judged.reason;
+  return { outcome: { ...judged, reason }, patch };
 }
 
-/** The patch goes to the run directory and, with `--patch`, to the named file. Null when both went well. */
+/**
+ * The patch goes to the run directory and, with `--patch`, to the named file: to the one also where the other fails.
+ * `isKept`: it is in the run directory. `failure` is null when all went well.
+ */
 async function publish(
   session: Session,
   directory: RunDirectory,
   patch: ProvenPatch,
-): Promise<string | null> {
-  const { settings } = session.input;
-  const targets = [
-    directory.patch,
-    ...(settings.patch === null ? [] : [absolutePath(session.input.cwd, settings.patch)]),
-  ];
-  for (const target of targets) {
-    const failure = await patchFilePublisher(target).publish(patch);
-    if (failure !== null) return failure;
-  }
-  return null;
+): Promise<{ isKept: boolean; failure: string | null }> {
+  const { settings, cwd } = session.input;
+  const unkept = await patchFilePublisher(directory.patch).publish(patch);
+  const unwritten =
+    settings.patch === null
+      ? null
+      : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
+  return { isKept: unkept === null, failure: unkept ?? unwritten };
 }
 
 /**
@@ -244,9 +251,22 @@ async function writeDocument(session: Session, patch: ProvenPatch | null): Promi
   return outcome;
 }
 
-function crashed(error: unknown): RunOutcome {
+function crashed(session: Session, error: unknown): RunOutcome {
+  if (session.hasLostDirectory())
+    return internalError(
+      `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,
+    );
+  const fault = machineFault(error);
+  if (fault !== null) return internalError(`${fault}. ${advice(session)}`);
   const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
   return internalError(
     `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
   );
+}
+
+/** What to do when the machine is mended. A run whose answers are recorded is simply run again. */
+function advice({ result, directory }: Session): string {
+  return result.provider === 'anthropic' && directory !== null
+    ? `Mend that, then carry on with: patchsmith resume ${directory.path}`
+    : 'Mend that, then run it again.';
 }

@@ -63,7 +63,7 @@ export class ToolExecutor {
       if (turn.signal.aborted) return;
       const line = yield* this.#lookBefore(lane, turn.iteration);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
-      const results = await Promise.all(lane.map((prepared) => this.#perform(prepared, turn.signal)));
+      const results = await sideBySide(lane, (prepared) => this.#perform(prepared, turn.signal));
       yield* this.#recordChanges(lane, line, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
         const outcome = this.#outcomeOf(prepared.call.name, result);
@@ -192,6 +192,20 @@ export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls:
     else lanes.push([call]);
   }
   return lanes;
+}
+
+/** Calls that run at the same time: each takes processes, memory and open files, and a turn may hold hundreds. */
+const MAX_SIDE_BY_SIDE = 16;
+
+/** Results in the order of `items`, of which as many are worked on at a time as is good for the machine. */
+async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const workers = Array.from({ length: MAX_SIDE_BY_SIDE }, async () => {
+    for (const [at, item] of queue) results[at] = await work(item);
+  });
+  await Promise.all(workers);
+  return results;
 }
 
 /** Two writes conflict on the same path and when one path is a folder of the other. */

@@ -6,6 +6,7 @@ import { createEventStream } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress.ts';
 import {
   clearScratch,
+  isThere,
   makeRunDirectory,
   newRunId,
   type RunDirectory,
@@ -114,6 +115,11 @@ export class Session {
     return letGo !== null;
   }
 
+  /** True when somebody has removed the run directory, or moved it away. */
+  hasLostDirectory(): boolean {
+    return this.directory !== null && !isThere(this.directory);
+  }
+
   /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
   tell(part: Partial<RunResult>): void {
     this.know(part);
@@ -171,7 +177,7 @@ export class Session {
     if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
     this.progress.note(costLine(this.result));
     if (patch) this.progress.note(`patch: ${patch.path}`);
-    if (this.directory) this.progress.note(`result: ${this.directory.result}`);
+    if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);
   }
 }
 

@@ -7,6 +7,7 @@ import { type Redact, redactorFor } from '../../domain/redact.ts';
 import { oneLine } from '../../domain/terminal-text.ts';
 import type { Clock, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
+import { fetchWithBoundedRefusals } from './anthropic/bounded-refusals.ts';
 import type { Failure } from './anthropic/failures.ts';
 import { type RequestSettings, requestBody } from './anthropic/request.ts';
 import { type RetryPolicies, type RetryPolicy, waitBeforeNext } from './anthropic/waits.ts';
@@ -43,6 +44,7 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     apiKey: options.apiKey,
     baseURL: endpoint.href.replace(/\/$/, ''),
     maxRetries: 0,
+    fetch: fetchWithBoundedRefusals,
     // A redirect would carry the conversation to a host that nobody chose.
     fetchOptions: { redirect: 'manual' },
     webhookKey: null,

@@ -93,6 +93,10 @@ export function runDirectoryAt(path: string): RunDirectory {
   };
 }
 
+export function isThere(directory: RunDirectory): boolean {
+  return existsSync(directory.path);
+}
+
 /** Makes the missing folders too. Node's own way never comes back from one such as /proc, in which none can be made. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;

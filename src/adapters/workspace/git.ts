@@ -18,14 +18,14 @@ export interface GitCall {
   readonly stdoutFile?: string;
 }
 
-/** `exitCode` is null when git was killed; `stderr` is trimmed. */
+/** `stderr` is trimmed. */
 export interface GitAnswer {
-  readonly exitCode: number | null;
+  readonly exitCode: number;
   readonly stdout: Buffer;
   readonly stderr: string;
 }
 
-/** Runs git and resolves whatever its exit code; rejects when git cannot be started or says more than a gigabyte. */
+/** Runs git and resolves whatever its exit code; rejects when git cannot be started, was killed, or says more than a gigabyte. */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   const file = call.stdoutFile === undefined ? null : openSync(call.stdoutFile, 'w');
   try {
@@ -44,6 +44,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
     ]);
     if (stdout === null || stderr === null)
       throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
+    if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
     return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
   } finally {
     if (file !== null) closeSync(file);
@@ -54,7 +55,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
 export async function runGit(call: GitCall): Promise<Buffer> {
   const answer = await askGit(call);
   if (answer.exitCode !== 0) {
-    throw new Error(`git ${call.args.join(' ')} failed (${answer.exitCode ?? 'killed'}): ${answer.stderr}`);
+    throw new Error(`git ${call.args.join(' ')} failed (${answer.exitCode}): ${answer.stderr}`);
   }
   return answer.stdout;
 }
