@@ -1,11 +1,14 @@
 #!/bin/sh
-# Installs bubblewrap, which the sandbox and its tests need, where that can be done without asking anybody.
-# Otherwise it says what to type and lets go on: the tests then fail with the reason.
+# Installs bubblewrap, which the sandbox and its tests need, and libfaketime, with which tests set the clock, where that can be
+# done without asking anybody. Otherwise it says what to type and lets go on: tests then fail, or are skipped, with the reason.
 set -eu
 
-command -v bwrap > /dev/null 2>&1 && exit 0
+missing=''
+command -v bwrap > /dev/null 2>&1 || missing='bubblewrap'
+ls /usr/lib/*/faketime/libfaketime.so.1 > /dev/null 2>&1 || missing="$missing libfaketime"
+[ -n "$missing" ] || exit 0
 
-advice='bubblewrap is missing: sudo apt-get install -y bubblewrap (or the like of your system).'
+advice="For the tests: sudo apt-get install -y $missing (or the like of your system)."
 as_root=''
 if [ "$(id -u)" -ne 0 ]; then
   if ! sudo -n true > /dev/null 2>&1; then
@@ -22,7 +25,7 @@ fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 install() {
-  $as_root apt-get update -q && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends bubblewrap
+  $as_root apt-get update -q && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 }
 if ! install > "$log" 2>&1; then
   tail -n 3 "$log" >&2

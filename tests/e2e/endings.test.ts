@@ -146,7 +146,9 @@ describe('a machine that breaks', () => {
     const moved = `${runDir}.moved`;
     const turns = [edit, command(`mv '${runDir}' '${moved}'`), done];
     const run = scriptedRun({ repository: await repositoryOf(), runDir, turns, args: off });
-    await expect(run).rejects.toThrow(/^patchsmith: internal_error \(exit 1\): ENOENT: .*result\.json/m);
+    await expect(run).rejects.toThrow(
+      /^patchsmith: internal_error \(exit 1\): The run directory .* is gone\./m,
+    );
   });
 });
 

@@ -6,6 +6,7 @@ import { RunResult } from '../../src/domain/outcome.ts';
 import type { Script, ScriptedCall } from './claude-server/script.ts';
 import type { ClaudeServer } from './claude-server/server.ts';
 import { startClaudeServer } from './claude-server/server.ts';
+import { CLI } from './cli.ts';
 import { type Repository, temporaryFolder } from './repository.ts';
 
 export const KEY = 'sk-ant-test-0123456789abcdef';
@@ -33,6 +34,8 @@ export interface ScriptedRun {
   readonly runDir?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** A command line that the run's own is added to, which it ends by becoming. */
+  readonly wrap?: readonly string[];
   /** Called with the running process, to send it signals. */
   readonly during?: (run: { pid: number; runDir: string; server: ClaudeServer }) => Promise<void>;
 }
@@ -42,14 +45,15 @@ export const call = (name: string, input: Record<string, unknown>): ScriptedCall
 
 /** Runs the built command in a repository, against a scripted API on loopback. */
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
-  const { repository, turns, plan, args = [], env = {}, during } = run;
+  const { repository, turns, plan, args = [], env = {}, wrap = [], during } = run;
   const runDir = run.runDir ?? join(temporaryFolder(), 'run');
   const task = plan === undefined ? ['--message', 'Do it'] : ['--plan', plan];
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
+    const [program = '', ...line] = [...wrap, process.execPath, CLI];
     const child = execa(
-      process.execPath,
-      ['dist/cli.js', 'run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],
+      program,
+      [...line, 'run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],
       {
         env: {
           PATH: process.env.PATH,

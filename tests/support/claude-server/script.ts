@@ -1,5 +1,7 @@
 /** What a scripted model says, and what goes wrong while it says it. */
 
+import type { ServerResponse } from 'node:http';
+
 /** A block as it goes over the wire. */
 export interface Block {
   type: string;
@@ -66,7 +68,9 @@ export type Fault =
   /** Nothing more comes, and the connection stays open. `afterEvents` null: not even headers. */
   | { kind: 'stall'; afterEvents: number | null }
   /** An event whose data is no JSON. */
-  | { kind: 'malformed'; afterEvents: number };
+  | { kind: 'malformed'; afterEvents: number }
+  /** Whatever `send` writes, in place of headers and answer. */
+  | { kind: 'garbage'; send: (response: ServerResponse) => void };
 
 /** The list is played in order; a function is asked for every request that was accepted, counted from 0. */
 export type Script =

@@ -44,6 +44,7 @@ export function reset(response: ServerResponse): void {
 async function spoil(response: ServerResponse, fault: Fault, turn: ScriptedTurn): Promise<void> {
   switch (fault.kind) {
     case 'http':
+    case 'garbage':
       return;
     case 'error_event':
       await write(

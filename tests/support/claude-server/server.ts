@@ -146,11 +146,13 @@ class Desk {
     const { fault } = turn;
     const early =
       fault?.kind === 'http' ||
+      fault?.kind === 'garbage' ||
       ((fault?.kind === 'reset' || fault?.kind === 'stall') && fault.afterEvents === null);
     if (early) {
       this.requests.push({ ...seen, refused: null, usage: null });
       return async (response) => {
         if (fault.kind === 'http') sendHttpError(response, fault);
+        else if (fault.kind === 'garbage') fault.send(response);
         else if (fault.kind === 'reset') reset(response);
         else await new Promise((resolve) => response.once('close', resolve));
       };
