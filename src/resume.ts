@@ -59,7 +59,7 @@ const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_fail
 /** Null when the recorded run can be carried on. */
 function whyNot({ events: [start] }: RecordedRun): string | null {
   if (start.provider !== 'anthropic')
-    return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again.`;
+    return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`;
   const { root, plan, verify, setup } = start;
   const given = [root, plan.allow, plan.protect, verify, setup.map(({ command }) => command)];
   if (JSON.stringify(given).includes('***'))

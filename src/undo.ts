@@ -2,11 +2,15 @@
 
 import { findRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
+import type { RunDirectory } from './adapters/storage/run-directory.ts';
+import { lockRun } from './adapters/storage/run-lock.ts';
 import { findCheckout, openRestorer, type Restorer } from './adapters/workspace/checkout.ts';
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
-import { underWay, undoPlan, unrecordedWrites } from './domain/undo.ts';
+import { undoPlan, unrecordedWrites } from './domain/undo.ts';
+import { changesInTheAir } from './run/changes-in-the-air.ts';
+import { runIsBusy } from './run/prepare.ts';
 
 export interface UndoInput {
   /** A run directory or the id of a run. */
@@ -27,9 +31,9 @@ type Judged =
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
-/** HEAD, index and refs are not looked at. Nothing is written before every path has been judged. */
+/** HEAD, index and refs are not looked at. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
-  const { cwd, env, repo, say } = input;
+  const { cwd, env, repo } = input;
   const found = findRun(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
@@ -42,14 +46,27 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   if (repo === null && started.root !== root) {
     return usageError(`The run worked in ${started.root}, not in ${root}. Name the checkout with --repo.`);
   }
-  const open = underWay(read.events);
-  if (open.length > 0 && !input.force) {
-    return usageError(
-      `The run died while this was under way: ${named(open)}. What that changed is not recorded. Nothing was changed; --force puts back what is recorded.`,
-    );
+  const letGo = await lockRun(directory.path);
+  if (letGo === null) return usageError(runIsBusy(directory.path));
+  try {
+    const left = input.force
+      ? null
+      : await changesInTheAir(read.events, directory, { checkout: checkout.checkout, env });
+    return left === null ? await takeBack(input, read.events, { root, directory }) : usageError(left);
+  } finally {
+    letGo();
   }
+}
+
+/** Nothing is written before every path has been judged. */
+async function takeBack(
+  input: UndoInput,
+  events: readonly RunEvent[],
+  { root, directory }: { root: string; directory: RunDirectory },
+): Promise<RunOutcome> {
+  const { say } = input;
   const restorer = await openRestorer({ root, shadowDir: directory.shadowGit });
-  const judged = await judge(read.events, restorer);
+  const judged = await judge(events, restorer);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_NAMED)) say(`  ${line}`);
   if (stuck.length > MAX_NAMED) say(`  … and ${stuck.length - MAX_NAMED} more`);
@@ -61,7 +78,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);
-  tellWhatStays(read.events, say);
+  tellWhatStays(events, say);
   return summary(judged, stuck);
 }
 

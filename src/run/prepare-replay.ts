@@ -45,7 +45,7 @@ export async function prepareReplay(
   if (events.some(({ type }) => type === 'run.resumed')) {
     return stopped(
       usageError(
-        `The run ${recorded.runId} was killed and resumed, and nobody can kill a replay in the same moment.`,
+        `The run ${recorded.runId} was killed and resumed, and nobody can kill a replay in the same moment. Its own patch, proven when it ended, is ${run.patch}.`,
       ),
     );
   }

@@ -151,13 +151,14 @@ describe('a run that was killed', () => {
     expect(treeOf(repository.root)).toEqual(before);
   });
 
-  test('inside a command is refused, as nobody knows what the command did; --force takes back the rest', async () => {
+  test('inside a command that had changed something is refused, as nobody knows who it was; --force takes back the rest', async () => {
     const repository = await makeRepository({ 'a.txt': 'old\n' });
     const runDir = join(temporaryFolder(), 'run');
     await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 7);
+    repository.write('b.txt', 'b\n');
     const refused = await undo(repository, runDir);
     expect(refused.lastLine).toMatch(
-      /^patchsmith: usage_error \(exit 2\): The run died while this was under way: run_command \w+\. /,
+      /^patchsmith: usage_error \(exit 2\): The run died while this was under way: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
     expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);

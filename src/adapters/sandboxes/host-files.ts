@@ -18,20 +18,7 @@ export function orMissing<T>(look: () => T): T | null {
   try {
     return look();
   } catch (error) {
-    return nullForMissing(error);
+    if (MISSING.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
   }
-}
-
-/** The same for one that is read at once. */
-export function orMissingNow<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch (error) {
-    return nullForMissing(error);
-  }
-}
-
-function nullForMissing(error: unknown): null {
-  if (MISSING.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-  throw error;
 }

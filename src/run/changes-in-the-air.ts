@@ -1,0 +1,49 @@
+/** Whether a run that was killed has changed more than its journal tells. */
+
+import { endLeftovers } from '../adapters/sandboxes/registry.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { type CheckoutResult, reopenWorkspace } from '../adapters/workspace/checkout.ts';
+import { writtenPaths } from '../agent/interrupted-calls.ts';
+import type { RunEvent } from '../domain/events.ts';
+import { advance, startOf } from '../domain/state.ts';
+import { underWay } from '../domain/undo.ts';
+import { workTreeStates } from '../domain/work-tree-states.ts';
+import { createTools } from '../tools/registry.ts';
+
+type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
+
+/**
+ * What was under way and which paths are not as recorded, as a sentence for people. Null when nothing was under way, or when
+ * the whole work tree is as the last event has left it. Whoever made such a change, the run or somebody after its death, left
+ * no name on it.
+ */
+export async function changesInTheAir(
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  directory: RunDirectory,
+  { checkout, env }: { checkout: Checkout; env: Readonly<Record<string, string | undefined>> },
+): Promise<string | null> {
+  const open = underWay(events);
+  if (open.length === 0) return null;
+  const [start, ...rest] = events;
+  // Nothing of the run may go on changing files while they are looked at.
+  await endLeftovers(directory.agentGit);
+  const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
+  const reopened = await reopenWorkspace(
+    checkout,
+    { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
+    {
+      base: rest.reduce(advance, startOf(start)).base,
+      states: workTreeStates(events),
+      written: writtenPaths(calls, createTools(start.toolSettings)),
+    },
+  );
+  if (reopened.status === 'failed') return reopened.message;
+  if (reopened.found.length === 0) return null;
+  const paths = named(reopened.found.map(({ path }) => path));
+  return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded, and patchsmith resume records the rest.`;
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - 10;
+  return `${names.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
