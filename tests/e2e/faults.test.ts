@@ -69,35 +69,29 @@ describe('a full disk under the run directory', () => {
     expect(resumed.result?.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'c.txt']);
   });
 
-  test.each([
-    ['made', 300],
-    ['written', 2_000],
-  ])(
-    'while the patch is %s: publish_failed, the patch asked for elsewhere as far as there is one, and resumed',
-    async (when, leftKiB) => {
-      const repository = await repositoryOf();
-      const target = join(temporaryFolder(), 'x.patch');
-      const { first, resumed } = await runOnSmallDisk({
-        repository,
-        turns: (disk) => patient([big, command(fill(disk, leftKiB)), done]),
-        mend: empty,
-        args: ['--patch', target],
-      });
-      expect([first.exitCode, first.result?.outcome, first.result?.patch], first.stderr).toEqual([
-        11,
-        'publish_failed',
-        null,
-      ]);
-      expect(first.lastLine).toMatch(
-        new RegExp(`The patch cannot be ${when}.*ENOSPC.*Mend that, then carry on with: patchsmith resume /`),
-      );
-      expect(first.stderr).not.toMatch(/^patch: /m);
-      expect(existsSync(target)).toBe(when === 'written');
-      expect([resumed.exitCode, resumed.result?.outcome], resumed.stderr).toEqual([0, 'done']);
-      expect(resumed.patch).toContain('+++ b/big.txt');
-      if (when === 'written') expect(readFileSync(target, 'utf8')).toBe(resumed.patch);
-    },
-  );
+  test('while the patch is written: publish_failed, the patch asked for elsewhere is there, and resumed', async () => {
+    const repository = await repositoryOf();
+    const target = join(temporaryFolder(), 'x.patch');
+    const { first, resumed } = await runOnSmallDisk({
+      repository,
+      turns: (disk) => patient([big, command(fill(disk, 300)), done]),
+      mend: empty,
+      args: ['--patch', target],
+    });
+    expect([first.exitCode, first.result?.outcome, first.result?.patch], first.stderr).toEqual([
+      11,
+      'publish_failed',
+      null,
+    ]);
+    expect(first.lastLine).toMatch(
+      /The patch cannot be written.*ENOSPC.*Mend that, then carry on with: patchsmith resume \//,
+    );
+    expect(first.stderr).not.toMatch(/^patch: /m);
+    expect(existsSync(target)).toBe(true);
+    expect([resumed.exitCode, resumed.result?.outcome], resumed.stderr).toEqual([0, 'done']);
+    expect(resumed.patch).toContain('+++ b/big.txt');
+    expect(readFileSync(target, 'utf8')).toBe(resumed.patch);
+  });
 });
 
 describe('a read-only run directory', () => {
@@ -301,7 +295,7 @@ describe('a child that is killed', () => {
     ['read-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['diff-tree', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['apply', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
-    ['update-index', 1, 'internal_error', 'Something killed git'],
+    ['update-index', 11, 'publish_failed', 'The patch cannot be made: Something killed git'],
     ['write-tree', 1, 'internal_error', 'Something killed git'],
     ['config', 1, 'internal_error', 'Something killed git'],
   ])('git %s: exit %d %s, with the work kept', async (subcommand, exitCode, outcome, what) => {

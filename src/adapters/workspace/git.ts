@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, closeSync, constants, openSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 
 /** One git call. Nothing of our own environment is inherited. */
@@ -14,8 +14,6 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Bytes for stdin; stdin is closed when left out. */
   readonly input?: Uint8Array;
-  /** Writes stdout to this file instead of keeping it in memory. */
-  readonly stdoutFile?: string;
 }
 
 /** `stderr` is trimmed. */
@@ -27,28 +25,22 @@ export interface GitAnswer {
 
 /** Runs git and resolves whatever its exit code; rejects when git cannot be started, was killed, or says more than a gigabyte. */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
-  const file = call.stdoutFile === undefined ? null : openSync(call.stdoutFile, 'w');
-  try {
-    const child = spawn(gitProgram(), [...QUIET, ...call.args], {
-      cwd: call.cwd,
-      env: { ...EMPTY_ENVIRONMENT, ...call.env },
-      stdio: [call.input === undefined ? 'ignore' : 'pipe', file ?? 'pipe', 'pipe'],
-    });
-    const closed = once(child, 'close');
-    feed(child.stdin, call.input);
-    const kill = () => child.kill('SIGKILL');
-    const [stdout, stderr] = await Promise.all([
-      collect(child.stdout, kill),
-      collect(child.stderr, kill),
-      closed,
-    ]);
-    if (stdout === null || stderr === null)
-      throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
-    if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
-    return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
-  } finally {
-    if (file !== null) closeSync(file);
-  }
+  const child = spawn(gitProgram(), [...QUIET, ...call.args], {
+    cwd: call.cwd,
+    env: { ...EMPTY_ENVIRONMENT, ...call.env },
+    stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close');
+  feed(child.stdin, call.input);
+  const kill = () => child.kill('SIGKILL');
+  const [stdout, stderr] = await Promise.all([
+    collect(child.stdout, kill),
+    collect(child.stderr, kill),
+    closed,
+  ]);
+  if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
+  if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
+  return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
 }
 
 /** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */

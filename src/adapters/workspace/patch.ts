@@ -1,8 +1,6 @@
 /** Makes the patch from two trees, and proves that it makes the one from the other. */
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import type { ChangedFile } from '../../domain/outcome.ts';
@@ -41,22 +39,20 @@ interface Trees {
 
 async function prove(trees: Trees, renames: string): Promise<PatchResult> {
   const { shadowDir, baseTree, tree } = trees;
-  const patchFile = join(shadowDir, 'patch');
   const proof = new ScratchIndex(shadowDir, 'proof.index');
   // The proof begins from the tree itself, and not from the index that the target was made with.
   const [diff, files] = await Promise.all([
     askGit({
       cwd: shadowDir,
       args: [`--git-dir=${shadowDir}`, ...DIFF, renames, ...TEXT, baseTree, tree],
-      stdoutFile: patchFile,
     }),
     changedFiles(trees, renames),
     proof.readTree(baseTree),
   ]);
   if (diff.exitCode !== 0) return failed('be made', diff.stderr);
-  const bytes = readFileSync(patchFile);
+  const bytes = diff.stdout;
   if (bytes.length > 0) {
-    const applied = await proof.apply(patchFile);
+    const applied = await proof.apply(bytes);
     if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
     const rebuilt = await proof.writeTree();
     if (rebuilt !== tree) return failed('be proven', `it makes tree ${rebuilt} instead of ${tree}`);

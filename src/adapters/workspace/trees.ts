@@ -57,9 +57,10 @@ export class ScratchIndex {
     await runGit({ ...this.#call(['update-index', '-z', '--index-info']), input });
   }
 
-  /** Applies a patch file. Resolves with git's answer, as a refusal is a finding and not a broken machine. */
-  async apply(patchFile: string): Promise<GitAnswer> {
-    return askGit(this.#call(['apply', '--cached', '--binary', '--whitespace=nowarn', patchFile]));
+  /** Applies a patch. Resolves with git's answer, as a refusal is a finding and not a broken machine. */
+  async apply(patch: Uint8Array): Promise<GitAnswer> {
+    const args = ['apply', '--cached', '--binary', '--whitespace=nowarn', '-'];
+    return askGit({ ...this.#call(args), input: patch });
   }
 
   /** Blobs may be missing, as in a partial clone: they are in a store that is not looked into. */
