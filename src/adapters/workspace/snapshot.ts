@@ -11,7 +11,7 @@ import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
 import type { TreeEdit } from './trees.ts';
-import { type Walked, type WalkedTree, walk, walkAll } from './walk.ts';
+import { type Earlier, type Walked, type WalkedTree, walk, walkAll } from './walk.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
 export interface SnapshotParts {
@@ -29,7 +29,8 @@ export interface SnapshotParts {
 
 /** `stat` is null when the content has to be looked at as soon as the file is, whatever its stat says. */
 interface Known {
-  readonly state: FileState;
+  /** Null when the path is gone. */
+  readonly state: FileState | null;
   readonly stat: FileStat | null;
 }
 
@@ -38,7 +39,9 @@ type IsExpected = (path: string, entry: FileState) => boolean;
 
 export class Snapshot {
   readonly #parts: SnapshotParts;
+  /** Paths that are not as the start's index has them, or that git does not look at. All other files are in the index. */
   readonly #known = new Map<string, Known>();
+  readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
   /** Submodules and files left out of a sparse checkout: they count as present though no file is there. */
   readonly #kept = new Map<string, FileState>();
@@ -52,7 +55,7 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
-    const walked = await snapshot.#look('');
+    const walked = await snapshot.#lookAtAll(clock);
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
@@ -72,15 +75,15 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    // The index alone proves nothing here: the earlier process may have changed what it has.
+    for (const path of parts.index.entries.keys()) snapshot.#known.set(path, { state: null, stat: null });
     snapshot.#keepWithoutFile();
     for (const [path, state] of kept) {
-      if (state) snapshot.#known.set(path, { state, stat: null });
-      else snapshot.#known.delete(path);
+      snapshot.#known.set(path, { state, stat: null });
       parts.tree.tracked.addFolders(path);
     }
-    const isExpected = (path: string, entry: FileState) =>
-      sameState(snapshot.#known.get(path)?.state ?? null, entry);
-    const walked = await snapshot.#look('', isExpected);
+    const isExpected = (path: string, entry: FileState) => sameState(snapshot.#stateOf(path), entry);
+    const walked = await snapshot.#lookAtAll(clock, isExpected);
     snapshot.#note(walked);
     await snapshot.#seed(walked, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
@@ -89,7 +92,9 @@ export class Snapshot {
   }
 
   get isEmpty(): boolean {
-    return this.#known.size === 0;
+    const { entries } = this.#parts.index;
+    const isThere = (path: string) => this.#stateOf(path) !== null;
+    return ![...this.#known.keys()].some(isThere) && ![...entries.keys()].some(isThere);
   }
 
   /** What has to be done to the start's index to make it what is known: little or nothing in a clean checkout. */
@@ -97,9 +102,11 @@ export class Snapshot {
     const edits: TreeEdit[] = [];
     for (const [path, { state }] of this.#known) {
       const entry = entries.get(path);
-      if (entry?.blob !== state.blob || entry.mode !== state.mode) edits.push({ path, state });
+      if (state ? entry?.blob !== state.blob || entry.mode !== state.mode : entry)
+        edits.push({ path, state });
     }
-    for (const path of entries.keys()) if (!this.#known.has(path)) edits.push({ path, state: null });
+    for (const [path, { settled }] of entries)
+      if (!settled && !this.#known.has(path)) edits.push({ path, state: null });
     return edits;
   }
 
@@ -132,7 +139,7 @@ export class Snapshot {
     for (const path of scopes) {
       const clock = this.#readClock();
       if (path === '') this.#lastLookNs = clock;
-      const walked = await this.#look(path);
+      const walked = await (path === '' ? this.#lookAtAll(clock) : walk(this.#parts.tree, path));
       this.#note(walked);
       const found = await this.#update(walked, clock, inodes);
       await this.#warnOfFilters(found);
@@ -146,15 +153,27 @@ export class Snapshot {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  #look(scope: string, isExpected: IsExpected | null = null): Promise<Walked> {
-    const { tree, index, settled } = this.#parts;
-    if (scope !== '') return walk(tree, scope);
-    if (isExpected === null) return walkAll(tree, settled);
+  #lookAtAll(clock: bigint, isExpected: IsExpected | null = null): Promise<Walked> {
+    const { tree, settled } = this.#parts;
     const isSettled = (path: string) => {
-      const entry = settled.isSettled(path) ? stateIn(index, path) : null;
-      return entry !== null && isExpected(path, entry);
+      const entry = settled.isSettled(path) ? this.#inIndex(path) : null;
+      return entry !== null && (isExpected === null || isExpected(path, entry));
     };
-    return walkAll(tree, { ...settled, isSettled });
+    const counted = isExpected === null ? settled : { ...settled, isSettled };
+    return walkAll(tree, { settled: counted, folders: this.#folders, clock });
+  }
+
+  /** Null when nothing is known to be there. */
+  #stateOf(path: string): FileState | null {
+    const known = this.#known.get(path);
+    if (known) return known.state;
+    return this.#parts.settled.isSettled(path) ? this.#inIndex(path) : null;
+  }
+
+  /** What the start's index has; null when it has nothing, or several things to be merged. */
+  #inIndex(path: string): FileState | null {
+    const entry = this.#parts.index.entries.get(path);
+    return entry?.blob ? { mode: entry.mode, blob: entry.blob, size: entry.size } : null;
   }
 
   #keepWithoutFile(): void {
@@ -166,47 +185,44 @@ export class Snapshot {
     }
   }
 
-  /** Takes what is as in the user's index for known, where the index says what is expected. */
-  async #seed(walked: Walked, isExpected: IsExpected): Promise<void> {
-    const { index, contents } = this.#parts;
+  /** Takes what counts as in the user's index for known, where the index says what is expected. */
+  async #seed({ files, isUnchanged }: Walked, isExpected: IsExpected): Promise<void> {
+    const { index, contents, tree } = this.#parts;
     const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
-    const seeded: string[] = [];
-    const know = (path: string, state: FileState, stat: FileStat | null) => {
-      this.#known.set(path, { state, stat });
-      this.#parts.tree.tracked.addFolders(path);
-      seeded.push(path);
-    };
-    for (const [path, stat] of walked.files) {
-      const entry = stateIn(index, path);
-      if (entry === null || entry.mode === '160000') continue;
-      if (stat === null) {
-        know(path, entry, null);
-      } else if (stat.kind === 'file' && entry.mode !== '120000') {
-        const state = { mode: this.#modeOf(path, stat), blob: entry.blob, size: stat.size };
-        if (isExpected(path, state)) unsure.push({ path, stat, state });
-      }
+    for (const [path, stat] of files) {
+      const entry = this.#inIndex(path);
+      // Until its content has been taken in, nothing is known of it.
+      if (!this.#known.has(path)) this.#known.set(path, { state: null, stat: null });
+      if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
+        continue;
+      const state = { mode: this.#modeOf(path, stat), blob: entry.blob, size: stat.size };
+      if (isExpected(path, state)) unsure.push({ path, stat, state });
     }
     const conversions = await contents.conversions(unsure.map(({ path }) => path));
+    const seeded: string[] = [];
     for (const { path, stat, state } of unsure) {
       const filter = conversions.get(path)?.filter ?? null;
       // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
-      if (filter !== null && filter !== 'lfs') know(path, state, stat);
+      if (filter === null || filter === 'lfs') continue;
+      this.#known.set(path, { state, stat });
+      seeded.push(path);
     }
+    if (!tree.rules.hidesBytes) return;
+    for (const path of index.entries.keys()) if (isUnchanged(path)) seeded.push(path);
     await this.#keepHiddenBytes(seeded);
   }
 
   /** Keeps the bytes of files that are not read otherwise and that their blob and size do not tell. */
   async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
-    const { tree, contents } = this.#parts;
-    if (!tree.rules.hidesBytes) return;
+    const { contents } = this.#parts;
     const conversions = await contents.conversions(paths);
     for (const path of paths) {
       const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
       if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
-      const known = this.#known.get(path);
-      const raw = known && known.state.mode !== '120000' ? await keepBytes(path, contents) : null;
-      if (known && raw !== null && raw !== known.state.blob)
-        this.#known.set(path, { ...known, state: { ...known.state, raw } });
+      const state = this.#stateOf(path);
+      const raw = state && state.mode !== '120000' ? await keepBytes(path, contents) : null;
+      if (state === null || raw === null || raw === state.blob) continue;
+      this.#known.set(path, { state: { ...state, raw }, stat: this.#known.get(path)?.stat ?? null });
     }
   }
 
@@ -221,7 +237,6 @@ export class Snapshot {
     const { index, contents } = this.#parts;
     const wanted: Wanted[] = [];
     for (const [path, stat] of walked.files) {
-      if (stat === null) continue;
       const known = this.#known.get(path);
       if (known?.stat && sameStat(known.stat, stat)) continue;
       wanted.push({ path, stat, inIndex: index.entries.get(path)?.blob ?? null });
@@ -235,10 +250,9 @@ export class Snapshot {
       if (one?.status !== 'ok') continue;
       const raw = one.raw === undefined ? {} : { raw: one.raw };
       const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size, ...raw };
-      const known = this.#known.get(path);
-      const before = known?.state ?? null;
-      const inode = known?.stat?.ino ?? index.entries.get(path)?.ino;
-      if (known && inode !== undefined) inodes.set(path, BigInt(inode));
+      const before = this.#stateOf(path);
+      const inode = this.#known.get(path)?.stat?.ino ?? index.entries.get(path)?.ino;
+      if (before && inode !== undefined) inodes.set(path, BigInt(inode));
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
       this.#parts.tree.tracked.addFolders(path);
@@ -246,27 +260,32 @@ export class Snapshot {
     }
     for (const path of unreadable)
       contents.warn(`${shown(path)} cannot be read and counts as it was before.`);
-    const isThere = (path: string) => walked.files.has(path) && taken.get(path)?.status !== 'absent';
+    const isThere = (path: string) =>
+      walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
     const isHidden = (path: string) =>
       unreadable.size > 0 && [path, ...foldersOf(path), ''].some((place) => unreadable.has(place));
-    return [...changes, ...this.#updateMissing(walked.scope, (path) => isThere(path) || isHidden(path))];
+    return [...changes, ...this.#updateMissing(walked, (path) => isThere(path) || isHidden(path))];
   }
 
   /** Drops what is known and gone, and puts back what counts as present without a file. */
-  #updateMissing(scope: string, stays: (path: string) => boolean): PathChange[] {
+  #updateMissing({ scope, gone }: Walked, stays: (path: string) => boolean): PathChange[] {
     const inScope = (path: string) => scope === '' || path === scope || path.startsWith(`${scope}/`);
+    const { index, tree } = this.#parts;
+    // Git tells what is gone of the whole tree.
+    const inIndex =
+      scope === '' ? gone : tree.tracked.isFolder(scope) ? index.entries.keys() : [scope].values();
     const changes: PathChange[] = [];
-    for (const [path, { state }] of this.#known) {
+    for (const path of new Set([...this.#known.keys(), ...inIndex])) {
       if (!inScope(path) || this.#kept.has(path) || stays(path)) continue;
-      this.#known.delete(path);
-      changes.push({ path, before: state, after: null });
+      const before = this.#stateOf(path);
+      this.#known.set(path, { state: null, stat: null });
+      if (before) changes.push({ path, before, after: null });
     }
     for (const [path, kept] of this.#kept) {
       if (!(inScope(path) || scope.startsWith(`${path}/`)) || stays(path)) continue;
-      const before = this.#known.get(path)?.state ?? null;
+      const before = this.#stateOf(path);
       const after = this.#isDisplaced(path) ? null : kept;
-      if (after) this.#known.set(path, { state: after, stat: null });
-      else this.#known.delete(path);
+      this.#known.set(path, { state: after, stat: null });
       if (!sameState(before, after)) changes.push({ path, before, after });
     }
     return changes;
@@ -274,9 +293,9 @@ export class Snapshot {
 
   /** A file stands where one of the path's folders was, or files stand below the path. */
   #isDisplaced(path: string): boolean {
-    for (const folder of foldersOf(path)) if (this.#known.has(folder)) return true;
+    for (const folder of foldersOf(path)) if (this.#stateOf(folder)) return true;
     if (!this.#parts.tree.tracked.isFolder(path)) return false;
-    for (const known of this.#known.keys()) if (known.startsWith(`${path}/`)) return true;
+    for (const [known, { state }] of this.#known) if (state && known.startsWith(`${path}/`)) return true;
     return false;
   }
 
@@ -317,10 +336,4 @@ export class Snapshot {
 /** A name in quotes, cut where it helps nobody. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
-}
-
-/** What the index has at the path; null when it has nothing, or several things to be merged. */
-function stateIn({ entries }: StartIndex, path: string): FileState | null {
-  const entry = entries.get(path);
-  return entry?.blob ? { mode: entry.mode, blob: entry.blob, size: entry.size } : null;
 }

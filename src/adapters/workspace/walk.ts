@@ -5,15 +5,19 @@ import { isGitDirName } from '../../domain/path.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartRules } from './start-rules.ts';
 import { foldersOf, type TrackedPaths } from './tracked-paths.ts';
-import { type FileStat, listFolder, lookAt } from './work-tree.ts';
+import { type FileStat, listFolder, lookAt, sameStat } from './work-tree.ts';
 
 /** What lies at and below `scope`. */
 export interface Walked {
   /** The path that was looked at: the one asked for, or the folder above it that is no folder or is not git's to see. */
   readonly scope: string;
   readonly at: 'folder' | 'file' | 'absent' | 'foreign';
-  /** Regular files and links that git would see; null for one that is as the start's index has it. */
-  readonly files: ReadonlyMap<string, FileStat | null>;
+  /** Regular files and links that git would see, but for those that are unchanged. */
+  readonly files: ReadonlyMap<string, FileStat>;
+  /** A file that is as the start's index has it, and that nobody had to look at. */
+  isUnchanged(path: string): boolean;
+  /** Files that the start's index has and that are there no more. */
+  readonly gone: readonly string[];
   /** Files and folders that may not be read; what is known of them stays. */
   readonly unreadable: readonly string[];
   /** Folders that are repositories of their own. */
@@ -34,15 +38,31 @@ export interface WalkedTree {
 
 /** Looks at one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
-  return new Walk(tree, () => false).from(scope);
+  return new Walk(tree, null).from(scope);
 }
 
-/** Looks at the whole tree, and lets git look at the files that it knew at the start. */
-export async function walkAll(tree: WalkedTree, { isSettled, changed }: SettledFiles): Promise<Walked> {
-  const walking = new Walk(tree, isSettled);
-  const [walked, paths] = await Promise.all([walking.from(''), changed()]);
-  walking.lookAgain(paths);
-  return walked;
+/** What one look at the whole tree leaves for the next. */
+export interface Earlier {
+  /** Git looks at the files that it knew at the start. */
+  readonly settled: SettledFiles;
+  /** Folders as they were when they were last read. */
+  readonly folders: Map<string, ReadFolder>;
+  /** The file system's time before the walk, in ns. */
+  readonly clock: bigint;
+}
+
+/** A folder whose entries are the same as long as its stat is; without the files that git looks at. */
+interface ReadFolder {
+  readonly stat: FileStat;
+  readonly folders: string[];
+  readonly files: string[];
+}
+
+/** Looks at the whole tree. Folders that have not changed are not read again. */
+export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walked> {
+  const walking = new Walk(tree, earlier);
+  const [walked, changed] = await Promise.all([walking.from(''), earlier.settled.changed()]);
+  return walking.withAnswer(walked, changed);
 }
 
 /** Entries between two breaths, so that signals, timers and the network are served in a large tree. */
@@ -53,24 +73,28 @@ const MAYBE_GIT = /git|[^ -~]/i;
 
 class Walk {
   readonly #tree: WalkedTree;
-  readonly #isSettled: (path: string) => boolean;
-  readonly #files = new Map<string, FileStat | null>();
+  readonly #earlier: Earlier | null;
+  readonly #visited = new Set<string>();
+  readonly #files = new Map<string, FileStat>();
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   #looked = 0;
 
-  /** Files that are settled are taken for unchanged. */
-  constructor(tree: WalkedTree, isSettled: (path: string) => boolean) {
+  /** Without `earlier` every folder is read and every file looked at. */
+  constructor(tree: WalkedTree, earlier: Earlier | null) {
     this.#tree = tree;
-    this.#isSettled = isSettled;
+    this.#earlier = earlier;
   }
 
-  /** Looks at files that were taken for unchanged and are not. */
-  lookAgain(paths: ReadonlySet<string>): void {
-    for (const path of paths)
-      if (this.#files.get(path) === null && !this.#lookAt(path)) this.#files.delete(path);
+  /** Looks at the files that git says have changed. */
+  withAnswer(walked: Walked, changed: ReadonlySet<string>): Walked {
+    const isSettled = (path: string) => this.#isSettled(path);
+    // Only below folders that the walk came to: another may be a link out of the tree by now.
+    const isFound = (path: string) => this.#visited.has(folderOf(path)) && this.#lookAt(path);
+    const gone = [...changed].filter((path) => isSettled(path) && !isFound(path));
+    return { ...walked, gone, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
   }
 
   async from(scope: string): Promise<Walked> {
@@ -91,7 +115,7 @@ class Walk {
         return this.#found(step, 'foreign');
       }
     }
-    let level = scope === '' ? [''] : await this.#judge([`${scope}/`]);
+    let level = scope === '' ? [''] : (await this.#judge([`${scope}/`])).folders;
     while (level.length > 0) level = await this.#level(level);
     return this.#found(scope, 'folder');
   }
@@ -101,6 +125,8 @@ class Walk {
       scope,
       at,
       files: this.#files,
+      isUnchanged: () => false,
+      gone: [],
       unreadable: this.#unreadable,
       nested: this.#nested,
       unstorable: this.#unstorable,
@@ -110,47 +136,81 @@ class Walk {
 
   /** Reads the folders of one depth and returns those of the next, so that git is asked at most once a depth. */
   async #level(folders: readonly string[]): Promise<string[]> {
-    const { root, tracked, onRuleFile } = this.#tree;
+    const next: string[] = [];
     const candidates: string[] = [];
+    const read = new Map<string, ReadFolder>();
     for (const folder of folders) {
-      const listing = listFolder(root, folder);
-      if (listing.status === 'unreadable') this.#unreadable.push(folder);
-      if (listing.status !== 'seen') continue;
-      if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
-      if (this.#isForeign(folder, listing.entries)) {
-        this.#nested.push(folder);
+      const stat = this.#earlier === null ? null : statOf(this.#tree.root, folder);
+      const known = this.#earlier?.folders.get(folder);
+      if (known && stat && sameStat(known.stat, stat)) {
+        this.#visited.add(folder);
+        next.push(...known.folders);
+        for (const path of known.files) this.#lookAt(path);
+        await this.#breathe(1 + known.files.length);
         continue;
       }
-      for (const { name, folder: isFolder, special } of listing.entries) {
-        const path = folder === '' ? name : `${folder}/${name}`;
-        if (special || !this.#isStorable(path, name)) continue;
-        if (isFolder && tracked.isSubmodule(path)) continue;
-        if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
-        candidates.push(isFolder ? `${path}/` : path);
-      }
-      await this.#breathe(listing.entries.length);
+      this.#earlier?.folders.delete(folder);
+      const entries = this.#read(folder);
+      if (entries === null) continue;
+      this.#visited.add(folder);
+      for (const entry of entries) candidates.push(entry);
+      // A folder as young as the clock may change again without a trace.
+      if (stat && this.#earlier && stat.ctimeNs < this.#earlier.clock)
+        read.set(folder, { stat, folders: [], files: [] });
+      await this.#breathe(entries.length);
     }
-    return this.#judge(candidates);
+    const judged = await this.#judge(candidates);
+    for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
+    for (const path of judged.files) read.get(folderOf(path))?.files.push(path);
+    for (const [folder, found] of read) this.#earlier?.folders.set(folder, found);
+    return next.concat(judged.folders);
   }
 
-  /** Takes in the files that git would see and returns the folders that it would look into. */
-  async #judge(candidates: readonly string[]): Promise<string[]> {
+  /** Paths in the folder that git could see, folders with a slash at their end; null when it is not looked into. */
+  #read(folder: string): string[] | null {
+    const { root, tracked, onRuleFile } = this.#tree;
+    const listing = listFolder(root, folder);
+    if (listing.status === 'unreadable') this.#unreadable.push(folder);
+    if (listing.status !== 'seen') return null;
+    if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
+    if (this.#isForeign(folder, listing.entries)) {
+      this.#nested.push(folder);
+      return null;
+    }
+    const paths: string[] = [];
+    for (const { name, folder: isFolder, special } of listing.entries) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (special || !this.#isStorable(path, name)) continue;
+      if (isFolder && tracked.isSubmodule(path)) continue;
+      if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
+      paths.push(isFolder ? `${path}/` : path);
+    }
+    return paths;
+  }
+
+  /** Takes in the files that git would see; returns them, without those that git looks at, and the folders that it would look into. */
+  async #judge(candidates: readonly string[]): Promise<{ folders: string[]; files: string[] }> {
     const { tracked, rules } = this.#tree;
     const isKnown = (path: string) =>
       path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
     const ignored = await rules.ignored(candidates.filter((path) => !isKnown(path)));
     const folders: string[] = [];
+    const files: string[] = [];
     for (const path of candidates) {
       if (ignored.has(path)) continue;
       if (path.endsWith('/')) {
         folders.push(path.slice(0, -1));
-        continue;
+      } else if (!this.#isSettled(path)) {
+        files.push(path);
+        this.#lookAt(path);
+        await this.#breathe(1);
       }
-      if (this.#isSettled(path)) this.#files.set(path, null);
-      else this.#lookAt(path);
-      await this.#breathe(1);
     }
-    return folders;
+    return { folders, files };
+  }
+
+  #isSettled(path: string): boolean {
+    return this.#earlier?.settled.isSettled(path) === true;
   }
 
   /** Takes the file in, if it is one that git would keep. */
@@ -192,4 +252,15 @@ class Walk {
     this.#looked = 0;
     await setImmediate();
   }
+}
+
+/** The folder that a path lies in; `''` is the root. */
+function folderOf(path: string): string {
+  const cut = path.lastIndexOf('/');
+  return cut < 0 ? '' : path.slice(0, cut);
+}
+
+function statOf(root: string, folder: string): FileStat | null {
+  const look = lookAt(root, folder);
+  return look.status === 'seen' && look.stat.kind === 'folder' ? look.stat : null;
 }
