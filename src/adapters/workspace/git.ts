@@ -14,6 +14,8 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Bytes for stdin; stdin is closed when left out. */
   readonly input?: Uint8Array;
+  /** Takes stdout piece by piece instead of having it kept in memory. */
+  readonly onOutput?: (piece: Buffer) => void;
 }
 
 /** `stderr` is trimmed. */
@@ -34,7 +36,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   feed(child.stdin, call.input);
   const kill = () => child.kill('SIGKILL');
   const [stdout, stderr] = await Promise.all([
-    collect(child.stdout, kill),
+    call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
     collect(child.stderr, kill),
     closed,
   ]);
@@ -106,6 +108,11 @@ async function collect(stream: Readable | null, full: () => void): Promise<Buffe
     else full();
   }
   return length > MAX_OUTPUT_BYTES ? null : Buffer.concat(chunks);
+}
+
+async function passOn(stream: Readable | null, onPiece: (piece: Buffer) => void): Promise<Buffer> {
+  for await (const piece of (stream ?? []) as AsyncIterable<Buffer>) onPiece(piece);
+  return Buffer.alloc(0);
 }
 
 function gitProgram(): string {

@@ -9,11 +9,9 @@ import {
   fstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   utimesSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../domain/change.ts';
@@ -56,12 +54,29 @@ export async function readKeptIndex(shadowDir: string): Promise<StartIndex> {
 
 async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<StartIndex> {
   if (mtimeNs === null) return { entries: new Map() };
-  const listed = await runGit({
+  const entries = new Map<string, IndexEntry>();
+  let rest = '';
+  const take = (text: string, isLast: boolean) => {
+    let end = 0;
+    for (const found of text.matchAll(ENTRY)) {
+      const next = found.index + found[0].length;
+      // What no other entry follows may go on in the next piece.
+      if (!isLast && !/\d/.test(text.charAt(next))) break;
+      const [path, entry] = entryOf(found, mtimeNs);
+      entries.set(path, entry);
+      end = next;
+    }
+    rest = text.slice(end);
+  };
+  // Piece by piece: the listing of 200,000 files has 50 MB.
+  await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
     env: { GIT_INDEX_FILE: join(shadowDir, START_INDEX) },
+    onOutput: (piece) => take(rest + piece.toString('latin1'), false),
   });
-  return { entries: parseListing(listed, mtimeNs) };
+  take(rest, true);
+  return { entries };
 }
 
 /** Which of these paths the index holds as text with CRLF, so that git leaves their line endings alone. */
@@ -104,7 +119,8 @@ export function copyIndex(fromGitDir: string, toGitDir: string, name: string): b
   }
   try {
     const { mtimeNs } = fstatSync(index, { bigint: true });
-    writeFileSync(join(toGitDir, name), readFileSync(index));
+    // By its descriptor: this very file, of which the time was taken.
+    copyFileSync(`/proc/self/fd/${index}`, join(toGitDir, name));
     setMtime(join(toGitDir, name), mtimeNs);
     for (const shared of readdirSync(fromGitDir)) {
       if (shared.startsWith('sharedindex.')) copyFileSync(join(fromGitDir, shared), join(toGitDir, shared));
@@ -134,37 +150,37 @@ const ENTRY = /(\d{6}) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}[a-z]+: [^\n]*\n)*)/g
 const DEBUG =
   /mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
 
-/** Bytes that are turned into text at a time: a listing of 200,000 files has 50 MB. */
-const PIECE_BYTES = 1024 * 1024;
+function entryOf(
+  [, mode = '', blob = '', stage, rawPath = '', debug = '']: RegExpMatchArray,
+  indexMtimeNs: bigint,
+): [path: string, entry: IndexEntry] {
+  const known = DEBUG.exec(debug);
+  const flags = Number.parseInt(known?.[5] ?? '0', 16);
+  const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
+  const entry = {
+    mode: MODES.get(mode) ?? (mode as FileMode),
+    blob: merged ? ownText(blob) : null,
+    skipWorktree: (flags & SKIP_WORKTREE) !== 0,
+    size: Number(known?.[4] ?? 0),
+    ino: Number(known?.[3] ?? 0),
+  };
+  const mtimeNs = BigInt(known?.[1] ?? 0) * 1_000_000_000n + BigInt(known?.[2] ?? 0);
+  const isLookedAt = (flags & ASSUME_UNCHANGED) === 0;
+  const settled = known !== null && isLookedAt && mtimeNs < indexMtimeNs && isTrusted(entry);
+  return [decodeName(Buffer.from(rawPath, 'latin1')), { ...entry, settled }];
+}
 
-function parseListing(listed: Buffer, indexMtimeNs: bigint): Map<string, IndexEntry> {
-  const entries = new Map<string, IndexEntry>();
-  let rest = '';
-  for (let from = 0; from < listed.length; from += PIECE_BYTES) {
-    const text = rest + listed.toString('latin1', from, from + PIECE_BYTES);
-    // The last entry of a piece may go on in the next.
-    const isLast = from + PIECE_BYTES >= listed.length;
-    const end = isLast ? text.length : startOfLastEntry(text);
-    for (const [, mode, blob, stage, rawPath, debug] of text.slice(0, end).matchAll(ENTRY)) {
-      const path = decodeName(Buffer.from(rawPath ?? '', 'latin1'));
-      const known = DEBUG.exec(debug ?? '');
-      const flags = Number.parseInt(known?.[5] ?? '0', 16);
-      const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
-      const entry = {
-        mode: mode as FileMode,
-        blob: merged ? (blob ?? null) : null,
-        skipWorktree: (flags & SKIP_WORKTREE) !== 0,
-        size: Number(known?.[4] ?? 0),
-        ino: Number(known?.[3] ?? 0),
-      };
-      const mtimeNs = BigInt(known?.[1] ?? 0) * 1_000_000_000n + BigInt(known?.[2] ?? 0);
-      const isLookedAt = (flags & ASSUME_UNCHANGED) === 0;
-      const settled = known !== null && isLookedAt && mtimeNs < indexMtimeNs && isTrusted(entry);
-      entries.set(path, { ...entry, settled });
-    }
-    rest = text.slice(end);
-  }
-  return entries;
+/** One text for all files of a mode. */
+const MODES = new Map<string, FileMode>([
+  ['100644', '100644'],
+  ['100755', '100755'],
+  ['120000', '120000'],
+  ['160000', '160000'],
+]);
+
+/** A copy: what a pattern finds would keep all of the text that it was found in. */
+function ownText(found: string): string {
+  return Buffer.from(found, 'latin1').toString('latin1');
 }
 
 function isTrusted({ mode, blob, skipWorktree, size }: Omit<IndexEntry, 'settled'>): boolean {
@@ -174,11 +190,4 @@ function isTrusted({ mode, blob, skipWorktree, size }: Omit<IndexEntry, 'settled
 
 function isEmptyBlob(blob: string): boolean {
   return blob.startsWith('e69de29bb2d1') || blob.startsWith('473a0f4c3be8');
-}
-
-/** Every entry ends with the line of its flags, or, without what git knows of the file, with the NUL after its path. */
-function startOfLastEntry(text: string): number {
-  const flags = text.lastIndexOf('\tflags: ');
-  const end = flags < 0 ? -1 : text.indexOf('\n', flags);
-  return end < 0 ? 0 : end + 1;
 }

@@ -2,14 +2,13 @@
 
 /** Grows during a run and never shrinks: a folder that once held a known file is never taken for a foreign repository. */
 export class TrackedPaths {
-  readonly #files = new Set<string>();
+  readonly #isFile: (path: string) => boolean;
   readonly #folders = new Set<string>();
   readonly #submodules = new Set<string>();
 
-  /** A path that is in whatever the ignore rules say. */
-  addFile(path: string): void {
-    this.#files.add(path);
-    this.addFolders(path);
+  /** `isFile` tells paths that are in whatever the ignore rules say. */
+  constructor(isFile: (path: string) => boolean) {
+    this.#isFile = isFile;
   }
 
   /** A path that is known; its folders are walked without asking. */
@@ -31,7 +30,7 @@ export class TrackedPaths {
   }
 
   isFile(path: string): boolean {
-    return this.#files.has(path);
+    return this.#isFile(path);
   }
 
   isFolder(path: string): boolean {

@@ -157,7 +157,7 @@ class Walk {
       // A folder as young as the clock may change again without a trace.
       if (stat && this.#earlier && stat.ctimeNs < this.#earlier.clock)
         read.set(folder, { stat, folders: [], files: [] });
-      await this.#breathe(entries.length);
+      await this.#breathe(1 + entries.length);
     }
     const judged = await this.#judge(candidates);
     for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
@@ -166,7 +166,10 @@ class Walk {
     return next.concat(judged.folders);
   }
 
-  /** Paths in the folder that git could see, folders with a slash at their end; null when it is not looked into. */
+  /**
+   * Paths in the folder that git could see, folders with a slash at their end, without the files that git looks at. Null
+   * when it is not looked into.
+   */
   #read(folder: string): string[] | null {
     const { root, tracked, onRuleFile } = this.#tree;
     const listing = listFolder(root, folder);
@@ -183,12 +186,13 @@ class Walk {
       if (special || !this.#isStorable(path, name)) continue;
       if (isFolder && tracked.isSubmodule(path)) continue;
       if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
-      paths.push(isFolder ? `${path}/` : path);
+      if (isFolder) paths.push(`${path}/`);
+      else if (!this.#isSettled(path)) paths.push(path);
     }
     return paths;
   }
 
-  /** Takes in the files that git would see; returns them, without those that git looks at, and the folders that it would look into. */
+  /** Takes in the files that git would see, and returns them and the folders that it would look into. */
   async #judge(candidates: readonly string[]): Promise<{ folders: string[]; files: string[] }> {
     const { tracked, rules } = this.#tree;
     const isKnown = (path: string) =>
@@ -200,7 +204,7 @@ class Walk {
       if (ignored.has(path)) continue;
       if (path.endsWith('/')) {
         folders.push(path.slice(0, -1));
-      } else if (!this.#isSettled(path)) {
+      } else {
         files.push(path);
         this.#lookAt(path);
         await this.#breathe(1);

@@ -41,10 +41,13 @@ export function snapshotParts({
   warnings,
 }: Knowledge): SnapshotParts {
   const { root, objectFormat } = checkout;
-  const tracked = new TrackedPaths();
+  const tracked = new TrackedPaths((path) => {
+    const entry = index.entries.get(path);
+    return entry !== undefined && entry.mode !== '160000';
+  });
   for (const [path, { mode }] of index.entries) {
     if (mode === '160000') tracked.addSubmodule(path);
-    else tracked.addFile(path);
+    else tracked.addFolders(path);
   }
   if (tracked.submodules.length > 0)
     warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);

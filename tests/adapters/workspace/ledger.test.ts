@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ChangeLedger, toCodeChanges } from '../../../src/domain/change.ts';
@@ -52,10 +53,16 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
     fc.asyncProperty(
       fc.array(step, { maxLength: 12 }),
       fc.array(step, { minLength: 1, maxLength: 14 }),
-      async (before, steps) => {
+      fc.boolean(),
+      async (before, steps, isTracked) => {
         const scratch = new ScratchCheckout();
         try {
           for (const taken of before) perform(scratch, taken);
+          // Files and folders that are older than the last look need not be looked at again.
+          const pause = () => (isTracked ? sleep(6) : undefined);
+          await pause();
+          if (isTracked) scratch.git('add', '--all');
+          await pause();
           const workspace = await scratch.open();
           const ledger = new ChangeLedger();
           let touched: string[] = [];
@@ -69,6 +76,7 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
             if (taken.do === 'look') {
               await look(taken.everywhere ? 'all' : touched);
               touched = [];
+              await pause();
             } else touched.push(taken.path, ...(taken.do === 'move' ? [taken.to] : []));
           }
           await look('all');

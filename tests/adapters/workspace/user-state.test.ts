@@ -93,6 +93,23 @@ describe('uncommitted work', () => {
     });
   });
 
+  test('files are known by names that look like the lines git lists them in', async () => {
+    const scratch = new ScratchCheckout();
+    const names = [
+      'a\n  size: 1\tflags: 0\n',
+      '100644 0123456789012345678901234567890123456789 0\tb',
+      'c\tflags: 0\n1',
+    ];
+    for (const name of names) scratch.write(name, 'text\n');
+    // More than one piece of what git says at a time.
+    for (let at = 0; at < 600; at += 1)
+      scratch.write(`${'x'.repeat(1 + (at % 150))}/${names[at % 3]}${at}`, 'text\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.base.tree).toBe(scratch.git('rev-parse', 'HEAD^{tree}').trim());
+  });
+
   test('a file that git was told to take for unchanged is still seen as it is', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'a\n');
