@@ -27,6 +27,7 @@ import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
+import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
 import { readStartIndex, START_INDEX, type StartIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
@@ -42,6 +43,8 @@ export interface WorkspacePlaces {
   readonly agentGitDir: string;
   /** Names the user's git configuration. */
   readonly env: UserEnvironment;
+  /** Number of files from which git is asked for their stats; 2,000 when left out. */
+  readonly manyFiles?: number;
 }
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
@@ -72,7 +75,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
   const { root } = checkout;
-  const { shadowDir } = places;
+  const { shadowDir, manyFiles = MANY_FILES } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   const [agentGit, index] = await Promise.all([
@@ -83,7 +86,8 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 
   const warnings = new Set<string>();
-  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode: settings.fileMode, warnings });
+  const { fileMode } = settings;
+  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(agentGit.gitDir, submodules);

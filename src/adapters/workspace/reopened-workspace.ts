@@ -12,6 +12,7 @@ import type { Checkout } from './checkout-layout.ts';
 import { GitWorkspace, type WorkspacePlaces } from './git-workspace.ts';
 import { removeLeftovers } from './leftovers.ts';
 import { openRestorer } from './restore.ts';
+import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
 import { readKeptIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
@@ -46,7 +47,7 @@ export async function reopenWorkspace(
   places: WorkspacePlaces,
   { base, states, written }: KeptState,
 ): Promise<Reopening> {
-  const { shadowDir } = places;
+  const { shadowDir, manyFiles = MANY_FILES } = places;
   if (!existsSync(join(shadowDir, 'rules')))
     return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
   if (checkout.objectFormat !== base.objectFormat)
@@ -68,7 +69,8 @@ export async function reopenWorkspace(
 
   const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
   const warnings = new Set<string>();
-  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode: settings.fileMode, warnings });
+  const { fileMode } = settings;
+  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
   const { snapshot, found } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
   const { tree } = parts;
   const agentGit =

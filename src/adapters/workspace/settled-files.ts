@@ -10,24 +10,34 @@ import { decodeName, encodeName } from './names.ts';
 import { START_INDEX, type StartIndex } from './start-index.ts';
 
 export interface SettledFiles {
+  /** There are so many that git is asked at every look. */
+  readonly isMany: boolean;
   /** Whether git's answer counts for the path. */
   isSettled(path: string): boolean;
   /** Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. */
   changed(): Promise<ReadonlySet<string>>;
 }
 
-interface Checkout {
+/** Files that are looked at one by one in the time that git needs to start. */
+export const MANY_FILES = 2_000;
+
+interface Watching {
   readonly root: string;
   readonly shadowDir: string;
+  readonly manyFiles: number;
   /** The executable bit of the work tree counts. */
   readonly fileMode: boolean;
 }
 
 /** `index` is the one in `shadowDir`. */
-export function settledFiles({ root, shadowDir, fileMode }: Checkout, { entries }: StartIndex): SettledFiles {
+export function settledFiles(
+  { root, shadowDir, fileMode, manyFiles }: Watching,
+  { entries }: StartIndex,
+): SettledFiles {
   const watched = join(shadowDir, 'watched.index');
   let made: Promise<boolean> | null = null;
   return {
+    isMany: entries.size >= manyFiles,
     isSettled: (path) => entries.get(path)?.settled === true,
     async changed() {
       made ??= makeIndex(shadowDir, watched, entries);

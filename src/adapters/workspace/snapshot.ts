@@ -55,11 +55,11 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
-    const walked = await snapshot.#lookAtAll(clock);
+    const walked = await snapshot.#lookFirst(clock, () => true);
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#keepWithoutFile();
-    await snapshot.#seed(walked, () => true);
+    await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
     return snapshot;
   }
@@ -83,9 +83,9 @@ export class Snapshot {
       parts.tree.tracked.addFolders(path);
     }
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#stateOf(path), entry);
-    const walked = await snapshot.#lookAtAll(clock, isExpected);
+    const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
-    await snapshot.#seed(walked, isExpected);
+    await snapshot.#seed(walked, clock, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
@@ -105,8 +105,8 @@ export class Snapshot {
       if (state ? entry?.blob !== state.blob || entry.mode !== state.mode : entry)
         edits.push({ path, state });
     }
-    for (const [path, { settled }] of entries)
-      if (!settled && !this.#known.has(path)) edits.push({ path, state: null });
+    for (const path of entries.keys())
+      if (!this.#known.has(path) && !this.#isImplied(path)) edits.push({ path, state: null });
     return edits;
   }
 
@@ -139,7 +139,7 @@ export class Snapshot {
     for (const path of scopes) {
       const clock = this.#readClock();
       if (path === '') this.#lastLookNs = clock;
-      const walked = await (path === '' ? this.#lookAtAll(clock) : walk(this.#parts.tree, path));
+      const walked = await this.#look(path, clock);
       this.#note(walked);
       const found = await this.#update(walked, clock, inodes);
       await this.#warnOfFilters(found);
@@ -153,21 +153,36 @@ export class Snapshot {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  #lookAtAll(clock: bigint, isExpected: IsExpected | null = null): Promise<Walked> {
+  /** The look after which what is as in the index is known. */
+  async #lookFirst(clock: bigint, isExpected: IsExpected): Promise<Walked> {
     const { tree, settled } = this.#parts;
     const isSettled = (path: string) => {
       const entry = settled.isSettled(path) ? this.#inIndex(path) : null;
-      return entry !== null && (isExpected === null || isExpected(path, entry));
+      return entry !== null && isExpected(path, entry);
     };
-    const counted = isExpected === null ? settled : { ...settled, isSettled };
-    return walkAll(tree, { settled: counted, folders: this.#folders, clock });
+    if (settled.isMany)
+      return walkAll(tree, { settled: { ...settled, isSettled }, folders: this.#folders, clock });
+    const [walked, changed] = await Promise.all([walk(tree, ''), settled.changed()]);
+    return { ...walked, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
+  }
+
+  #look(scope: string, clock: bigint): Promise<Walked> {
+    const { tree, settled } = this.#parts;
+    const isForGit = scope === '' && settled.isMany;
+    return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
   }
 
   /** Null when nothing is known to be there. */
   #stateOf(path: string): FileState | null {
     const known = this.#known.get(path);
     if (known) return known.state;
-    return this.#parts.settled.isSettled(path) ? this.#inIndex(path) : null;
+    return this.#isImplied(path) ? this.#inIndex(path) : null;
+  }
+
+  /** Is as in the index unless something else is known. */
+  #isImplied(path: string): boolean {
+    const { settled } = this.#parts;
+    return settled.isMany && settled.isSettled(path);
   }
 
   /** What the start's index has; null when it has nothing, or several things to be merged. */
@@ -186,11 +201,15 @@ export class Snapshot {
   }
 
   /** Takes what counts as in the user's index for known, where the index says what is expected. */
-  async #seed({ files, isUnchanged }: Walked, isExpected: IsExpected): Promise<void> {
+  async #seed({ files, isUnchanged }: Walked, clock: bigint, isExpected: IsExpected): Promise<void> {
     const { index, contents, tree } = this.#parts;
     const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
     for (const [path, stat] of files) {
       const entry = this.#inIndex(path);
+      if (entry !== null && isUnchanged(path)) {
+        this.#known.set(path, { state: entry, stat: stat.ctimeNs < clock ? stat : null });
+        continue;
+      }
       // Until its content has been taken in, nothing is known of it.
       if (!this.#known.has(path)) this.#known.set(path, { state: null, stat: null });
       if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')

@@ -30,6 +30,8 @@ interface Knowledge {
   readonly rules: StartRules;
   readonly fileMode: boolean;
   readonly warnings: Set<string>;
+  /** Number of files from which git is asked for their stats. */
+  readonly manyFiles: number;
 }
 
 export function snapshotParts({
@@ -39,6 +41,7 @@ export function snapshotParts({
   rules,
   fileMode,
   warnings,
+  manyFiles,
 }: Knowledge): SnapshotParts {
   const { root, objectFormat } = checkout;
   const tracked = new TrackedPaths((path) => {
@@ -54,7 +57,7 @@ export function snapshotParts({
   return {
     tree: { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
-    settled: settledFiles({ root, shadowDir, fileMode }, index),
+    settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),

@@ -54,7 +54,8 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
       fc.array(step, { maxLength: 12 }),
       fc.array(step, { minLength: 1, maxLength: 14 }),
       fc.boolean(),
-      async (before, steps, isTracked) => {
+      fc.constantFrom(0, 2_000),
+      async (before, steps, isTracked, manyFiles) => {
         const scratch = new ScratchCheckout();
         try {
           for (const taken of before) perform(scratch, taken);
@@ -63,7 +64,7 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
           await pause();
           if (isTracked) scratch.git('add', '--all');
           await pause();
-          const workspace = await scratch.open();
+          const workspace = await scratch.open(scratch.root, manyFiles);
           const ledger = new ChangeLedger();
           let touched: string[] = [];
           const look = async (scope: 'all' | string[]) => {

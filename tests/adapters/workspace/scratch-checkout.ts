@@ -160,13 +160,15 @@ export class ScratchCheckout {
     return found.checkout;
   }
 
-  async open(startDir = this.root): Promise<Workspace> {
+  /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
+  async open(startDir = this.root, manyFiles = 0): Promise<Workspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {
       shadowDir: join(run, 'shadow.git'),
       agentGitDir: join(run, 'agent.git'),
       env: this.env,
+      manyFiles,
     });
   }
 
