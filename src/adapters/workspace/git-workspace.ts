@@ -29,7 +29,7 @@ import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
-import { readStartIndex, START_INDEX, type StartIndex } from './start-index.ts';
+import { readStartIndex, START_INDEX } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { readUserSettings, type UserEnvironment } from './user-settings.ts';
@@ -92,14 +92,14 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(agentGit.gitDir, submodules);
   rules.freeze();
-  const base = await baseRevision(checkout, shadowDir, { snapshot, index });
+  const base = await baseRevision(checkout, shadowDir, snapshot);
   return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
 }
 
 async function baseRevision(
   checkout: Checkout,
   shadowDir: string,
-  { snapshot, index }: { snapshot: Snapshot; index: StartIndex },
+  snapshot: Snapshot,
 ): Promise<BaseRevision> {
   const { objectFormat } = checkout;
   const { commit, branchRef } = checkout.head;
@@ -112,13 +112,13 @@ async function baseRevision(
         });
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
   scratch.copy(START_INDEX, objectFormat);
-  const [head] = await Promise.all([headTree, scratch.edit(snapshot.differences(index))]);
+  const [head] = await Promise.all([headTree, scratch.edit(snapshot.known.differences())]);
   const tree = await scratch.writeTree();
   return {
     commit,
     tree,
     branch: branchRef === null ? null : branchRef.replace(/^refs\/heads\//, ''),
-    dirty: head === null ? !snapshot.isEmpty : head.toString('latin1').trim() !== tree,
+    dirty: head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree,
     objectFormat,
   };
 }

@@ -1,16 +1,16 @@
 /** The known state of the work tree, and how it differs from what is there now. */
 
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
-import type { FileMode, FileState, PathChange } from '../../domain/change.ts';
+import type { FileState, PathChange } from '../../domain/change.ts';
 import { sameOnDisk, sameState } from '../../domain/change.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { NO_CONVERSION } from './conversion.ts';
 import { earlierThan, type Instant } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
+import { KnownFiles } from './known-files.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
-import type { TreeEdit } from './trees.ts';
 import { type Earlier, type Walked, type WalkedTree, walk, walkAll } from './walk.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
@@ -27,27 +27,23 @@ export interface SnapshotParts {
   readonly emptyFoldersFile: string;
 }
 
-/** `stat` is null when the content has to be looked at as soon as the file is, whatever its stat says. */
-interface Known {
-  /** Null when the path is gone. */
-  readonly state: FileState | null;
-  readonly stat: FileStat | null;
-}
-
 /** Whether a path may have the state that the index has. */
 type IsExpected = (path: string, entry: FileState) => boolean;
 
 export class Snapshot {
   readonly #parts: SnapshotParts;
-  /** Paths that are not as the start's index has them, or that git does not look at. All other files are in the index. */
-  readonly #known = new Map<string, Known>();
+  readonly #known: KnownFiles;
   readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
-  /** Submodules and files left out of a sparse checkout: they count as present though no file is there. */
-  readonly #kept = new Map<string, FileState>();
 
   private constructor(parts: SnapshotParts) {
+    const { index, settled, tree, fileMode } = parts;
     this.#parts = parts;
+    this.#known = new KnownFiles({ index, settled, tracked: tree.tracked, fileMode });
+  }
+
+  get known(): Pick<KnownFiles, 'isEmpty' | 'differences'> {
+    return this.#known;
   }
 
   /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
@@ -58,7 +54,7 @@ export class Snapshot {
     const walked = await snapshot.#lookFirst(clock, () => true);
     snapshot.#note(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
-    snapshot.#keepWithoutFile();
+    snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
     return snapshot;
@@ -76,38 +72,18 @@ export class Snapshot {
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
     // The index alone proves nothing here: the earlier process may have changed what it has.
-    for (const path of parts.index.entries.keys()) snapshot.#known.set(path, { state: null, stat: null });
-    snapshot.#keepWithoutFile();
+    snapshot.#known.forgetIndex();
+    snapshot.#known.keepWithoutFile();
     for (const [path, state] of kept) {
       snapshot.#known.set(path, { state, stat: null });
-      parts.tree.tracked.addFolders(path);
     }
-    const isExpected = (path: string, entry: FileState) => sameState(snapshot.#stateOf(path), entry);
+    const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
     await snapshot.#seed(walked, clock, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
-  }
-
-  get isEmpty(): boolean {
-    const { entries } = this.#parts.index;
-    const isThere = (path: string) => this.#stateOf(path) !== null;
-    return ![...this.#known.keys()].some(isThere) && ![...entries.keys()].some(isThere);
-  }
-
-  /** What has to be done to the start's index to make it what is known: little or nothing in a clean checkout. */
-  differences({ entries }: StartIndex): TreeEdit[] {
-    const edits: TreeEdit[] = [];
-    for (const [path, { state }] of this.#known) {
-      const entry = entries.get(path);
-      if (state ? entry?.blob !== state.blob || entry.mode !== state.mode : entry)
-        edits.push({ path, state });
-    }
-    for (const path of entries.keys())
-      if (!this.#known.has(path) && !this.#isImplied(path)) edits.push({ path, state: null });
-    return edits;
   }
 
   /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
@@ -157,7 +133,7 @@ export class Snapshot {
   async #lookFirst(clock: bigint, isExpected: IsExpected): Promise<Walked> {
     const { tree, settled } = this.#parts;
     const isSettled = (path: string) => {
-      const entry = settled.isSettled(path) ? this.#inIndex(path) : null;
+      const entry = settled.isSettled(path) ? this.#known.inIndex(path) : null;
       return entry !== null && isExpected(path, entry);
     };
     if (settled.isMany)
@@ -172,49 +148,21 @@ export class Snapshot {
     return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
   }
 
-  /** Null when nothing is known to be there. */
-  #stateOf(path: string): FileState | null {
-    const known = this.#known.get(path);
-    if (known) return known.state;
-    return this.#isImplied(path) ? this.#inIndex(path) : null;
-  }
-
-  /** Is as in the index unless something else is known. */
-  #isImplied(path: string): boolean {
-    const { settled } = this.#parts;
-    return settled.isMany && settled.isSettled(path);
-  }
-
-  /** What the start's index has; null when it has nothing, or several things to be merged. */
-  #inIndex(path: string): FileState | null {
-    const entry = this.#parts.index.entries.get(path);
-    return entry?.blob ? { mode: entry.mode, blob: entry.blob, size: entry.size } : null;
-  }
-
-  #keepWithoutFile(): void {
-    for (const [path, { mode, blob, skipWorktree }] of this.#parts.index.entries) {
-      if (blob === null || !(skipWorktree || mode === '160000')) continue;
-      const state = { mode, blob, size: 0 };
-      this.#kept.set(path, state);
-      this.#known.set(path, { state, stat: null });
-    }
-  }
-
   /** Takes what counts as in the user's index for known, where the index says what is expected. */
   async #seed({ files, isUnchanged }: Walked, clock: bigint, isExpected: IsExpected): Promise<void> {
     const { index, contents, tree } = this.#parts;
     const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
     for (const [path, stat] of files) {
-      const entry = this.#inIndex(path);
+      const entry = this.#known.inIndex(path);
       if (entry !== null && isUnchanged(path)) {
         this.#known.set(path, { state: entry, stat: stat.ctimeNs < clock ? stat : null });
         continue;
       }
       // Until its content has been taken in, nothing is known of it.
-      if (!this.#known.has(path)) this.#known.set(path, { state: null, stat: null });
+      if (this.#known.get(path) === null) this.#known.set(path, { state: null, stat: null });
       if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
         continue;
-      const state = { mode: this.#modeOf(path, stat), blob: entry.blob, size: stat.size };
+      const state = { mode: this.#known.modeOf(path, stat), blob: entry.blob, size: stat.size };
       if (isExpected(path, state)) unsure.push({ path, stat, state });
     }
     const conversions = await contents.conversions(unsure.map(({ path }) => path));
@@ -238,17 +186,11 @@ export class Snapshot {
     for (const path of paths) {
       const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
       if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
-      const state = this.#stateOf(path);
+      const state = this.#known.stateOf(path);
       const raw = state && state.mode !== '120000' ? await keepBytes(path, contents) : null;
       if (state === null || raw === null || raw === state.blob) continue;
       this.#known.set(path, { state: { ...state, raw }, stat: this.#known.get(path)?.stat ?? null });
     }
-  }
-
-  #modeOf(path: string, { kind, executable }: { kind: FileStat['kind']; executable: boolean }): FileMode {
-    if (kind === 'link') return '120000';
-    if (this.#parts.fileMode) return executable ? '100755' : '100644';
-    return this.#parts.index.entries.get(path)?.mode === '100755' ? '100755' : '100644';
   }
 
   /** Brings what is known of the walked part up to date and returns the differences. */
@@ -268,13 +210,12 @@ export class Snapshot {
       if (one?.status === 'unreadable') unreadable.add(path);
       if (one?.status !== 'ok') continue;
       const raw = one.raw === undefined ? {} : { raw: one.raw };
-      const state = { mode: this.#modeOf(path, one), blob: one.blob, size: one.size, ...raw };
-      const before = this.#stateOf(path);
+      const state = { mode: this.#known.modeOf(path, one), blob: one.blob, size: one.size, ...raw };
+      const before = this.#known.stateOf(path);
       const inode = this.#known.get(path)?.stat?.ino ?? index.entries.get(path)?.ino;
       if (before && inode !== undefined) inodes.set(path, BigInt(inode));
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
-      this.#parts.tree.tracked.addFolders(path);
       if (!sameOnDisk(before, state)) changes.push({ path, before, after: state });
     }
     for (const path of unreadable)
@@ -283,39 +224,7 @@ export class Snapshot {
       walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
     const isHidden = (path: string) =>
       unreadable.size > 0 && [path, ...foldersOf(path), ''].some((place) => unreadable.has(place));
-    return [...changes, ...this.#updateMissing(walked, (path) => isThere(path) || isHidden(path))];
-  }
-
-  /** Drops what is known and gone, and puts back what counts as present without a file. */
-  #updateMissing({ scope, gone }: Walked, stays: (path: string) => boolean): PathChange[] {
-    const inScope = (path: string) => scope === '' || path === scope || path.startsWith(`${scope}/`);
-    const { index, tree } = this.#parts;
-    // Git tells what is gone of the whole tree.
-    const inIndex =
-      scope === '' ? gone : tree.tracked.isFolder(scope) ? index.entries.keys() : [scope].values();
-    const changes: PathChange[] = [];
-    for (const path of new Set([...this.#known.keys(), ...inIndex])) {
-      if (!inScope(path) || this.#kept.has(path) || stays(path)) continue;
-      const before = this.#stateOf(path);
-      this.#known.set(path, { state: null, stat: null });
-      if (before) changes.push({ path, before, after: null });
-    }
-    for (const [path, kept] of this.#kept) {
-      if (!(inScope(path) || scope.startsWith(`${path}/`)) || stays(path)) continue;
-      const before = this.#stateOf(path);
-      const after = this.#isDisplaced(path) ? null : kept;
-      this.#known.set(path, { state: after, stat: null });
-      if (!sameState(before, after)) changes.push({ path, before, after });
-    }
-    return changes;
-  }
-
-  /** A file stands where one of the path's folders was, or files stand below the path. */
-  #isDisplaced(path: string): boolean {
-    for (const folder of foldersOf(path)) if (this.#stateOf(folder)) return true;
-    if (!this.#parts.tree.tracked.isFolder(path)) return false;
-    for (const [known, { state }] of this.#known) if (state && known.startsWith(`${path}/`)) return true;
-    return false;
+    return [...changes, ...this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path))];
   }
 
   #note({ nested, unstorable }: Walked): void {
