@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { describe, expect, test } from 'vitest';
 
@@ -61,6 +62,15 @@ function sourceFiles(): string[] {
     .map((name) => `src/${name}`);
 }
 
+/** The file and everything that it loads before it runs. */
+function staticImports(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from|import)"(\.\/[^"]+)"/g))
+    staticImports(join(dirname(file), name ?? ''), found);
+  return found;
+}
+
 describe('the architecture', () => {
   test('every import follows the map, and nothing goes in circles', async () => {
     expect(await violations()).toEqual([]);
@@ -72,6 +82,14 @@ describe('the architecture', () => {
         file !== 'src/cli.ts' && /process\.(argv|env|exit\b|exitCode)/.test(readFileSync(file, 'utf8')),
     );
     expect(offenders).toEqual([]);
+  });
+
+  test('what every start loads is small: libraries that few runs need are loaded by those that do', () => {
+    const loaded = staticImports('dist/cli.js');
+    const bytes = [...loaded].reduce((sum, file) => sum + statSync(file).size, 0);
+    const names = [...loaded].map((file) => readFileSync(file, 'utf8')).join('\n');
+    expect(bytes).toBeLessThan(600_000);
+    expect(names).not.toMatch(/ExecaError|isAlias|diffArrays|sonic-boom|MessageStream|y18n/);
   });
 
   test('every source file says what it is for before anything else', () => {

@@ -1,7 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
 import type { SettingKey } from '../config/settings.ts';
-import { runDemo } from '../demo.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
@@ -101,6 +100,8 @@ export const COMMANDS: readonly Command[] = [
     switches: {},
     async start(edge, { problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
+      // Of the commands only this one needs the library that makes its project.
+      const { runDemo } = await import('../demo.ts');
       const env = withoutKey(edge.env);
       return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };
     },

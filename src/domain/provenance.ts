@@ -1,6 +1,6 @@
 /** Who made which part of the patch, as it stands in `result.json`. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChangeSource } from './change.ts';
 
 /** One change: by tool calls of the model in a turn, or by something else while that many turns were done. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChangedFile } from '../../domain/outcome.ts';
 import type { RunDirectory } from './run-directory.ts';
 
