@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { PathChange } from './domain/change.ts';
+import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
 import type { Excerpt } from './domain/excerpt.ts';
@@ -200,6 +201,7 @@ export interface ProvenPatch {
 /** Runs shell commands at the repository root, contained as far as `level` says. One level for a whole run. */
 export interface Sandbox {
   readonly level: SandboxLevel;
+  readonly limits: EnforcedLimits;
   /** Resolves when the command has ended and all its processes are dead; rejects only for bugs. */
   run(command: SandboxCommand): Promise<CommandResult>;
   /** Kills what is left. Can be called twice. Its temporary files go with the scratch folder of the run. */

@@ -21,7 +21,11 @@ import type { Plan, Principles } from './domain/plan.ts';
 import { render } from './domain/template.ts';
 import { describeEnd, succeeded } from './domain/tool.ts';
 
-const SANDBOX: Readonly<Record<SandboxLevel, string>> = { namespaces: sandboxNamespaces, none: sandboxNone };
+const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
+  'namespaces+seccomp': sandboxNamespaces,
+  namespaces: sandboxNamespaces,
+  none: sandboxNone,
+};
 
 const TOOL_DESCRIPTIONS = {
   read_file: readFile,

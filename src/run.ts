@@ -82,7 +82,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     for (const sink of session.sinks) sink.sync?.();
   };
   const { provider, workspace, sandbox } = writeAhead(sync, ready);
-  session.know(startedPart({ ...start, base: state.base }));
+  session.know({ ...startedPart({ ...start, base: state.base }), commandLimits: sandbox.limits });
 
   const executor = new ToolExecutor({
     tools,

@@ -52,6 +52,10 @@ test('without any source every setting has its documented default', () => {
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
+    maxProcesses: 1024,
+    maxMemoryBytes: null,
+    maxFileBytes: 1024 ** 3,
+    maxDiskBytes: 10 * 1024 ** 3,
     patch: null,
     output: 'none',
     logLevel: 'info',
@@ -249,6 +253,7 @@ describe('a project file', () => {
       'base-url',
       'include-foreign',
       'log-level',
+      'max-memory',
       'message',
       'output',
       'patch',
@@ -333,4 +338,16 @@ describe('settings that do not go together', () => {
   ])('%j', (flags, problem) => {
     expect(problemsOf({ flags })).toEqual([problem]);
   });
+});
+
+test('a size is bytes, with units of 1024', () => {
+  const sizes = ['512m', '4g', '1.5G', '10 MiB', '64kb', '1t', '4096'].map(
+    (text) => settingsOf({ flags: { 'max-disk': text } }).maxDiskBytes,
+  );
+  expect(sizes).toEqual([2 ** 29, 2 ** 32, 1.5 * 2 ** 30, 10 * 2 ** 20, 2 ** 16, 2 ** 40, 4096]);
+  for (const text of ['0', '-1g', 'much', '1x', '1e9', '99999999t', 'g']) {
+    expect(problemsOf({ flags: { 'max-memory': text } })).toEqual([
+      expect.stringContaining('--max-memory: expected a size such as 512m or 4g'),
+    ]);
+  }
 });

@@ -40,7 +40,7 @@ const report = (more: Partial<CommandReport> = {}): CommandReport => ({
   ...more,
 });
 
-test.each(['namespaces', 'none'] as const)(
+test.each(['namespaces+seccomp', 'namespaces', 'none'] as const)(
   'system prompt and tool definitions together stay within 900 tokens (sandbox %s)',
   (sandbox) => {
     const tools = definitionsOf(createTools({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 }));

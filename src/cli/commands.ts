@@ -35,6 +35,15 @@ export interface Given {
   readonly problems: readonly string[];
 }
 
+/** How commands are contained here and now, whatever run they belong to. */
+const OF_THE_MACHINE = [
+  'sandbox',
+  'maxProcesses',
+  'maxMemoryBytes',
+  'maxFileBytes',
+  'maxDiskBytes',
+] as const satisfies readonly SettingKey[];
+
 export const COMMANDS: readonly Command[] = [
   {
     name: 'run',
@@ -58,7 +67,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Play a run again without a model and prove its patch (RUN: its id or run directory)',
     examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
     operands: ['RUN'],
-    settings: ['sandbox', 'runDir', 'output', 'logLevel', 'quiet', 'verbose'],
+    settings: [...OF_THE_MACHINE, 'runDir', 'output', 'logLevel', 'quiet', 'verbose'],
     switches: {},
     start: startReplay,
   },
@@ -67,7 +76,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Carry on a run that was killed: resume RUN, its id or run directory',
     examples: [],
     operands: ['RUN'],
-    settings: ['repo', 'baseUrl', 'sandbox', 'patch', 'output', 'logLevel', 'quiet', 'verbose'],
+    settings: ['repo', 'baseUrl', ...OF_THE_MACHINE, 'patch', 'output', 'logLevel', 'quiet', 'verbose'],
     switches: { 'accept-changes': 'Take what others have changed in the work tree into the baseline' },
     start: startResume,
   },

@@ -4,10 +4,23 @@
  */
 
 import * as z from 'zod';
+import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import { VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
-import { apiAddress, choice, duration, price, text, texts, usd, whole, yesOrNo } from './values.ts';
+import {
+  apiAddress,
+  choice,
+  duration,
+  price,
+  size,
+  sizeText,
+  text,
+  texts,
+  usd,
+  whole,
+  yesOrNo,
+} from './values.ts';
 
 export interface SettingMeta {
   readonly flag: string;
@@ -34,7 +47,7 @@ export const SETTING_GROUPS = [
   'Repository',
   'Model',
   'Limits',
-  'Sandbox and time limits of commands',
+  'Sandbox and limits of commands',
   'Output',
 ] as const;
 type SettingGroup = (typeof SETTING_GROUPS)[number];
@@ -131,18 +144,32 @@ export const Settings = z.strictObject({
     help: 'Bytes of all principles together' }),
 
   sandbox: choice(SANDBOXES).default('auto').register(about, {
-    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and time limits of commands', file: 'set',
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
     help: 'Contain commands: always (else the run does not start), where it can be had, or not',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
-    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
+    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time for a command of the model that asks for no other' }),
   maxCommandTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
+    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'The most time a command of the model can ask for' }),
   verifyTimeoutMs: duration().default(600_000).register(about, {
-    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and time limits of commands', file: 'set',
+    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time for one verify or setup command' }),
+
+  maxProcesses: whole(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
+    flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'Processes and threads of one command; more than this, and it is killed' }),
+  maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
+    flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'Memory of all commands that run at a time; over it, the largest is killed',
+    defaultHelp: "three quarters of the machine's or container's" }),
+  maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
+    flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'The largest file that a command can write' }),
+  maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
+    flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'What free disk space may shrink by during the run; over it, commands that write are killed' }),
 
   patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
     flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
@@ -181,9 +208,10 @@ export function settingEntries(): SettingEntry[] {
 }
 
 /** The default as help texts show it. */
-export function defaultText({ key, initial, defaultHelp }: SettingEntry): string {
+export function defaultText({ key, initial, defaultHelp, value }: SettingEntry): string {
   if (defaultHelp !== undefined) return defaultHelp;
   if (initial === null) return 'none';
+  if (value === 'SIZE') return sizeText(Number(initial));
   if (!key.endsWith('Ms')) return String(initial);
   const seconds = Number(initial) / 1_000;
   return seconds > 60 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;

@@ -48,6 +48,32 @@ export function whole(min: number) {
   });
 }
 
+/** Bytes, from `512m`, `4g`, `1.5g` or plain bytes; the units are powers of 1024. */
+export function size() {
+  return value(
+    'a size such as 512m or 4g (k, m, g and t are powers of 1024; plain numbers are bytes)',
+    (given) => {
+      const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(String(given).trim());
+      if (!match) return undefined;
+      const power = ['', 'k', 'm', 'g', 't'].indexOf((match[2] ?? '').toLowerCase());
+      const bytes = Math.round(Number(match[1]) * 1024 ** power);
+      return bytes > 0 && Number.isSafeInteger(bytes) ? bytes : undefined;
+    },
+  );
+}
+
+/** A size as a setting gives it: `10g`. */
+export function sizeText(bytes: number): string {
+  for (const [unit, factor] of [
+    ['g', 1024 ** 3],
+    ['m', 1024 ** 2],
+    ['k', 1024],
+  ] as const) {
+    if (bytes % factor === 0) return `${bytes / factor}${unit}`;
+  }
+  return String(bytes);
+}
+
 /** An amount of money above zero, in USD. */
 export function usd() {
   return value('an amount in USD above 0, such as 2.50', (given) => {

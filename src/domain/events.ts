@@ -19,7 +19,11 @@ export const JOURNAL_VERSION = 1;
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
 export type CommandReport = z.infer<typeof CommandReport>;
 
-export const SandboxLevel = z.enum(['namespaces', 'none']);
+/**
+ * How commands are contained. `namespaces`: nothing but the work tree and toolchains is there; `+seccomp`: and a filter
+ * keeps system calls away that reach past that.
+ */
+export const SandboxLevel = z.enum(['namespaces+seccomp', 'namespaces', 'none']);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
 export const BaseRevision = z.strictObject({

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { ChangeKind } from './change.ts';
+import { EnforcedLimits } from './command-limits.ts';
 import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';
 import { figure } from './figure.ts';
@@ -228,6 +229,9 @@ export const RunResult = z.strictObject({
     .array(z.string())
     .describe('Verify commands that failed at the end as they had failed before the work'),
   sandbox: SandboxLevel.nullable(),
+  commandLimits: EnforcedLimits.nullable().describe(
+    'What commands may take of the machine; null before there is a sandbox',
+  ),
   warnings: z.array(z.string()),
 });
 export type RunResult = z.infer<typeof RunResult>;

@@ -24,6 +24,10 @@ export const FailureReason = z.enum([
 ]);
 export type FailureReason = z.infer<typeof FailureReason>;
 
+/** A limit for which the runner kills a command: its tasks, the memory of all commands, what is left on a disk. */
+export const ExceededLimit = z.enum(['processes', 'memory', 'disk']);
+export type ExceededLimit = z.infer<typeof ExceededLimit>;
+
 /** How a command ended. Exactly one of `exitCode` and `signal` is set, unless the runner killed it. */
 export const CommandEnd = z.strictObject({
   exitCode: z.int().nullable(),
@@ -31,6 +35,8 @@ export const CommandEnd = z.strictObject({
   timedOut: z.boolean(),
   /** The run was stopped while the command ran. */
   interrupted: z.boolean(),
+  /** The runner killed the command since it took more of the machine than it may. */
+  exceeded: ExceededLimit.optional(),
   durationMs: z.number().nonnegative(),
 });
 export type CommandEnd = z.infer<typeof CommandEnd>;
@@ -67,9 +73,16 @@ export function succeeded(end: CommandEnd): boolean {
 export function describeEnd(end: CommandEnd): string {
   if (end.interrupted) return 'interrupted';
   if (end.timedOut) return 'timed out and was killed';
+  if (end.exceeded !== undefined) return `killed: ${EXCEEDED[end.exceeded]}`;
   if (end.signal !== null) return `killed by ${end.signal}`;
   return `exit code ${end.exitCode ?? 'unknown'}`;
 }
+
+const EXCEEDED: Readonly<Record<ExceededLimit, string>> = {
+  processes: 'more processes than --max-processes allows',
+  memory: 'more memory than --max-memory allows, or than the machine has',
+  disk: 'more disk space than --max-disk allows, or than there is',
+};
 
 /** The same for people: `exit code 1 after 0.3 s`. */
 export function describeEndAndTime(end: CommandEnd): string {

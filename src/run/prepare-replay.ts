@@ -16,6 +16,7 @@ import { createTools } from '../tools/registry.ts';
 import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepare.ts';
 import { following } from './replayed-workspace.ts';
+import { sandboxSettings } from './sandbox-settings.ts';
 import type { Session } from './session.ts';
 
 export interface ReplayPlaces {
@@ -65,7 +66,7 @@ export async function prepareReplay(
     shownAs: recorded.root,
     agentGit: opened.agentGit,
     scratchDir: directory.scratch,
-    hostEnv: session.input.env,
+    ...sandboxSettings(session.input),
   });
   if (sandboxed.status === 'unavailable') return stopped(sandboxUnavailable(sandboxed.reason));
   for (const warning of sandboxed.warnings) session.warn(warning);
@@ -125,6 +126,7 @@ const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking:
 function at(folder: string, recordedRoot: string, sandbox: Sandbox): Sandbox {
   return {
     level: sandbox.level,
+    limits: sandbox.limits,
     run: (command) => sandbox.run({ ...command, script: command.script.replaceAll(recordedRoot, folder) }),
     close: () => sandbox.close(),
   };

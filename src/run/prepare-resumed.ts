@@ -20,6 +20,7 @@ import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
 import { type RecordedRun, stateOf } from './recorded-run.ts';
+import { sandboxSettings } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
@@ -78,10 +79,16 @@ export async function prepareResumed(
     root: checkout.root,
     agentGit: reopened.workspace.agentGit,
     scratchDir: directory.scratch,
-    hostEnv: env,
+    ...sandboxSettings(session.input),
   });
   if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
   const { sandbox } = opened;
+  if (start.sandbox === 'namespaces+seccomp' && sandbox.level !== start.sandbox) {
+    await session.close(sandbox);
+    return stopped(
+      sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${sandbox.level}.`),
+    );
+  }
   const settled = await settle({ session, run, reopened, sandbox, tools, acceptChanges }).catch(
     async (error: unknown) => {
       await session.close(sandbox);

@@ -26,6 +26,7 @@ import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
 import { withHeadStart } from './head-start.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
+import { sandboxSettings } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** How a process begins: with a new run, or in the middle of one. */
@@ -104,7 +105,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       root: checkout.root,
       agentGit: begun.agentGit,
       scratchDir: scratch,
-      hostEnv: env,
+      ...sandboxSettings(session.input),
     }),
   ]);
   const both = await unlessAborted(session.interrupt, opening);

@@ -40,6 +40,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     verifyBaseline: null,
     preexistingFailures: [],
     sandbox: null,
+    commandLimits: null,
     warnings: [],
   };
 }

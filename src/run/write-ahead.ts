@@ -24,6 +24,7 @@ export function writeAhead(sync: () => void, { provider, sandbox, workspace }: A
     },
     sandbox: {
       level: sandbox.level,
+      limits: sandbox.limits,
       async run(command) {
         sync();
         return sandbox.run(command);

@@ -63,7 +63,7 @@ test('a run that is killed again and again, in its sandbox, comes to its end', {
     const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
     expect(kills).toBeGreaterThan(2);
     expect(events.filter(({ type }) => type === 'run.resumed')).toHaveLength(kills);
-    expect([result.outcome, result.sandbox, result.unexplained]).toEqual(['done', 'namespaces', []]);
+    expect([result.outcome, result.sandbox, result.unexplained]).toEqual(['done', 'namespaces+seccomp', []]);
     expect(result.changedFiles.map(({ path, kind }) => [path, kind])).toEqual([
       ['a.txt', 'modify'],
       ['b.txt', 'delete'],

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { enforcedLimits } from '../../src/adapters/sandboxes/limits.ts';
 import { openGuardedFiles } from '../../src/adapters/workspace/guarded-files.ts';
 import { searchFiles } from '../../src/adapters/workspace/search.ts';
 import { cutTo, excerptLength } from '../../src/domain/excerpt.ts';
@@ -57,6 +58,7 @@ export function plainWorkspace(settings: PlainSettings = {}): PlainWorkspace {
     workspace: fileMethods(root, settings),
     sandbox: {
       level: 'none',
+      limits: enforcedLimits(undefined, false),
       async run(command) {
         commands.push(command);
         return settings.command ? settings.command(command) : unused();

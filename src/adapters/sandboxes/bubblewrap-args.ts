@@ -6,7 +6,9 @@ export type Mount =
   | { kind: 'read-write'; source: string; at: string }
   | { kind: 'link'; to: string; at: string }
   | { kind: 'scratch'; at: string; bytes: number }
-  | { kind: 'processes' | 'devices'; at: string };
+  | { kind: 'processes' | 'devices'; at: string }
+  /** Nothing more can be written at `at`, but for what is mounted below it. */
+  | { kind: 'closed'; at: string };
 
 /** What this bubblewrap can do; Ubuntu 22.04 still has 0.6. */
 export interface BubblewrapFeatures {
@@ -21,6 +23,8 @@ export interface BubblewrapCall {
   readonly directory: string;
   /** The descriptor on which bubblewrap tells the process id of the namespace's init and the end of the command. */
   readonly statusFd: number;
+  /** The descriptor from which bubblewrap reads the system call filter; null for none. */
+  readonly filterFd: number | null;
   readonly command: readonly string[];
 }
 
@@ -30,6 +34,7 @@ export function bubblewrapArgs({
   env,
   directory,
   statusFd,
+  filterFd,
   command,
 }: BubblewrapCall): string[] {
   return [
@@ -40,6 +45,7 @@ export function bubblewrapArgs({
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...mounts.flatMap((mount) => mountArgs(mount, features)),
+    ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
     ...command,
@@ -61,5 +67,7 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
       return ['--proc', mount.at, '--remount-ro', mount.at];
     case 'devices':
       return ['--dev', mount.at];
+    case 'closed':
+      return ['--remount-ro', mount.at];
   }
 }

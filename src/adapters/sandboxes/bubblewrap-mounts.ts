@@ -59,6 +59,8 @@ export async function mountsOf(
     ...(await etcMounts(view)),
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
+    { kind: 'scratch', at: '/dev/shm', bytes: 256 * MEBIBYTE },
+    { kind: 'closed', at: '/dev' },
     { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
     ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
@@ -66,6 +68,8 @@ export async function mountsOf(
     // After the scratch folders and toolchains, since the work tree may lie below one of them.
     { kind: 'read-write', source: view.root, at: view.at },
     ...git.mounts,
+    // What bubblewrap makes of its own accord is memory without a bound.
+    { kind: 'closed', at: '/' },
   ];
   return { mounts, variables: git.variables };
 }

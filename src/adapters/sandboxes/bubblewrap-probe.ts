@@ -1,7 +1,7 @@
 /** Finds bubblewrap and proves, by one command through the full recipe, that it contains what it promises to contain. */
 
 import { execFile } from 'node:child_process';
-import { readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../ports.ts';
 import { BubblewrapFailure } from './bubblewrap.ts';
@@ -31,6 +31,7 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     [ -n "$(readlink /proc/self/ns/pid)" ] || fail '/proc is missing'
     sh -c '[ "$(readlink /proc/self/ns/pid)" = "$(readlink /proc/$$/ns/pid)" ]' || fail '/proc is not its own'
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
+    ${filterAssertion(sandbox)}
     [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
@@ -48,6 +49,17 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     if (error instanceof BubblewrapFailure) return error.message;
     throw error;
   }
+}
+
+/** The kernel counts the filters of a process; before Linux 5.9 it only tells that there is one. */
+function filterAssertion({ level }: Sandbox): string {
+  if (level !== 'namespaces+seccomp') return '';
+  const outside = /^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  const [name, value] = outside === undefined ? ['Seccomp', 2] : ['Seccomp_filters', Number(outside) + 1];
+  return `
+    filtered=
+    while read -r name value; do [ "$name" != ${name}: ] || filtered=$value; done < /proc/self/status
+    [ "$filtered" = ${value} ] || fail 'the system call filter is missing'`;
 }
 
 function quoted(text: string): string {

@@ -2,17 +2,23 @@
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import type { EnforcedLimits } from '../../domain/command-limits.ts';
 import type { Sandbox } from '../../ports.ts';
+import type { ForeignDescriptors } from './descriptors.ts';
 import type { OutputPipes } from './output-pipe.ts';
-import { killMarked, killNow } from './process-table.ts';
+import { asFirstVictim, killMarked, killNow } from './process-table.ts';
 import { type ContainedProcess, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
 import { exitOf, shellCommand, withScript } from './shell.ts';
+import { usageOfMarked } from './usage.ts';
 
 export interface NoneSetup {
   readonly shell: string;
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly limits: EnforcedLimits;
+  /** Paths on the disks that commands are most likely to write to. */
+  readonly writable: readonly string[];
   /** A folder of ours; it goes with the sandbox. */
   readonly files: string;
 }
@@ -21,11 +27,13 @@ export interface NoneSetup {
 const MARK = 'SANDBOX_COMMAND';
 
 export function uncontained(setup: NoneSetup): Sandbox {
-  return sandboxOf('none', setup.files, (command, { path, pipes }) =>
+  const { shell, limits } = setup;
+  return sandboxOf({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
     withScript(command.script, path, (script) =>
       runToEnd(
-        (onBytes) => start(setup, { pipes, line: shellCommand(setup.shell, script), onBytes }),
+        (onBytes) => start(setup, { pipes, foreign, line: shellCommand(shell, script, limits), onBytes }),
         command,
+        watchdog,
       ),
     ),
   );
@@ -33,26 +41,29 @@ export function uncontained(setup: NoneSetup): Sandbox {
 
 interface Start {
   readonly pipes: OutputPipes;
+  readonly foreign: ForeignDescriptors;
   readonly line: readonly string[];
   readonly onBytes: (bytes: Uint8Array) => void;
 }
 
 async function start(
   { root, env }: NoneSetup,
-  { pipes, line: [program = '', ...args], onBytes }: Start,
+  { pipes, foreign, line: [program = '', ...args], onBytes }: Start,
 ): Promise<ContainedProcess> {
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   const mark = randomUUID();
-  const child = spawn(program, args, {
+  const options = {
     cwd: root,
-    stdio: ['ignore', writer, 'ignore'],
+    stdio: foreign.withNothingElse(['ignore', writer, 'ignore']),
     env: { ...env, [MARK]: mark },
     detached: true,
-  });
+  };
+  const child = asFirstVictim(() => spawn(program, args, options));
   closeWriter();
   return {
     exited: exitOf(child),
     output,
+    usage: (enough) => usageOfMarked(`${MARK}=${mark}`, enough),
     async killAll() {
       if (child.pid !== undefined) killNow(-child.pid);
       await killMarked(`${MARK}=${mark}`);

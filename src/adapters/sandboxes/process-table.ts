@@ -1,8 +1,8 @@
 /** Reads /proc: which processes there are, who started them, and whether one is still the same one. */
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { textOf } from './host-files.ts';
+import { orMissing, textOf } from './host-files.ts';
 
 /** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
 export interface ProcessId {
@@ -34,49 +34,98 @@ export async function waitUntilGone(process: ProcessId, deadlineMs: number): Pro
   }
 }
 
-/** A process may start another between the look and the kill; a tree that grows faster than this is given up. */
+/** A process may start another between the look and the signal; a tree that grows faster than this is given up. */
 const SWEEPS = 50;
 
-/** Kills all processes whose environment holds `entry`, and everything that descends from them. */
+/**
+ * Kills all processes whose environment holds `entry`, and everything that descends from them. They are stopped first:
+ * of a tree that keeps growing, only a look at what is new is quick enough to catch up with it.
+ */
 export async function killMarked(entry: string): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    const left = await processesMarked(entry);
-    if (left.length === 0) return;
-    for (const pid of left) killNow(pid);
+    const family = new Family(entry);
+    let found = family.newMembers();
+    if (found.length === 0) return;
+    for (let look = 0; look < SWEEPS && found.length > 0; look++) {
+      for (const pid of found) signalNow(pid, 'SIGSTOP');
+      found = family.newMembers();
+    }
+    for (const pid of family.members()) killNow(pid);
     await sleep(2);
   }
 }
 
 /** Sends SIGKILL to a process, or to a group when `pid` is negative. One that is gone or not ours is left alone. */
 export function killNow(pid: number): void {
+  signalNow(pid, 'SIGKILL');
+}
+
+/**
+ * Starts a process that the kernel ends before any other when memory runs out, and all that descend from it. A child has
+ * the score of its parent from the first, and later it would be too late for what it has started: so for this moment the
+ * score is ours too.
+ */
+export function asFirstVictim<T>(start: () => T): T {
+  const ours = textOf(OOM_SCORE);
+  if (ours === null) return start();
+  orMissing(() => writeFileSync(OOM_SCORE, '1000'));
   try {
-    process.kill(pid, 'SIGKILL');
+    return start();
+  } finally {
+    orMissing(() => writeFileSync(OOM_SCORE, ours));
+  }
+}
+
+const OOM_SCORE = '/proc/self/oom_score_adj';
+
+function signalNow(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
 
-/**
- * Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. Older ones come
- * first: killed in this order, a shell has no time to report the death of its child.
- */
+/** Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. */
 export function processesMarked(entry: string): number[] {
-  const pids = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-  const marked = new Set<number>();
-  const children = new Map<number, number[]>();
-  for (const pid of pids) {
-    const stat = statOf(pid);
-    if (stat === null || stat.ended) continue;
-    children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-    const environ = textOf(`/proc/${pid}/environ`);
-    if (environ?.split('\0').includes(entry)) marked.add(pid);
+  return new Family(entry).newMembers();
+}
+
+class Family {
+  readonly #entry: string;
+  readonly #known = new Set<number>();
+  readonly #members = new Set<number>();
+
+  constructor(entry: string) {
+    this.#entry = entry;
   }
-  // A set is iterated in order of insertion, entries added on the way included.
-  for (const pid of marked) for (const child of children.get(pid) ?? []) marked.add(child);
-  return [...marked].sort((a, b) => a - b);
+
+  /** Older ones first: killed in this order, a shell has no time to report the death of its child. */
+  members(): number[] {
+    return [...this.#members].sort((a, b) => a - b);
+  }
+
+  /** Members that have come since the last call; what was seen before is not looked at again. */
+  newMembers(): number[] {
+    const children = new Map<number, number[]>();
+    const found = new Set<number>();
+    for (const pid of readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)) {
+      if (this.#known.has(pid)) continue;
+      const stat = statOf(pid);
+      if (stat === null || stat.ended) continue;
+      this.#known.add(pid);
+      children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
+      const environ = textOf(`/proc/${pid}/environ`);
+      if (this.#members.has(stat.parent) || environ?.split('\0').includes(this.#entry)) found.add(pid);
+    }
+    // A set is iterated in order of insertion, entries added on the way included.
+    for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+    for (const pid of found) this.#members.add(pid);
+    return [...found].sort((a, b) => a - b);
+  }
 }
 
 /** Null when the process ends meanwhile or belongs to somebody else. */

@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whole } from '../../domain/excerpt.ts';
+import type { ExceededLimit } from '../../domain/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../ports.ts';
 import { orNullAfter } from './deadline.ts';
 import { OutputCapture } from './output-capture.ts';
+import type { Usage } from './usage.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** A command that has been started. */
 export interface ContainedProcess {
@@ -14,6 +17,8 @@ export interface ContainedProcess {
   readonly exited: Promise<ExitStatus>;
   /** stdout and stderr in one stream; its bytes go where `start` was told. */
   readonly output: Readable;
+  /** What its processes take by now; null when that cannot be told. Counts no further than to `enough` tasks. */
+  usage(enough: number): Usage | null;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
 }
@@ -34,6 +39,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export async function runToEnd(
   start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
   command: SandboxCommand,
+  watchdog: Watchdog,
 ): Promise<CommandResult> {
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
@@ -41,10 +47,13 @@ export async function runToEnd(
   const contained = await start((bytes) => capture.write(bytes));
   const drained = untilClosed(contained.output);
 
-  const ending = await firstOf(contained.exited, command).catch(async (error: unknown) => {
+  const watch = watchdog.watch((enough) => contained.usage(enough));
+  const ending = await firstOf(contained.exited, watch.exceeded, command).catch(async (error: unknown) => {
+    watch.stop();
     await contained.killAll();
     throw error;
   });
+  watch.stop();
   const durationMs = performance.now() - startedAt;
   if (ending.by === 'exit') await orNullAfter(DRAIN_MS, drained);
   await contained.killAll();
@@ -57,21 +66,31 @@ export async function runToEnd(
       signal: ending.by === 'exit' ? ending.status.signal : null,
       timedOut: ending.by === 'timeout',
       interrupted: ending.by === 'interruption',
+      ...(ending.by === 'limit' ? { exceeded: ending.limit } : {}),
       durationMs,
     },
     output: capture.excerpt(),
   };
 }
 
-type Ending = { by: 'exit'; status: ExitStatus } | { by: 'timeout' } | { by: 'interruption' };
+type Ending =
+  | { by: 'exit'; status: ExitStatus }
+  | { by: 'timeout' }
+  | { by: 'interruption' }
+  | { by: 'limit'; limit: ExceededLimit };
 
-async function firstOf(exited: Promise<ExitStatus>, command: SandboxCommand): Promise<Ending> {
+async function firstOf(
+  exited: Promise<ExitStatus>,
+  exceeded: Promise<ExceededLimit>,
+  command: SandboxCommand,
+): Promise<Ending> {
   const settled = new AbortController();
   const { signal } = settled;
   try {
     return await Promise.race<Ending>([
       exited.then((status) => ({ by: 'exit', status })),
       sleep(Math.min(command.timeoutMs, LONGEST_TIMER_MS), { by: 'timeout' } as const, { signal }),
+      exceeded.then((limit) => ({ by: 'limit', limit })),
       aborted(command.signal, signal).then(() => ({ by: 'interruption' })),
     ]);
   } finally {

@@ -4,7 +4,9 @@ import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { EnforcedLimits } from '../../domain/command-limits.ts';
 import { orMissing } from './host-files.ts';
+import { limitingScript } from './limits.ts';
 import type { ExitStatus } from './run-to-end.ts';
 
 /** An absolute program of the machine, looked for in fixed folders: PATH may name others. */
@@ -21,10 +23,16 @@ export function findShell(): string {
   return findProgram('bash') ?? '/bin/sh';
 }
 
-/** The command line that runs a script with its errors in its output, in the order of writing. */
-export function shellCommand(shell: string, script: ScriptPlace): string[] {
-  const merge = script.by === 'argument' ? 'exec 2>&1; exec "$0" -c "$1"' : 'exec 2>&1; exec "$0" "$1"';
-  return ['/bin/sh', '-c', merge, shell, script.by === 'argument' ? script.text : script.path];
+/** The command line that runs a script within limits, with its errors in its output, in the order of writing. */
+export function shellCommand(shell: string, script: ScriptPlace, limits: EnforcedLimits): string[] {
+  const become = script.by === 'argument' ? 'exec "$0" -c "$1"' : 'exec "$0" "$1"';
+  return [
+    '/bin/sh',
+    '-c',
+    `${limitingScript(limits)}; exec 2>&1; ${become}`,
+    shell,
+    script.by === 'argument' ? script.text : script.path,
+  ];
 }
 
 export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };

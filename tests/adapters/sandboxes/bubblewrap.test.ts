@@ -151,7 +151,7 @@ test('a .git that is a symbolic link is refused when a sandbox is required, and 
 
 test('auto is contained where that works', async () => {
   const { sandbox, warnings } = await open(makePlace(), 'auto');
-  expect([sandbox.level, warnings]).toEqual(['namespaces', []]);
+  expect([sandbox.level, warnings]).toEqual(['namespaces+seccomp', []]);
 });
 
 test('the home folder as work tree is warned of', async () => {

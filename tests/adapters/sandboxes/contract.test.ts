@@ -17,7 +17,7 @@ const timedOut: CommandEnd = { ...exited(0), exitCode: null, timedOut: true };
 const interrupted: CommandEnd = { ...exited(0), exitCode: null, interrupted: true };
 
 describe.each([
-  { mode: 'required', level: 'namespaces' },
+  { mode: 'required', level: 'namespaces+seccomp' },
   { mode: 'off', level: 'none' },
 ] as const)('a sandbox of level $level', ({ mode, level }) => {
   test('says its level and warns of nothing', async () => {

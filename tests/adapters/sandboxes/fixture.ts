@@ -9,6 +9,7 @@ import {
   openSandbox,
   type SandboxMode,
 } from '../../../src/adapters/sandboxes/registry.ts';
+import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/command-limits.ts';
 import type { AgentGit, CommandResult, Sandbox } from '../../../src/ports.ts';
 import { git, tempFolder } from '../../support/temp-folder.ts';
 
@@ -60,15 +61,32 @@ export function placeOf(root: string, runDir: string): Place {
 }
 
 /** The result of opening, whatever it is; an opened sandbox is closed when the test has finished. */
-export async function tryToOpen(place: Place, mode: SandboxMode, hostEnv: HostEnv): Promise<OpenedSandbox> {
+export async function tryToOpen(
+  place: Place,
+  mode: SandboxMode,
+  hostEnv: HostEnv,
+  limits = DEFAULT_COMMAND_LIMITS,
+): Promise<OpenedSandbox> {
   const { root, agentGit, runDir } = place;
-  const opened = await openSandbox({ mode, root, agentGit, scratchDir: join(runDir, 'scratch'), hostEnv });
+  const opened = await openSandbox({
+    mode,
+    root,
+    agentGit,
+    scratchDir: join(runDir, 'scratch'),
+    hostEnv,
+    limits,
+  });
   if (opened.status === 'ok') onTestFinished(() => opened.sandbox.close());
   return opened;
 }
 
-export async function open(place: Place, mode: SandboxMode, hostEnv: HostEnv = process.env): Promise<Opened> {
-  const opened = await tryToOpen(place, mode, hostEnv);
+export async function open(
+  place: Place,
+  mode: SandboxMode,
+  hostEnv: HostEnv = process.env,
+  limits: CommandLimits = DEFAULT_COMMAND_LIMITS,
+): Promise<Opened> {
+  const opened = await tryToOpen(place, mode, hostEnv, limits);
   if (opened.status === 'unavailable') throw new Error(opened.reason);
   const { sandbox, warnings } = opened;
   const run: Opened['run'] = (script, options = {}) =>

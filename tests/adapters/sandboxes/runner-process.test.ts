@@ -1,7 +1,7 @@
 /** The runner as a process: its memory, and its death. */
 
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -36,6 +36,22 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
   while (processesWith(seconds).length > 0) await pause();
   expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
 });
+
+test.each(['required', 'off'])(
+  'no descriptor of the runner or its parent is left with sandbox %s',
+  async (mode) => {
+    const place = makePlace();
+    const script =
+      'for fd in 3 4 5 6 7 8 9 200; do [ ! -e /proc/self/fd/$fd ] || readlink /proc/self/fd/$fd; done > open';
+    const runner = [process.execPath, ...command(place, mode, script)];
+    // As a CI agent's log, left open for every child.
+    const parent = 'exec 200<> "$0"; exec "$@"';
+    await promisify(execFile)('bash', ['-c', parent, join(place.root, 'hello.txt'), ...runner], {
+      cwd: PROJECT,
+    });
+    expect(readFileSync(join(place.root, 'open'), 'utf8')).toBe('/dev/null\n');
+  },
+);
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));

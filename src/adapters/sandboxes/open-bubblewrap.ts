@@ -1,0 +1,126 @@
+/** Opens a bubblewrap sandbox: looks at the machine, decides what commands see of it, and has the result proven. */
+
+import { stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { arch, execPath, getuid } from 'node:process';
+import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import { GIT_CONFIG_INSIDE, HOME_INSIDE, mountsOf } from './bubblewrap-mounts.ts';
+import { CANARY, featuresOf, probe } from './bubblewrap-probe.ts';
+import { commandEnvironment, gitConfig } from './environment.ts';
+import { realPathOf, statOf } from './host-files.ts';
+import { enforcedLimits } from './limits.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions } from './sandbox-options.ts';
+import { seccompProgram } from './seccomp.ts';
+import { findProgram, findShell } from './shell.ts';
+import { findToolchains } from './toolchains.ts';
+import { explain, NOT_INSTALLED, readMachineFacts } from './unavailable.ts';
+
+/** Commands in bubblewrap, or what keeps them from it and how that is mended. */
+export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
+  const { root, shownAs: at = root, agentGit, hostEnv } = options;
+  const program = findProgram('bwrap');
+  if (program === null) return { status: 'unavailable', reason: NOT_INSTALLED };
+  if (isLink(join(root, '.git'))) {
+    return {
+      status: 'unavailable',
+      reason: `${join(root, '.git')} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
+    };
+  }
+
+  // The program is asked while the machine is looked at.
+  const [features, files, { homes, toolchains }] = await Promise.all([
+    featuresOf(program),
+    ownFolder(options),
+    lookAround(options),
+  ]);
+  if (features === 'too old') {
+    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
+  }
+  const view = { root, at, agentGit, files, gitConfig: gitConfig(at), toolchains: toolchains.mounts };
+  const { mounts, variables } = await mountsOf(view);
+  const env = commandEnvironment({
+    hostEnv,
+    path: toolchains.path,
+    home: HOME_INSIDE,
+    gitConfig: GIT_CONFIG_INSIDE,
+    toolchains: toolchains.variables,
+  });
+  const setup = {
+    program,
+    features,
+    shell: findShell(),
+    directory: at,
+    mounts,
+    env: { ...env, ...variables },
+    outerEnv: {},
+    limits: enforcedLimits(options.limits, true),
+    writable: [root, agentGit.gitDir],
+    files,
+  };
+  const filter = await filterFile(files);
+  const warnings = await warningsAbout(root, homes);
+  const failure = await failureOf({ ...setup, filter });
+  if (failure === null && filter !== null) {
+    return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter }), warnings };
+  }
+  // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
+  const more = filter === null ? failure : await failureOf({ ...setup, filter: null });
+  if (more !== null) return { status: 'unavailable', reason: explain(more, readMachineFacts()) };
+  const why = failure ?? `it cannot be made for ${arch}`;
+  warnings.push(`The sandbox does without its system call filter (${why}): level namespaces.`);
+  return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter: null }), warnings };
+}
+
+/** Null where the system call filter cannot be made for this processor. */
+async function filterFile(files: string): Promise<string | null> {
+  const program = seccompProgram(arch);
+  if (program === null) return null;
+  const path = join(files, 'seccomp');
+  await writeFile(path, program, { mode: 0o600 });
+  return path;
+}
+
+/** What the probe has to say against this setup; null for nothing. */
+async function failureOf(setup: BubblewrapSetup): Promise<string | null> {
+  const probed = bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } });
+  return probe(probed, setup.files).finally(() => probed.close());
+}
+
+/** The toolchains that commands may see, and the home folders that they may not. */
+async function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
+  const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
+  const toolchains = findToolchains({
+    env: hostEnv,
+    execPath,
+    boundaries: {
+      homes,
+      roots: bothNames([root, shownAs]),
+      offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+    },
+  });
+  return { homes, toolchains };
+}
+
+async function warningsAbout(root: string, homes: readonly string[]): Promise<string[]> {
+  const warnings: string[] = [];
+  const { uid } = await stat(root);
+  if (getuid?.() === 0 && uid !== 0) {
+    warnings.push(
+      `The work tree belongs to user ${uid}: commands run as root without root's privileges and may be unable to write there.`,
+    );
+  }
+  if (bothNames([root]).some((path) => homes.includes(path))) {
+    warnings.push('The work tree is the home folder: commands can read everything in it.');
+  }
+  return warnings;
+}
+
+/** Each path as it is named and as it resolves. */
+function bothNames(paths: readonly string[]): string[] {
+  const resolved = paths.map(realPathOf);
+  return [...new Set([...paths, ...resolved.filter((path) => path !== null)])];
+}
+
+function isLink(path: string): boolean {
+  return statOf(path)?.isSymbolicLink() ?? false;
+}

@@ -1,0 +1,54 @@
+/** Numbers of the system calls that the filter knows, for each processor that it can be made for. */
+
+export type SystemCall = keyof typeof NUMBERS;
+
+/** Node's name of a processor (`process.arch`). */
+export type FilteredArch = 'x64' | 'arm64';
+
+/** Where a call stands in the table of `arch`. */
+export function numberOf(call: SystemCall, arch: FilteredArch): number {
+  const [x64, arm64] = NUMBERS[call];
+  return arch === 'x64' ? x64 : arm64;
+}
+
+/**
+ * x86_64 from Linux' arch/x86/entry/syscalls/syscall_64.tbl, aarch64 from include/uapi/asm-generic/unistd.h. The kernel
+ * gives a number once and for ever.
+ */
+const NUMBERS = {
+  add_key: [248, 217],
+  bpf: [321, 280],
+  clone: [56, 220],
+  clone3: [435, 435],
+  delete_module: [176, 106],
+  finit_module: [313, 273],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fsopen: [430, 430],
+  fspick: [433, 433],
+  init_module: [175, 105],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  io_uring_setup: [425, 425],
+  kexec_file_load: [320, 294],
+  kexec_load: [246, 104],
+  keyctl: [250, 219],
+  mount: [165, 40],
+  mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  open_by_handle_at: [304, 265],
+  open_tree: [428, 428],
+  open_tree_attr: [467, 467],
+  perf_event_open: [298, 241],
+  pivot_root: [155, 41],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  request_key: [249, 218],
+  setns: [308, 268],
+  socket: [41, 198],
+  socketpair: [53, 199],
+  syslog: [103, 116],
+  umount2: [166, 39],
+  unshare: [272, 97],
+  userfaultfd: [323, 282],
+} as const satisfies Record<string, readonly [x64: number, arm64: number]>;

@@ -1,0 +1,136 @@
+/** Looks at running commands a few times a second and gives up on the one that takes more than its share. */
+
+import { statfsSync, statSync } from 'node:fs';
+import type { EnforcedLimits } from '../../domain/command-limits.ts';
+import type { ExceededLimit } from '../../domain/tool.ts';
+import { textOf } from './host-files.ts';
+import type { Usage } from './usage.ts';
+
+/** One command under watch. */
+export interface Watch {
+  /** Resolves when the command has to be killed, with the limit that it is over. */
+  readonly exceeded: Promise<ExceededLimit>;
+  stop(): void;
+}
+
+interface Watched {
+  /** Null while nothing is known. Stops counting tasks soon after `enough` of them. */
+  readonly look: (enough: number) => Usage | null;
+  readonly freeAtStart: readonly number[];
+  readonly tasksAtStart: number;
+  readonly giveUp: (limit: ExceededLimit) => void;
+}
+
+const PERIOD_MS = 250;
+/** A fork bomb leaves a runner without a processor soon, so that one cheap look is taken more often. */
+const BOMB_PERIOD_MS = 50;
+
+/** A command that has written less than this since its start is not what fills a disk. */
+const NEGLIGIBLE_BYTES = 1024 * 1024;
+
+/**
+ * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. It does not trust
+ * the sum of all processes alone: what hides from it (files in memory) shows in what the machine has left.
+ */
+export class Watchdog {
+  readonly #limits: EnforcedLimits;
+  readonly #disks: readonly Disk[];
+  readonly #leastMemory: number;
+  readonly #watched = new Set<Watched>();
+  #timers: NodeJS.Timeout[] = [];
+
+  /** `places` are paths on the disks that commands write to. */
+  constructor(limits: EnforcedLimits, places: readonly string[]) {
+    this.#limits = limits;
+    this.#disks = disksOf(places, limits.diskBytes.limit);
+    const { available, total } = memory();
+    this.#leastMemory = floorOf(total, available);
+  }
+
+  watch(look: Watched['look']): Watch {
+    let giveUp: Watched['giveUp'] = () => {};
+    const exceeded = new Promise<ExceededLimit>((resolve) => {
+      giveUp = resolve;
+    });
+    const freeAtStart = this.#disks.map(({ place }) => freeBytes(place));
+    const watched = { look, freeAtStart, tasksAtStart: tasksOfMachine(), giveUp };
+    this.#watched.add(watched);
+    if (this.#timers.length === 0) {
+      this.#timers.push(setInterval(() => this.#lookForBombs(), BOMB_PERIOD_MS));
+      this.#timers.push(setInterval(() => this.#lookAtAll(), PERIOD_MS));
+    }
+    return { exceeded, stop: () => this.#forget(watched) };
+  }
+
+  #forget(watched: Watched): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0) return;
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+  }
+
+  #lookForBombs(): void {
+    const { limit } = this.#limits.processes;
+    const now = tasksOfMachine();
+    for (const { tasksAtStart, look, giveUp } of this.#watched) {
+      if (now - tasksAtStart > limit && (look(limit)?.tasks ?? 0) > limit) giveUp('processes');
+    }
+  }
+
+  #lookAtAll(): void {
+    const { processes, memoryBytes } = this.#limits;
+    let all = 0;
+    let largest: { watched: Watched; bytes: number } | null = null;
+    for (const watched of this.#watched) {
+      const usage = watched.look(processes.limit);
+      if (usage === null) continue;
+      if (usage.tasks > processes.limit) watched.giveUp('processes');
+      all += usage.memoryBytes;
+      if (usage.memoryBytes >= (largest?.bytes ?? 0)) largest = { watched, bytes: usage.memoryBytes };
+    }
+    if (all > memoryBytes.limit || memory().available < this.#leastMemory) largest?.watched.giveUp('memory');
+    for (const [index, { place, least }] of this.#disks.entries()) {
+      const free = freeBytes(place);
+      if (free >= least) continue;
+      for (const { freeAtStart, giveUp } of this.#watched) {
+        if (free < (freeAtStart[index] ?? 0) - NEGLIGIBLE_BYTES) giveUp('disk');
+      }
+    }
+  }
+}
+
+/** Processes and threads, from the fourth field of /proc/loadavg (`running/all`). */
+function tasksOfMachine(): number {
+  return Number(/\/(\d+)/.exec(textOf('/proc/loadavg') ?? '')?.[1] ?? 0);
+}
+
+interface Disk {
+  readonly place: string;
+  /** Bytes that have to stay free. */
+  readonly least: number;
+}
+
+/** One for each file system. */
+function disksOf(places: readonly string[], maxBytes: number): Disk[] {
+  const byDevice = new Map(places.map((place) => [statSync(place).dev, place]));
+  return [...byDevice.values()].map((place) => {
+    const { bsize, blocks } = statfsSync(place);
+    const free = freeBytes(place);
+    return { place, least: Math.max(floorOf(bsize * blocks, free), free - maxBytes) };
+  });
+}
+
+function freeBytes(place: string): number {
+  const { bavail, bsize } = statfsSync(place);
+  return bavail * bsize;
+}
+
+/** What the rest of the machine needs: 256 MiB, a twentieth of a small one, and never more than half of what there is. */
+function floorOf(total: number, available: number): number {
+  return Math.min(256 * 1024 * 1024, total / 20, available / 2);
+}
+
+function memory(): { available: number; total: number } {
+  const text = textOf('/proc/meminfo') ?? '';
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
+  return { available: bytes('MemAvailable'), total: bytes('MemTotal') };
+}
