@@ -2,6 +2,7 @@
 /** The edge of the process: argv, environment, signals, streams and exit codes. Nothing else reads or ends them. */
 
 import packageJson from '../package.json' with { type: 'json' };
+import { wipeInitialValues } from './adapters/inputs/initial-environment.ts';
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
 import { steadyNow } from './adapters/inputs/steady-clock.ts';
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
@@ -12,6 +13,7 @@ import type { Interruption } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
 import { redactorFor } from './domain/redact.ts';
+import { isSecretName } from './domain/secret-name.ts';
 import { finalLine, refusedResult } from './run/report.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
@@ -26,8 +28,6 @@ await main(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), cra
 
 async function main(argv: readonly string[]): Promise<number> {
   const edge = edgeOfProcess(interruptedBySignals());
-  // A child that is given this process's environment by mistake must not get the key with it.
-  delete process.env.ANTHROPIC_API_KEY;
   const asked = await readArguments(argv, COMMANDS, process.stdout.columns ?? 100);
   switch (asked.ask) {
     case 'help':
@@ -50,8 +50,12 @@ async function main(argv: readonly string[]): Promise<number> {
 
 function edgeOfProcess(interrupt: AbortSignal): Edge {
   const { stdin, stdout, stderr } = process;
+  const env = { ...process.env };
+  // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
+  const secretsInProc = !wipeInitialValues(isSecretName);
   return {
-    env: { ...process.env },
+    env,
+    secretsInProc,
     cwd: process.cwd(),
     stdin,
     stdout,

@@ -6,6 +6,8 @@ import type { RunOutcome } from '../domain/outcome.ts';
 /** The process as a command sees it. */
 export interface Edge {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  readonly secretsInProc: boolean;
   readonly cwd: string;
   readonly stdin: Readable;
   readonly stdout: Writable;

@@ -20,7 +20,7 @@ import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
 import { type RecordedRun, stateOf } from './recorded-run.ts';
-import { sandboxSettings } from './sandbox-settings.ts';
+import { sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
@@ -100,6 +100,7 @@ export async function prepareResumed(
     return settled;
   }
   for (const warning of opened.warnings) session.warn(warning);
+  warnOfReadableSecrets(session, sandbox);
   if (start.sandbox === 'none') session.warn('COMMANDS RUN WITHOUT A SANDBOX, as when the run began.');
   session.directory = directory;
   const { redact } = session;

@@ -26,7 +26,7 @@ import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
 import { withHeadStart } from './head-start.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
-import { sandboxSettings } from './sandbox-settings.ts';
+import { sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** How a process begins: with a new run, or in the middle of one. */
@@ -118,6 +118,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
+  warnOfReadableSecrets(session, sandbox);
 
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const baseline = plan.verifyBaseline || settings.verifyBaseline ? verify : null;

@@ -19,6 +19,7 @@ import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
+import { isSecretName } from '../domain/secret-name.ts';
 import type { Clock, EventSink, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
 
@@ -27,6 +28,8 @@ export interface RunInput {
   readonly apiKey: string | null;
   /** The environment without the API key. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  readonly secretsInProc?: boolean;
   readonly cwd: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -49,9 +52,6 @@ export interface EarlierPart {
   /** What the verify commands did before the work; null when nobody looked. */
   readonly verifyBaseline: readonly CommandReport[] | null;
 }
-
-/** Names of variables whose values are kept out of everything that is written; patchsmith's own hold no secrets. */
-const SECRET_NAME = /^(?!PATCHSMITH_).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i;
 
 export class Session {
   readonly input: RunInput;
@@ -188,7 +188,7 @@ export function absolutePath(cwd: string, path: string): string {
 
 function secretsOf({ apiKey, env }: RunInput): string[] {
   const fromEnvironment = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && SECRET_NAME.test(name) ? [value] : [],
+    value !== undefined && isSecretName(name) ? [value] : [],
   );
   return apiKey === null ? fromEnvironment : [apiKey, ...fromEnvironment];
 }

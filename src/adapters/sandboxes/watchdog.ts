@@ -26,7 +26,7 @@ const PERIOD_MS = 250;
 const BOMB_PERIOD_MS = 50;
 
 /** A command that has written less than this since its start is not what fills a disk. */
-const NEGLIGIBLE_BYTES = 1024 * 1024;
+const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
 
 /**
  * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. It does not trust
