@@ -52,7 +52,9 @@ function edgeOfProcess(interrupt: AbortSignal): Edge {
   const { stdin, stdout, stderr } = process;
   const env = { ...process.env };
   // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
-  const secretsInProc = !wipeInitialValues(isSecretName);
+  const secretNames = Object.keys(env).filter(isSecretName);
+  const secretsInProc = !wipeInitialValues(secretNames);
+  for (const name of secretNames) delete process.env[name];
   return {
     env,
     secretsInProc,

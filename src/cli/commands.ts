@@ -38,6 +38,7 @@ export interface Given {
 /** How commands are contained here and now, whatever run they belong to. */
 const OF_THE_MACHINE = [
   'sandbox',
+  'mounts',
   'maxProcesses',
   'maxMemoryBytes',
   'maxFileBytes',

@@ -147,6 +147,9 @@ export const Settings = z.strictObject({
     flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
     help: 'Contain commands: always (else the run does not start), where it can be had, or not',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
+  mounts: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'File or folder that commands see as well, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time for a command of the model that asks for no other' }),

@@ -10,13 +10,13 @@ import { copyBase, findCheckout, openRestorer, openWorkspace } from '../adapters
 import { runCommands } from '../agent/verification.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
-import { count, outcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
+import { count, outcome, type RunOutcome, usageError } from '../domain/outcome.ts';
 import type { ProvenPatch, Sandbox } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
 import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepare.ts';
 import { following } from './replayed-workspace.ts';
-import { sandboxSettings } from './sandbox-settings.ts';
+import { notOpened, sandboxSettings } from './sandbox-settings.ts';
 import type { Session } from './session.ts';
 
 export interface ReplayPlaces {
@@ -68,7 +68,7 @@ export async function prepareReplay(
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
   });
-  if (sandboxed.status === 'unavailable') return stopped(sandboxUnavailable(sandboxed.reason));
+  if (sandboxed.status !== 'ok') return stopped(notOpened(sandboxed));
   for (const warning of sandboxed.warnings) session.warn(warning);
 
   // Whatever tells where the copy is tells where the work tree was.

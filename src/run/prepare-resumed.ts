@@ -20,7 +20,7 @@ import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
 import { type RecordedRun, stateOf } from './recorded-run.ts';
-import { sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
+import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
@@ -81,7 +81,7 @@ export async function prepareResumed(
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
   });
-  if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
+  if (opened.status !== 'ok') return stopped(notOpened(opened));
   const { sandbox } = opened;
   if (start.sandbox === 'namespaces+seccomp' && sandbox.level !== start.sandbox) {
     await session.close(sandbox);

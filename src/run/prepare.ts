@@ -16,7 +16,7 @@ import {
   type RunEvent,
   type RunStarted,
 } from '../domain/events.ts';
-import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
+import { decideOutcome, type RunOutcome, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { openingOf, type RunState, startOf } from '../domain/state.ts';
@@ -26,7 +26,7 @@ import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
 import { withHeadStart } from './head-start.ts';
 import { modelChoiceOf, openProvider } from './model.ts';
-import { sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
+import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** How a process begins: with a new run, or in the middle of one. */
@@ -115,7 +115,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     if (opened.status === 'ok') await session.close(opened.sandbox);
     return stopped(usageError(providing.message));
   }
-  if (opened.status === 'unavailable') return stopped(sandboxUnavailable(opened.reason));
+  if (opened.status !== 'ok') return stopped(notOpened(opened));
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
   warnOfReadableSecrets(session, sandbox);

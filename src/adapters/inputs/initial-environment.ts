@@ -4,11 +4,11 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
  * Overwrites the values of variables in /proc/self/environ, where every process of the same user could read them;
- * removing a variable leaves them there. Their values in `process.env` are gone afterwards. False when the kernel does
+ * removing a variable leaves them there. What this process reads of them means nothing
+ * afterwards. False when the kernel does
  * not let a process write to its own memory in this way, and something of them is still to be read.
  */
-export function wipeInitialValues(isSecret: (name: string) => boolean): boolean {
-  const names = Object.keys(process.env).filter(isSecret);
+export function wipeInitialValues(names: readonly string[]): boolean {
   if (names.length === 0) return true;
   try {
     overwrite(names);
@@ -17,8 +17,6 @@ export function wipeInitialValues(isSecret: (name: string) => boolean): boolean 
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EROFS', 'EINVAL'].includes(code)) throw error;
     return false;
-  } finally {
-    for (const name of names) delete process.env[name];
   }
   const block = readFileSync(ENVIRON);
   return valuesIn(block, names).every(({ from, to }) =>

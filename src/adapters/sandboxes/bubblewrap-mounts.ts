@@ -6,6 +6,7 @@ import type { AgentGit } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { statOf } from './host-files.ts';
 import { CREDENTIAL_FILES, isWithin } from './toolchain-policy.ts';
+import type { UserMount } from './user-mounts.ts';
 
 /** The home folder inside: empty, and gone with the command. */
 export const HOME_INSIDE = '/home/agent';
@@ -45,6 +46,8 @@ export interface View {
   /** Text of the git configuration. */
   readonly gitConfig: string;
   readonly toolchains: readonly { readonly source: string; readonly at: string }[];
+  /** What the operator has added. */
+  readonly added: readonly UserMount[];
 }
 
 /** Mounts, and the variables without which git would not find what they show. */
@@ -52,7 +55,8 @@ export async function mountsOf(
   view: View,
 ): Promise<{ mounts: Mount[]; variables: Readonly<Record<string, string>> }> {
   const empty = await file(view, 'empty', '');
-  const shown = ['/usr', '/usr/local', ...view.toolchains.map((place) => place.at)];
+  const readable = view.added.filter(({ writable }) => !writable);
+  const shown = ['/usr', '/usr/local', ...[...view.toolchains, ...readable].map((place) => place.at)];
   const git = await gitMounts(view);
   const mounts: Mount[] = [
     ...(await systemMounts()),
@@ -64,6 +68,9 @@ export async function mountsOf(
     { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
     { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
     ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
+    ...view.added.map(
+      ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
+    ),
     ...filesThatExist(shown, CREDENTIAL_FILES).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
     // After the scratch folders and toolchains, since the work tree may lie below one of them.
     { kind: 'read-write', source: view.root, at: view.at },

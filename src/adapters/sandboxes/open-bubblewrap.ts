@@ -4,16 +4,18 @@ import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import type { Mount } from './bubblewrap-args.ts';
 import { GIT_CONFIG_INSIDE, HOME_INSIDE, mountsOf } from './bubblewrap-mounts.ts';
 import { CANARY, featuresOf, probe } from './bubblewrap-probe.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { realPathOf, statOf } from './host-files.ts';
 import { enforcedLimits } from './limits.ts';
-import { type OpenedSandbox, ownFolder, type SandboxOptions } from './sandbox-options.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from './sandbox-options.ts';
 import { seccompProgram } from './seccomp.ts';
 import { findProgram, findShell } from './shell.ts';
-import { findToolchains } from './toolchains.ts';
+import { findToolchains, searchPath } from './toolchains.ts';
 import { explain, NOT_INSTALLED, readMachineFacts } from './unavailable.ts';
+import { userMounts } from './user-mounts.ts';
 
 /** Commands in bubblewrap, or what keeps them from it and how that is mended. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
@@ -28,7 +30,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   }
 
   // The program is asked while the machine is looked at.
-  const [features, files, { homes, toolchains }] = await Promise.all([
+  const [features, files, { boundaries, toolchains }] = await Promise.all([
     featuresOf(program),
     ownFolder(options),
     lookAround(options),
@@ -36,7 +38,17 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   if (features === 'too old') {
     return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
   }
-  const view = { root, at, agentGit, files, gitConfig: gitConfig(at), toolchains: toolchains.mounts };
+  const added = userMounts(options.mounts ?? [], { ...boundaries, programs: searchPath(hostEnv) });
+  if (added.status === 'refused') return { status: 'refused', reason: added.problem };
+  const view = {
+    root,
+    at,
+    agentGit,
+    files,
+    gitConfig: gitConfig(at),
+    toolchains: toolchains.mounts,
+    added: added.mounts,
+  };
   const { mounts, variables } = await mountsOf(view);
   const env = commandEnvironment({
     hostEnv,
@@ -58,17 +70,18 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     files,
   };
   const filter = await filterFile(files);
-  const warnings = await warningsAbout(root, homes);
+  const warnings = await warningsAbout(root, boundaries.homes);
+  const shown = shownPlaces(mounts, files);
   const failure = await failureOf({ ...setup, filter });
   if (failure === null && filter !== null) {
-    return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter }), warnings };
+    return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter }), warnings, shown };
   }
   // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
   const more = filter === null ? failure : await failureOf({ ...setup, filter: null });
   if (more !== null) return { status: 'unavailable', reason: explain(more, readMachineFacts()) };
   const why = failure ?? `it cannot be made for ${arch}`;
   warnings.push(`The sandbox does without its system call filter (${why}): level namespaces.`);
-  return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter: null }), warnings };
+  return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter: null }), warnings, shown };
 }
 
 /** Null where the system call filter cannot be made for this processor. */
@@ -89,16 +102,21 @@ async function failureOf(setup: BubblewrapSetup): Promise<string | null> {
 /** The toolchains that commands may see, and the home folders that they may not. */
 async function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
   const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
-  const toolchains = findToolchains({
-    env: hostEnv,
-    execPath,
-    boundaries: {
-      homes,
-      roots: bothNames([root, shownAs]),
-      offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
-    },
+  const boundaries = {
+    homes,
+    roots: bothNames([root, shownAs]),
+    offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+  };
+  return { boundaries, toolchains: findToolchains({ env: hostEnv, execPath, boundaries }) };
+}
+
+/** Places of the machine, without the single files of ours and of /etc. */
+function shownPlaces(mounts: readonly Mount[], files: string): ShownPlace[] {
+  return mounts.flatMap((mount) => {
+    if (mount.kind !== 'read-only' && mount.kind !== 'read-write') return [];
+    const isOurs = mount.source.startsWith(`${files}/`) || mount.at.startsWith('/etc/');
+    return isOurs ? [] : [{ path: mount.at, writable: mount.kind === 'read-write' }];
   });
-  return { homes, toolchains };
 }
 
 async function warningsAbout(root: string, homes: readonly string[]): Promise<string[]> {

@@ -2,7 +2,6 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Sandbox } from '../../ports.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { enforcedLimits } from './limits.ts';
 import { uncontained } from './none.ts';
@@ -16,11 +15,11 @@ export type { OpenedSandbox, SandboxMode, SandboxOptions } from './sandbox-optio
 
 /** Rejects only for a broken machine. */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
-  if (options.mode === 'off') return { status: 'ok', sandbox: await openUncontained(options), warnings: [] };
+  if (options.mode === 'off') return openUncontained(options, []);
   const opened = await openBubblewrap(options);
-  if (opened.status === 'ok' || options.mode === 'required') return opened;
+  if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
   const warning = `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`;
-  return { status: 'ok', sandbox: await openUncontained(options), warnings: [warning] };
+  return openUncontained(options, [warning]);
 }
 
 /**
@@ -31,7 +30,7 @@ export function endLeftovers(agentGitDir: string): Promise<void> {
   return killMarked(`GIT_DIR=${agentGitDir}`);
 }
 
-async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
+async function openUncontained(options: SandboxOptions, warnings: string[]): Promise<OpenedSandbox> {
   const { root, agentGit, hostEnv } = options;
   const files = await ownFolder(options);
   const home = join(files, 'home');
@@ -46,7 +45,7 @@ async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
     toolchains: toolchainVariables(hostEnv),
   });
   const git = { GIT_DIR: agentGit.gitDir, GIT_WORK_TREE: root };
-  return uncontained({
+  const sandbox = uncontained({
     shell: findShell(),
     root,
     env: { ...env, ...git },
@@ -54,4 +53,5 @@ async function openUncontained(options: SandboxOptions): Promise<Sandbox> {
     limits: enforcedLimits(options.limits, false),
     writable: [root, files, '/tmp'],
   });
+  return { status: 'ok', sandbox, warnings, shown: [] };
 }

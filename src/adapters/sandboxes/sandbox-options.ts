@@ -14,6 +14,8 @@ export interface SandboxOptions {
   readonly root: string;
   /** Absolute path at which contained commands see the work tree; its own when left out. */
   readonly shownAs?: string;
+  /** Absolute paths that commands see as well, read-only or, with `:rw` at the end, writable. */
+  readonly mounts?: readonly string[];
   /** What commands may take of the machine; the defaults when left out. */
   readonly limits?: CommandLimits;
   readonly agentGit: AgentGit;
@@ -23,9 +25,17 @@ export interface SandboxOptions {
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
 }
 
+/** A place of the machine that contained commands see. */
+export interface ShownPlace {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
 export type OpenedSandbox =
   /** `warnings` are sentences for people. */
-  | { status: 'ok'; sandbox: Sandbox; warnings: string[] }
+  | { status: 'ok'; sandbox: Sandbox; warnings: string[]; shown: ShownPlace[] }
+  /** The options ask for what cannot be; `reason` names it. */
+  | { status: 'refused'; reason: string }
   /** `reason` names the cause and its mend. */
   | { status: 'unavailable'; reason: string };
 

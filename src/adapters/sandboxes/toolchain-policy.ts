@@ -91,6 +91,12 @@ export function linkTarget(path: string): { kind: 'bin' | 'modules' | 'file'; pa
   return BIN_NAMES.has(basename(folder)) ? { kind: 'bin', path: folder } : { kind: 'file', path };
 }
 
+/** `path` is, or lies in, one of the places of a home folder where programs keep keys and tokens. */
+export function holdsCredentials(path: string, homes: readonly string[]): boolean {
+  const home = homeOf(path, homes);
+  return home !== undefined && CLOSED_IN_HOME.has(relative(home, path).split('/')[0] ?? '');
+}
+
 /** `path` is `place` or lies below it. */
 export function isWithin(path: string, place: string): boolean {
   return path === place || path.startsWith(place.endsWith('/') ? place : `${place}/`);

@@ -11,9 +11,9 @@ function wipe(env: Record<string, string>) {
   const program = `
     import { readFileSync } from 'node:fs';
     import { wipeInitialValues } from './src/adapters/inputs/initial-environment.ts';
-    const clean = wipeInitialValues((name) => name.endsWith('KEY'));
+    const clean = wipeInitialValues(Object.keys(process.env).filter((name) => name.endsWith('KEY')));
     const block = readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((line) => /KEY|OTHER/.test(line));
-    console.log(JSON.stringify({ clean, block: block.sort(), left: Object.keys(process.env).filter((name) => /KEY|OTHER/.test(name)) }));`;
+    console.log(JSON.stringify({ clean, block: block.sort() }));`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
   return JSON.parse(execFileSync(process.execPath, args, { env, cwd: PROJECT, encoding: 'utf8' }));
 }
@@ -23,10 +23,9 @@ test('values of secrets are overwritten, and nothing else', () => {
   expect(wipe(env)).toEqual({
     clean: true,
     block: ['A_KEY=*******************', 'B_KEY=', 'KEY=***', 'OTHER=KEY=kept', 'OTHER_2=A_KEY'],
-    left: ['OTHER', 'OTHER_2'],
   });
 });
 
 test('an environment without secrets is left alone', () => {
-  expect(wipe({ OTHER: '1' })).toEqual({ clean: true, block: ['OTHER=1'], left: ['OTHER'] });
+  expect(wipe({ OTHER: '1' })).toEqual({ clean: true, block: ['OTHER=1'] });
 });

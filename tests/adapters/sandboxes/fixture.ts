@@ -66,6 +66,7 @@ export async function tryToOpen(
   mode: SandboxMode,
   hostEnv: HostEnv,
   limits = DEFAULT_COMMAND_LIMITS,
+  mounts: readonly string[] = [],
 ): Promise<OpenedSandbox> {
   const { root, agentGit, runDir } = place;
   const opened = await openSandbox({
@@ -75,6 +76,7 @@ export async function tryToOpen(
     scratchDir: join(runDir, 'scratch'),
     hostEnv,
     limits,
+    mounts,
   });
   if (opened.status === 'ok') onTestFinished(() => opened.sandbox.close());
   return opened;
@@ -85,9 +87,10 @@ export async function open(
   mode: SandboxMode,
   hostEnv: HostEnv = process.env,
   limits: CommandLimits = DEFAULT_COMMAND_LIMITS,
+  mounts: readonly string[] = [],
 ): Promise<Opened> {
-  const opened = await tryToOpen(place, mode, hostEnv, limits);
-  if (opened.status === 'unavailable') throw new Error(opened.reason);
+  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts);
+  if (opened.status !== 'ok') throw new Error(opened.reason);
   const { sandbox, warnings } = opened;
   const run: Opened['run'] = (script, options = {}) =>
     sandbox.run({

@@ -6,7 +6,7 @@ import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxe
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
 const [script = ''] = process.argv.slice(3);
 const opened = await openSandbox({ ...options, hostEnv: process.env });
-if (opened.status === 'unavailable') throw new Error(opened.reason);
+if (opened.status !== 'ok') throw new Error(opened.reason);
 const { sandbox } = opened;
 const run = (text: string) =>
   sandbox.run({ script: text, timeoutMs: 100_000, signal: new AbortController().signal });
