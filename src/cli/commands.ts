@@ -102,6 +102,15 @@ export const COMMANDS: readonly Command[] = [
     start: startBlame,
   },
   {
+    name: 'doctor',
+    summary: 'See how commands would be contained here, what they would see, and which tools work in there',
+    examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
+    operands: [],
+    settings: ['repo', ...OF_THE_MACHINE, 'output'],
+    switches: {},
+    start: startDoctor,
+  },
+  {
     name: 'demo',
     summary: 'See a recorded run on a small project; needs no key',
     examples: [],
@@ -177,6 +186,23 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
   say(finalLine(outcome));
   return { status: 'told', outcome };
 }
+
+async function startDoctor(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
+  const read = readSettings(edge, flags, [...problems, ...asked]);
+  if (read.status === 'refused') return read;
+  const { examineMachine } = await import('../doctor.ts');
+  const outcome = await examineMachine({
+    settings: read.settings,
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
+  });
+  edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+  return { status: 'told', outcome };
+}
+
+const DOCTOR_OUTPUT = '--output: doctor prints text; for machines say --output json';
 
 async function startBlame(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];

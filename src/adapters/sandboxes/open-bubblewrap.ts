@@ -13,6 +13,7 @@ import { enforcedLimits } from './limits.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from './sandbox-options.ts';
 import { seccompProgram } from './seccomp.ts';
 import { findProgram, findShell } from './shell.ts';
+import { isWithin } from './toolchain-policy.ts';
 import { findToolchains, searchPath } from './toolchains.ts';
 import { explain, NOT_INSTALLED, readMachineFacts } from './unavailable.ts';
 import { userMounts } from './user-mounts.ts';
@@ -71,7 +72,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   };
   const filter = await filterFile(files);
   const warnings = await warningsAbout(root, boundaries.homes);
-  const shown = shownPlaces(mounts, files);
+  const shown = shownPlaces(mounts, [files, agentGit.gitDir]);
   const failure = await failureOf({ ...setup, filter });
   if (failure === null && filter !== null) {
     return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter }), warnings, shown };
@@ -111,11 +112,13 @@ async function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir 
 }
 
 /** Places of the machine, without the single files of ours and of /etc. */
-function shownPlaces(mounts: readonly Mount[], files: string): ShownPlace[] {
+function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPlace[] {
   return mounts.flatMap((mount) => {
     if (mount.kind !== 'read-only' && mount.kind !== 'read-write') return [];
-    const isOurs = mount.source.startsWith(`${files}/`) || mount.at.startsWith('/etc/');
-    return isOurs ? [] : [{ path: mount.at, writable: mount.kind === 'read-write' }];
+    const isOurs = ours.some((place) => isWithin(mount.source, place));
+    return isOurs || mount.at.startsWith('/etc/')
+      ? []
+      : [{ path: mount.at, writable: mount.kind === 'read-write' }];
   });
 }
 

@@ -1,0 +1,92 @@
+/** `patchsmith doctor`, as it is typed. */
+
+import { execFile } from 'node:child_process';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
+
+afterAll(removeFolders);
+
+/** A machine whose PATH begins with tools of its own, and a checkout on it. */
+async function machine() {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const folder = temporaryFolder();
+  const tools = {
+    bun: 'echo bun 1.0; echo more',
+    deno: `cat ${folder}/beside`,
+    uv: 'echo broken; exit 3',
+  };
+  writeFileSync(join(folder, 'beside'), 'deno 2.0\n');
+  for (const [name, script] of Object.entries(tools)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return { root, folder };
+}
+
+function doctor(args: readonly string[], env: Record<string, string>) {
+  return new Promise<{ exitCode: number; stdout: string; stderr: string }>((resolve) => {
+    const all = { HOME: '/nonexistent', ...env };
+    execFile(process.execPath, ['dist/cli.js', 'doctor', ...args], { env: all }, (error, stdout, stderr) =>
+      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+test('shows level, places and limits, and tries every tool inside', async () => {
+  const { root, folder } = await machine();
+  const cache = temporaryFolder();
+  const head = readFileSync(join(root, '.git/HEAD'), 'utf8');
+  const args = ['--repo', root, '--mount', `${cache}:rw`, '--max-processes', '99', '--output', 'json'];
+  const { exitCode, stdout, stderr } = await doctor(args, { PATH: `${folder}:/usr/bin:/bin` });
+  const said = JSON.parse(stdout);
+  expect([said.status, said.level, said.limits.processes.limit]).toEqual(['ok', 'namespaces+seccomp', 99]);
+  expect(said.shown).toContainEqual({ path: cache, writable: true });
+  expect(said.shown).toContainEqual({ path: root, writable: true });
+  expect(said.shown).toContainEqual({ path: '/usr', writable: false });
+  const ours = said.tools.filter(({ path }: { path: string }) => path.startsWith(folder));
+  expect(ours).toEqual([
+    { name: 'bun', path: `${folder}/bun`, status: 'works', said: 'bun 1.0' },
+    { name: 'deno', path: `${folder}/deno`, status: 'works', said: 'deno 2.0' },
+    { name: 'uv', path: `${folder}/uv`, status: 'broken', said: 'exit code 3: broken' },
+  ]);
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringMatching(
+      /^patchsmith: done \(exit 0\): Commands run with level namespaces\+seccomp; \d+ tools tried in it\.\n$/,
+    ),
+  ]);
+  // Nothing has been left or changed.
+  expect([readdirSync(root).sort(), readdirSync(cache)]).toEqual([['.git', 'a.txt'], []]);
+  expect(readFileSync(join(root, '.git/HEAD'), 'utf8')).toBe(head);
+});
+
+test('a tool that only works outside is exit 9, and named', async () => {
+  const { root, folder } = await machine();
+  const other = temporaryFolder();
+  writeFileSync(join(other, 'version'), 'deno 2.0\n');
+  writeFileSync(join(folder, 'deno'), `#!/bin/sh\nexec cat ${other}/version\n`);
+  const { exitCode, stdout, stderr } = await doctor(['--repo', root], { PATH: `${folder}:/usr/bin:/bin` });
+  expect(stdout).toContain(`  fails   deno  exit code 1: cat: ${other}/version: No such file or directory`);
+  expect(stderr).toMatch(
+    /^patchsmith: verify_failed \(exit 9\): These work on this machine and not in the sandbox: .*deno/,
+  );
+  expect(exitCode).toBe(9);
+});
+
+test('outside of a checkout it tries an empty folder, and a hostile mount is exit 2', async () => {
+  const folder = temporaryFolder();
+  const PATH = '/usr/bin:/bin';
+  const plain = await doctor(['--repo', folder], { PATH });
+  expect(plain.stdout).toContain('checkout: none (');
+  expect(plain.stdout).toContain('works   git  git version');
+  for (const mount of ['/', '/etc/passwd', '/proc/1/root', '/var/run/docker.sock', `${folder}/none`]) {
+    const { exitCode, stderr } = await doctor(['--mount', mount], { PATH });
+    expect([mount, exitCode, stderr]).toEqual([
+      mount,
+      2,
+      expect.stringContaining(`patchsmith: usage_error (exit 2): --mount ${mount}: `),
+    ]);
+  }
+});
