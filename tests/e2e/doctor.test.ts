@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 
@@ -89,4 +90,37 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
       expect.stringContaining(`patchsmith: usage_error (exit 2): --mount ${mount}: `),
     ]);
   }
+});
+
+// A container that may make no namespaces, as the kernel sees it.
+test('without namespaces it says so with exit 10, and so does a run in CI before anything else', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const fence = ['--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--proc', '/proc'];
+  const inside = (args: readonly string[]) =>
+    execa('bwrap', [...fence, process.execPath, 'dist/cli.js', ...args], {
+      env: {
+        PATH: process.env.PATH,
+        HOME: temporaryFolder(),
+        CI: 'true',
+        ANTHROPIC_API_KEY: 'sk-ant-none-0123456789',
+      },
+      extendEnv: false,
+      reject: false,
+    });
+  const doctor = await inside(['doctor', '--repo', root]);
+  expect(doctor.stdout).toContain('sandbox: unavailable\n  bubblewrap cannot start a sandbox here (bwrap: ');
+  expect([doctor.exitCode, doctor.stderr]).toEqual([
+    10,
+    expect.stringMatching(/^patchsmith: sandbox_unavailable \(exit 10\): /),
+  ]);
+  const run = await inside([
+    'run',
+    '--repo',
+    root,
+    '--message',
+    'x',
+    '--run-dir',
+    join(temporaryFolder(), 'run'),
+  ]);
+  expect([run.exitCode, run.stderr]).toEqual([10, expect.stringContaining('sandbox_unavailable (exit 10)')]);
 });

@@ -10,6 +10,7 @@ import { CANARY, featuresOf, probe } from './bubblewrap-probe.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { realPathOf, statOf } from './host-files.ts';
 import { enforcedLimits } from './limits.ts';
+import { cacheVariables } from './package-caches.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from './sandbox-options.ts';
 import { seccompProgram } from './seccomp.ts';
 import { findProgram, findShell } from './shell.ts';
@@ -51,12 +52,16 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     added: added.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
+  const caches = cacheVariables(
+    hostEnv,
+    added.mounts.map((mount) => mount.at),
+  );
   const env = commandEnvironment({
     hostEnv,
     path: toolchains.path,
     home: HOME_INSIDE,
     gitConfig: GIT_CONFIG_INSIDE,
-    toolchains: toolchains.variables,
+    toolchains: { ...toolchains.variables, ...caches },
   });
   const setup = {
     program,

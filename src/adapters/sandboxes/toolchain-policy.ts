@@ -48,7 +48,10 @@ export const CREDENTIAL_FILES = [
   'credentials.json',
   'credentials.toml',
   'etc/npmrc',
+  'gradle.properties',
   'pip.conf',
+  'settings-security.xml',
+  'settings.xml',
 ];
 
 /** `path` may be mounted read-only. A path of the work tree may not: what it leads to can change during the run. */

@@ -30,6 +30,18 @@ const VERSION_VARIABLES = ['PYENV_VERSION', 'RUSTUP_TOOLCHAIN'];
 /** Where hosted runners keep every version of every toolchain. */
 const TOOL_CACHE = '/opt/hostedtoolcache';
 
+/**
+ * Folders of the home folder that hold installed versions and nothing else. A virtual environment in the repository leads
+ * there, and its own word would not be enough.
+ */
+const STORES = [
+  '.asdf/installs',
+  '.local/share/mise/installs',
+  '.local/share/uv/python',
+  '.pyenv/versions',
+  '.rbenv/versions',
+];
+
 const ALWAYS_IN_PATH = ['/usr/bin', '/bin'];
 
 export function findToolchains(host: ToolchainHost): Toolchains {
@@ -44,6 +56,8 @@ export function findToolchains(host: ToolchainHost): Toolchains {
   const path: string[] = [];
   for (const entry of searchPath(host.env)) if (scan.showBin(entry)) path.push(entry);
   scan.showBin(dirname(host.execPath));
+  const { HOME } = host.env;
+  if (HOME !== undefined) for (const store of STORES) scan.showPlace(join(HOME, store));
   return { mounts: scan.mounts(), path, variables };
 }
 

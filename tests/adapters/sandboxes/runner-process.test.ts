@@ -5,19 +5,45 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import type { CommandLimits } from '../../../src/domain/command-limits.ts';
 import { makePlace, oddSeconds, type Place, PROJECT, processesWith } from './fixture.ts';
 
-function command({ root, agentGit, runDir }: Place, mode: string, script: string): string[] {
-  const options = JSON.stringify({ mode, root, agentGit, scratchDir: join(runDir, 'scratch') });
+function command(
+  { root, agentGit, runDir }: Place,
+  mode: string,
+  script: string,
+  limits?: CommandLimits,
+): string[] {
+  const options = JSON.stringify({ mode, limits, root, agentGit, scratchDir: join(runDir, 'scratch') });
   return ['--import', 'tsx', join(import.meta.dirname, 'runner-program.ts'), options, script];
 }
 
 test.each(['required', 'off'])('a flood of 1 GiB costs less than 64 MiB with sandbox %s', async (mode) => {
   const args = command(makePlace(), mode, 'yes 0123456789abcde | head -c 1073741824');
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT });
-  const { growthMiB, ...rest } = JSON.parse(stdout);
+  const { growthMiB, peakMiB: _, ...rest } = JSON.parse(stdout);
   expect(rest).toEqual({ exitCode: 0, characters: 2 ** 30 });
   expect(growthMiB).toBeLessThan(64);
+});
+
+const MIB = 1024 ** 2;
+
+test.each([
+  ['hoards memory', "node -e 'const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 10)'"],
+  ['starts too many processes', 'for i in $(seq 300); do sleep 100 & done; sleep 100'],
+  ['fills the disk', 'i=0; while :; do i=$((i + 1)); head -c 4000000 /dev/zero > fill-$i; done'],
+])('a command that %s costs the runner less than 64 MiB', async (_, script) => {
+  const limits = {
+    maxProcesses: 60,
+    maxMemoryBytes: 300 * MIB,
+    maxFileBytes: 8 * MIB,
+    maxDiskBytes: 100 * MIB,
+  };
+  const args = command(makePlace(), 'required', script, limits);
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT });
+  const { growthMiB, peakMiB } = JSON.parse(stdout);
+  expect(growthMiB).toBeLessThan(64);
+  expect(peakMiB).toBeLessThan(250);
 });
 
 test('when the runner is killed, everything in its sandbox dies with it', async () => {

@@ -15,7 +15,8 @@ await run('true');
 const before = peakMemory();
 const { end, output } = await run(script);
 const characters = output.head.length + output.omitted + output.tail.length;
-console.log(JSON.stringify({ exitCode: end.exitCode, characters, growthMiB: peakMemory() - before }));
+const peakMiB = peakMemory();
+console.log(JSON.stringify({ exitCode: end.exitCode, characters, peakMiB, growthMiB: peakMiB - before }));
 await sandbox.close();
 
 /** The most memory this process ever had, in MiB. */

@@ -1,11 +1,22 @@
 /** Toolchains are found in real folders, and the machine's own work inside. */
 
-import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { findToolchains } from '../../../src/adapters/sandboxes/toolchains.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { makePlace, open, versionOutside } from './fixture.ts';
+import { makePlace, open, placeOf, versionOutside } from './fixture.ts';
 
 /** What is found for this PATH, without the toolchain of the program that runs the test. */
 async function find(folder: string, env: Record<string, string>) {
@@ -162,4 +173,52 @@ test('a program of a toolchain below a folder of its own is found by name', asyn
   chmodSync(join(folder, 'x/bin/greet'), 0o755);
   const { text } = await open(makePlace(), 'required', { PATH: `${folder}/x/bin:/usr/bin` });
   expect(await text('greet')).toBe('hello');
+});
+
+test('a virtual environment of the repository works when an interpreter store of the home folder holds its python', async () => {
+  const home = tempFolder({
+    '.local/share/uv/python/cpython-3.12/bin/python3': '#!/bin/sh\necho interpreter\n',
+    '.local/share/uv/tools/secret': 'canary',
+  });
+  const store = join(home, '.local/share/uv/python');
+  chmodSync(join(store, 'cpython-3.12/bin/python3'), 0o755);
+  const place = makePlace();
+  mkdirSync(join(place.root, '.venv/bin'), { recursive: true });
+  symlinkSync(join(store, 'cpython-3.12/bin/python3'), join(place.root, '.venv/bin/python'));
+  const { text } = await open(place, 'required', {
+    HOME: home,
+    PATH: `${place.root}/.venv/bin:/usr/bin:/bin`,
+  });
+  expect(await text('python')).toBe('interpreter\n');
+  expect(await text(`ls '${home}/.local/share/uv'`)).toBe('python\n');
+});
+
+test('programs of node_modules in the repository work', async () => {
+  const place = makePlace();
+  mkdirSync(join(place.root, 'node_modules/.bin'), { recursive: true });
+  mkdirSync(join(place.root, 'node_modules/tool'));
+  writeFileSync(join(place.root, 'node_modules/tool/cli.js'), '#!/usr/bin/env node\nconsole.log("tool")\n');
+  chmodSync(join(place.root, 'node_modules/tool/cli.js'), 0o755);
+  symlinkSync('../tool/cli.js', join(place.root, 'node_modules/.bin/tool'));
+  const { text } = await open(place, 'required');
+  expect(await text('node_modules/.bin/tool && npx --no tool')).toBe('tool\ntool\n');
+});
+
+test('the work tree may stand in the home folder, and on another file system than the run directory', async () => {
+  const home = tempFolder({ '.ssh/id': 'canary', 'code/x': '' });
+  const inHome = makePlace();
+  renameSync(inHome.root, join(home, 'code/repo'));
+  const places = [placeOf(join(home, 'code/repo'), tempFolder())];
+  if (existsSync('/dev/shm')) {
+    const other = mkdtempSync('/dev/shm/patchsmith-test-');
+    onTestFinished(() => rmSync(other, { recursive: true }));
+    cpSync(join(home, 'code/repo'), join(other, 'repo'), { recursive: true });
+    places.push(placeOf(join(other, 'repo'), tempFolder()));
+  }
+  for (const place of places) {
+    const { text } = await open(place, 'required', { ...process.env, HOME: home });
+    expect(await text('echo new > new && cat hello.txt && git log --format=%s')).toBe('hello\nStart\n');
+    expect(readFileSync(join(place.root, 'new'), 'utf8')).toBe('new\n');
+    expect(await text(`ls -A '${home}' 2> /dev/null || echo absent`)).toMatch(/^(code|absent)\n$/);
+  }
 });

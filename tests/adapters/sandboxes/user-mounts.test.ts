@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { openSandbox } from '../../../src/adapters/sandboxes/registry.ts';
 import { userMounts } from '../../../src/adapters/sandboxes/user-mounts.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { makePlace, open } from './fixture.ts';
+import { makePlace, open, versionOutside } from './fixture.ts';
 
 test('a mount is read-only, and writable where that is asked for', async () => {
   const folder = tempFolder({
@@ -156,4 +156,21 @@ test.each<[string, (folder: string) => string | string[], string]>([
 test('a link to what stays out is refused', () => {
   if (!existsSync('/etc/shadow') || process.getuid?.() !== 0) return;
   expect(said((at) => `${at}/innocent`)).toBe('--mount /innocent: what is in /etc stays out of the sandbox.');
+});
+
+test('a package manager finds the cache that was mounted, and no other', async () => {
+  const home = tempFolder({
+    '.npm/_cacache/x': 'cached',
+    '.cargo/registry/x': 'crate',
+    'go/pkg/mod/x': 'module',
+  });
+  const { PATH } = process.env;
+  const env = { PATH, HOME: home };
+  const mounts = [`${home}/.npm:rw`, `${home}/.cargo/registry`];
+  const { text } = await open(makePlace(), 'required', env, undefined, mounts);
+  expect(await text('cat "$npm_config_cache/_cacache/x" "$CARGO_HOME/registry/x"; echo "$GOMODCACHE"')).toBe(
+    'cachedcrate\n',
+  );
+  if (versionOutside('npm --version') !== null)
+    expect(await text('npm config get cache')).toBe(`${home}/.npm\n`);
 });

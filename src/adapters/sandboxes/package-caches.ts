@@ -1,0 +1,33 @@
+/** Variables by which package managers find a cache that the operator has mounted; the home folder inside is another one. */
+
+import { join } from 'node:path';
+import { isWithin } from './toolchain-policy.ts';
+
+/** Each with the folder below the home folder that is meant when the variable is not set. */
+const CACHES = {
+  BUNDLE_USER_HOME: '.bundle',
+  CARGO_HOME: '.cargo',
+  GOCACHE: '.cache/go-build',
+  GOMODCACHE: 'go/pkg/mod',
+  GRADLE_USER_HOME: '.gradle',
+  NUGET_PACKAGES: '.nuget/packages',
+  PIP_CACHE_DIR: '.cache/pip',
+  POETRY_CACHE_DIR: '.cache/pypoetry',
+  UV_CACHE_DIR: '.cache/uv',
+  YARN_CACHE_FOLDER: '.cache/yarn',
+  npm_config_cache: '.npm',
+} as const;
+
+/** `mounted` are the paths that the operator has added. A cache counts when it, or a part of it, is among them. */
+export function cacheVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  mounted: readonly string[],
+): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, usual] of Object.entries(CACHES)) {
+    const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));
+    if (folder === undefined) continue;
+    if (mounted.some((path) => isWithin(path, folder) || isWithin(folder, path))) found[name] = folder;
+  }
+  return found;
+}
