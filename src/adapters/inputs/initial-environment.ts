@@ -12,18 +12,18 @@ export function wipeInitialValues(names: readonly string[]): boolean {
   if (names.length === 0) return true;
   try {
     overwrite(names);
+    const block = readFileSync(ENVIRON);
+    return valuesIn(block, names).every(({ from, to }) =>
+      block.subarray(from, to).every((byte) => byte === WIPED),
+    );
   } catch (error) {
-    // Without /proc, or with a kernel that protects memory from its own process.
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (!['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EROFS', 'EINVAL'].includes(code)) throw error;
-    return false;
+    // Without /proc, with a kernel that protects memory from its own process, or with no descriptor left.
+    if (NOT_TO_BE_HAD.includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
   }
-  const block = readFileSync(ENVIRON);
-  return valuesIn(block, names).every(({ from, to }) =>
-    block.subarray(from, to).every((byte) => byte === WIPED),
-  );
 }
 
+const NOT_TO_BE_HAD = ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EROFS', 'EINVAL', 'EMFILE', 'ENFILE'];
 const ENVIRON = '/proc/self/environ';
 const WIPED = '*'.charCodeAt(0);
 /** Which field of /proc/self/stat, after the program's name, is the address of the block (env_start in proc_pid_stat(5)). */
