@@ -10,9 +10,11 @@ test.each(['off', 'required'])(
   'commands cannot read the key in any environment (sandbox %s)',
   async (mode) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
+    // Without a sandbox other processes of the machine are visible, other runs of these tests among them.
+    const where = mode === 'off' ? '/proc/{$PPID,self}/{environ,cmdline}' : '/proc/[0-9]*/{environ,cmdline}';
     // The key of the tests and a token, and not the pattern that finds them. Reversed, so that no redaction hides them.
     const look = `
-    cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' '\\n' |
+    cat ${where} 2> /dev/null | tr '\\0' '\\n' |
       grep -a '[0]123456789abcdef\\|[c]anary-of' | rev > found
     tr '\\0' '\\n' < /proc/$PPID/environ | grep -c '^ANTHROPIC_API_KEY=\\**$' >> found
     true`;

@@ -15,7 +15,11 @@ export class ForeignDescriptors {
   #nothing: number | null;
 
   constructor() {
-    this.#numbers = inherited();
+    const limit = Math.min(HIGHEST, openFilesLimit());
+    const numbers = inherited();
+    this.#numbers = numbers.filter((number) => number < limit);
+    // Where no other can be put in its place, in a child either, it is ours to close.
+    for (const number of numbers) if (number >= limit) closeSync(number);
     this.#nothing = openSync('/dev/null', 'r');
   }
 
@@ -36,7 +40,7 @@ export class ForeignDescriptors {
   }
 }
 
-/** As many as a process usually may have; the list that a child is started with reaches up to the highest number. */
+/** The list that a child is started with reaches up to the highest number. */
 const HIGHEST = 4096;
 
 /** O_CLOEXEC, as /proc shows it. */
@@ -46,8 +50,13 @@ const CLOSED_IN_CHILDREN = 0o2000000;
 function inherited(): number[] {
   const numbers = readdirSync('/proc/self/fdinfo')
     .map(Number)
-    .filter((number) => number > 2 && number < HIGHEST);
+    .filter((number) => number > 2);
   return numbers.filter(isInherited).sort((a, b) => a - b);
+}
+
+/** How many descriptors a process may have at the moment: those with higher numbers come from before that was lowered. */
+function openFilesLimit(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits') ?? '')?.[1] ?? HIGHEST);
 }
 
 function isInherited(number: number): boolean {
