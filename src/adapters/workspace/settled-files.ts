@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { runGit } from './git.ts';
 import { decodeName, encodeName } from './names.ts';
 import { START_INDEX, type StartIndex } from './start-index.ts';
+import { lookAt } from './work-tree.ts';
 
 export interface SettledFiles {
   /** There are so many that git is asked at every look. */
@@ -50,9 +51,20 @@ export function settledFiles(
         ],
         env: { GIT_INDEX_FILE: watched, GIT_WORK_TREE: root },
       });
-      return new Set(decodeName(listed).split('\0'));
+      return new Set([...decodeName(listed).split('\0'), ...changedWithinTheSecond(root, entries)]);
     },
   };
+}
+
+/** Those that git may have passed over: the times that it keeps have nanoseconds, but it compares seconds. */
+function changedWithinTheSecond(root: string, entries: StartIndex['entries']): string[] {
+  return [...entries].flatMap(([path, { settled, recent }]) => {
+    if (!settled || recent === null) return [];
+    const look = lookAt(root, path);
+    const isSame =
+      look.status === 'seen' && look.stat.mtimeNs === recent.mtimeNs && look.stat.ctimeNs === recent.ctimeNs;
+    return isSame ? [] : [path];
+  });
 }
 
 /**

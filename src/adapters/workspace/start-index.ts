@@ -30,6 +30,8 @@ export interface IndexEntry {
   readonly skipWorktree: boolean;
   /** Git has seen the file with this content, and would see any change to it by its stat alone. */
   readonly settled: boolean;
+  /** Set where the file was written within the second in which the index was: git's own comparison ends at seconds. */
+  readonly recent: { readonly mtimeNs: bigint; readonly ctimeNs: bigint } | null;
   /** Bytes on disk and inode number, their low 32 bits, as git saw them; 0 where it knew nothing. */
   readonly size: number;
   readonly ino: number;
@@ -148,26 +150,30 @@ const ASSUME_UNCHANGED = 0x8000;
  */
 const ENTRY = /(\d{6}) ([0-9a-f]+) (\d)\t([^\0]+)\0((?: {2}[a-z]+: [^\n]*\n)*)/gy;
 const DEBUG =
-  /mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
+  /ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: \d+\tino: (\d+)\n {2}uid: [^\n]*\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/;
+
+const SECOND_NS = 1_000_000_000n;
 
 function entryOf(
   [, mode = '', blob = '', stage, rawPath = '', debug = '']: RegExpMatchArray,
   indexMtimeNs: bigint,
 ): [path: string, entry: IndexEntry] {
   const known = DEBUG.exec(debug);
-  const flags = Number.parseInt(known?.[5] ?? '0', 16);
+  const flags = Number.parseInt(known?.[7] ?? '0', 16);
   const merged = stage === '0' && (flags & INTENT_TO_ADD) === 0;
   const entry = {
     mode: MODES.get(mode) ?? (mode as FileMode),
     blob: merged ? ownText(blob) : null,
     skipWorktree: (flags & SKIP_WORKTREE) !== 0,
-    size: Number(known?.[4] ?? 0),
-    ino: Number(known?.[3] ?? 0),
+    size: Number(known?.[6] ?? 0),
+    ino: Number(known?.[5] ?? 0),
   };
-  const mtimeNs = BigInt(known?.[1] ?? 0) * 1_000_000_000n + BigInt(known?.[2] ?? 0);
+  const ctimeNs = BigInt(known?.[1] ?? 0) * SECOND_NS + BigInt(known?.[2] ?? 0);
+  const mtimeNs = BigInt(known?.[3] ?? 0) * SECOND_NS + BigInt(known?.[4] ?? 0);
   const isLookedAt = (flags & ASSUME_UNCHANGED) === 0;
   const settled = known !== null && isLookedAt && mtimeNs < indexMtimeNs && isTrusted(entry);
-  return [decodeName(Buffer.from(rawPath, 'latin1')), { ...entry, settled }];
+  const recent = settled && ctimeNs / SECOND_NS >= indexMtimeNs / SECOND_NS ? { mtimeNs, ctimeNs } : null;
+  return [decodeName(Buffer.from(rawPath, 'latin1')), { ...entry, settled, recent }];
 }
 
 /** One text for all files of a mode. */
@@ -183,7 +189,7 @@ function ownText(found: string): string {
   return Buffer.from(found, 'latin1').toString('latin1');
 }
 
-function isTrusted({ mode, blob, skipWorktree, size }: Omit<IndexEntry, 'settled'>): boolean {
+function isTrusted({ mode, blob, skipWorktree, size }: Omit<IndexEntry, 'settled' | 'recent'>): boolean {
   // Git marks an entry that it does not trust by size 0.
   return blob !== null && !skipWorktree && mode !== '160000' && (size > 0 || isEmptyBlob(blob));
 }
