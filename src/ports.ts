@@ -1,7 +1,7 @@
 /** Every interface to the outside world, on one page. Types only. */
 
 import type * as z from 'zod';
-import type { PathChange } from './domain/change.ts';
+import type { FileState, PathChange } from './domain/change.ts';
 import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
@@ -123,6 +123,11 @@ export interface Workspace {
   capture(scope: 'all' | readonly string[]): Promise<PathChange[]>;
   /** Draws a line before commands run, so that what had changed before is not put down to them. */
   drawLine(): Promise<Line>;
+  /**
+   * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
+   * that were there stay in the shadow repository.
+   */
+  putBack(changes: readonly PathChange[]): Promise<PutBack>;
   /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
   ignoredWrites(): Promise<string[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
@@ -131,6 +136,13 @@ export interface Workspace {
   rebase(changes: readonly PathChange[]): Promise<void>;
   /** Builds the patch of the net changes on the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+export interface PutBack {
+  /** Paths that are not as they were, why, and what they are now. */
+  readonly stuck: readonly { path: string; why: string; now: FileState | null }[];
+  /** What the look found beside these paths. */
+  readonly others: readonly PathChange[];
 }
 
 /** A moment of the work tree. `changes` were captured when it was drawn; what is not among them may still be older. */

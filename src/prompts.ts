@@ -3,8 +3,10 @@
 import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
 import interrupted from '../prompts/interrupted.md';
+import putBack from '../prompts/put-back.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxNone from '../prompts/sandbox/none.md';
+import stuck from '../prompts/stuck.md';
 import system from '../prompts/system.md';
 import task from '../prompts/task.md';
 import editFile from '../prompts/tools/edit_file.md';
@@ -17,7 +19,7 @@ import writeFile from '../prompts/tools/write_file.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import type { CommandReport, SandboxLevel } from './domain/events.ts';
 import type { Limits } from './domain/limits.ts';
-import type { Plan, Principles } from './domain/plan.ts';
+import type { PathRules, Plan, Principles } from './domain/plan.ts';
 import { render } from './domain/template.ts';
 import { describeEnd, succeeded } from './domain/tool.ts';
 
@@ -48,6 +50,8 @@ export function systemPrompt(settings: { readonly sandbox: SandboxLevel }): stri
 export interface TaskPromptParts {
   readonly principles: Principles;
   readonly plan: Plan;
+  /** The settings' globs, which hold besides the plan's. */
+  readonly paths: PathRules;
   readonly limits: Limits;
   /** Command lines that the runner runs when the model is done; empty when there is nothing to verify with. */
   readonly verify: readonly string[];
@@ -59,13 +63,13 @@ export interface TaskPromptParts {
 
 /** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag it stands in. */
 export function taskPrompt(parts: TaskPromptParts): string {
-  const { principles, plan, limits, verify, verifyBaseline, workingDirectory } = parts;
+  const { principles, plan, paths, limits, verify, verifyBaseline, workingDirectory } = parts;
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
     plan: `<plan title=${attribute(plan.title)}>\n${asData('plan', plan.task.trim())}\n</plan>`,
     working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
     budget: budgetOf(limits),
-    scope: scopeOf(plan),
+    scope: scopeOf(plan, paths),
     verify: verifyBullets(verify, verifyBaseline),
   });
 }
@@ -85,14 +89,25 @@ export function continuePrompt(): string {
 
 /** The answer to a call that was under way when the run was killed. `changed` are paths; none is an answer too. */
 export function interruptedPrompt(changed: readonly string[]): string {
-  const shown = changed.slice(0, MAX_CHANGED).map((path) => JSON.stringify(path));
-  const more = changed.length - shown.length;
-  if (more > 0) shown.push(`${more} more files`);
-  return render(interrupted, { changed: shown.join(', ') || 'no file' });
+  return render(interrupted, { changed: named(changed) || 'no file' });
+}
+
+/** Follows the output of commands that changed paths against the policy; empty when none did. */
+export function putBackPrompt(paths: { putBack: readonly string[]; stuck: readonly string[] }): string {
+  return [
+    ...(paths.putBack.length > 0 ? [render(putBack, { paths: named(paths.putBack) })] : []),
+    ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck) })] : []),
+  ].join('');
 }
 
 /** Paths that one answer names. */
-const MAX_CHANGED = 20;
+const MAX_NAMED = 20;
+
+function named(paths: readonly string[]): string {
+  const shown = paths.slice(0, MAX_NAMED).map((path) => JSON.stringify(path));
+  const more = paths.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more files`] : [])].join(', ');
+}
 
 export function toolDescription(name: ToolName): string {
   return render(TOOL_DESCRIPTIONS[name], {});
@@ -116,9 +131,11 @@ function budgetOf(limits: Limits): string {
   return fences.join(', ');
 }
 
-function scopeOf(plan: Plan): string {
-  const allow = plan.allow.length > 0 ? `only ${codeList(plan.allow)} may change` : 'any may change';
-  return plan.protect.length > 0 ? `${allow}, but not ${codeList(plan.protect)}` : allow;
+function scopeOf(...rules: readonly PathRules[]): string {
+  const allowed = rules.flatMap(({ allow }) => (allow.length > 0 ? [`only ${codeList(allow)}`] : []));
+  const allow = `${allowed.join(', and of these ') || 'any'} may change`;
+  const protect = rules.flatMap((rule) => rule.protect);
+  return protect.length > 0 ? `${allow}, but not ${codeList(protect)}` : allow;
 }
 
 function codeList(globs: readonly string[]): string {

@@ -17,7 +17,7 @@ import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
-import { startedPart, statePart } from './run/report.ts';
+import { putBackWarnings, startedPart, statePart } from './run/report.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
 import { writeAhead } from './run/write-ahead.ts';
 
@@ -98,6 +98,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     sandbox,
     workspace,
     redact,
+    permits,
     timeoutMs: start.toolSettings.verifyTimeoutMs,
   });
   const loop = new AgenticLoop(state, {
@@ -175,7 +176,9 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     return null;
   });
   for (const warning of attributed?.warnings ?? []) session.warn(warning);
-  const forbiddenPaths = net.map((change) => change.path).filter((path) => !permits(path));
+  const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
+  const forbiddenPaths = [...new Set([...forbidden, ...state.stuck.keys()])].sort();
+  for (const warning of putBackWarnings(state)) session.warn(warning);
 
   for (const warning of workspace.warnings()) session.warn(warning);
   const ignoredFiles = await workspace.ignoredWrites();

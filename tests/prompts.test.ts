@@ -24,7 +24,8 @@ const limits: Limits = {
   maxTokensRecoveries: 3,
   stallTurns: 3,
 };
-const parts = { principles: [], plan, limits, verify: [], verifyBaseline: [], workingDirectory: '' };
+const paths = { allow: [], protect: [] };
+const parts = { principles: [], plan, paths, limits, verify: [], verifyBaseline: [], workingDirectory: '' };
 const principles = (text: string, more = {}) => ({
   path: 'AGENTS.md',
   text,
@@ -59,6 +60,7 @@ test('the task gives principles, plan, budget, paths and verify commands, in thi
   const prompt = taskPrompt({
     principles: [principles('Be brief.\n'), principles('Test.', { path: 'docs/"x".md', truncated: true })],
     plan: { ...plan, allow: ['src/**'], protect: ['*.lock', 'ci/**'] },
+    paths: { allow: ['lib', 'src'], protect: ['.github'] },
     limits: { ...limits, maxTokens: 500_000, maxCostUsd: 2.5, deadlineMs: 90_000 },
     verify: ['npm test', 'npm run lint'],
     verifyBaseline: [],
@@ -82,7 +84,7 @@ Working directory: packages/a
 
 Budget: 25 turns, 1.5 minutes, 500000 tokens in all, 2.5 USD
 
-Paths: only \`src/**\` may change, but not \`*.lock\`, \`ci/**\`
+Paths: only \`src/**\`, and of these only \`lib\`, \`src\` may change, but not \`*.lock\`, \`ci/**\`, \`.github\`
 
 Verify commands, which the runner itself runs when you are done; all must succeed:
 - \`npm test\`

@@ -1,19 +1,27 @@
 /** What a killed run left in the air: calls and commands that were under way, and what they had changed by then. */
 
 import type { PathChange } from '../domain/change.ts';
-import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import type { RunState } from '../domain/state.ts';
 import type { ToolsPhase } from '../domain/tools-phase.ts';
 import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
+import type { CommandChanges } from './policy.ts';
 
 export interface Settlement {
-  /** To be recorded before the run goes on. */
-  readonly actions: RunAction[];
+  /** What was found, by who made it; to be judged by the policy and recorded before the run goes on. */
+  readonly made: CommandChanges[];
+  /** To be recorded after that. */
+  readonly answers: RunAction[];
   /** Changes that nothing of the run explains. */
   readonly foreign: PathChange[];
+}
+
+export interface SettlementRules {
+  readonly tools: readonly Tool[];
+  /** Other paths are put back, so that nobody is told of their changes. */
+  readonly permits: (path: string) => boolean;
 }
 
 /**
@@ -24,31 +32,34 @@ export interface Settlement {
 export function settleInterrupted(
   state: RunState,
   found: readonly PathChange[],
-  tools: readonly Tool[],
+  { tools, permits }: SettlementRules,
 ): Settlement {
   switch (state.phase.at) {
     case 'verify':
-      return { actions: changesRecorded(found, { by: 'verify' }, state.iterations), foreign: [] };
+      return {
+        made: [{ changes: found, source: { by: 'verify' }, iteration: state.iterations }],
+        answers: [],
+        foreign: [],
+      };
     case 'tools':
-      return settleCalls(state.phase, { found, tools, iteration: state.iterations });
+      return settleCalls(state.phase, { found, tools, permits, iteration: state.iterations });
     case 'model':
     case 'continue':
     case 'fix':
     case 'ended':
-      return { actions: [], foreign: [...found] };
+      return { made: [], answers: [], foreign: [...found] };
   }
 }
 
-interface Traces {
+interface Traces extends SettlementRules {
   readonly found: readonly PathChange[];
-  readonly tools: readonly Tool[];
   readonly iteration: number;
 }
 
-function settleCalls(phase: ToolsPhase, { found, tools, iteration }: Traces): Settlement {
+function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Traces): Settlement {
   const open = openCalls(phase, tools);
   const claimed = new Set<PathChange>();
-  const recorded: RunAction[] = [];
+  const made: CommandChanges[] = [];
   const answers: RunAction[] = [];
   for (const group of groupsOf(open)) {
     const isCommand = group[0].tool.lane === 'command';
@@ -61,15 +72,15 @@ function settleCalls(phase: ToolsPhase, { found, tools, iteration }: Traces): Se
         tool: group[0].tool.name,
         calls: group.map(({ call }) => call.id),
       };
-      recorded.push(...changesRecorded(own, source, iteration));
+      made.push({ changes: own, source, iteration });
       for (const change of own) claimed.add(change);
     }
     for (const { call, changed } of group) {
-      const paths = [...changed, ...own.map(({ path }) => path)];
+      const paths = [...changed, ...own.map(({ path }) => path)].filter(permits);
       if (paths.length > 0 || isCommand) answers.push(interrupted(call, paths));
     }
   }
-  return { actions: [...recorded, ...answers], foreign: found.filter((change) => !claimed.has(change)) };
+  return { made, answers, foreign: found.filter((change) => !claimed.has(change)) };
 }
 
 function interrupted(call: ToolCall, paths: readonly string[]): RunAction {

@@ -12,6 +12,8 @@ import type { Redact } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
+import { putBackPrompt } from '../prompts.ts';
+import { enforcePolicy } from './policy.ts';
 
 export interface ExecutorParts {
   readonly tools: readonly Tool[];
@@ -20,7 +22,7 @@ export interface ExecutorParts {
   readonly seen: SeenFiles;
   readonly clock: Clock;
   readonly redact: Redact;
-  /** False for a path that the plan does not allow to be written. */
+  /** False for a path that the plan or the settings do not allow to change. */
   readonly permits: (path: string) => boolean;
   /** Characters of one result; the one place where results are truncated. */
   readonly maxOutputChars: number;
@@ -64,9 +66,9 @@ export class ToolExecutor {
       const line = yield* this.#lookBefore(lane, turn.iteration);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
       const results = await sideBySide(lane, (prepared) => this.#perform(prepared, turn.signal));
-      yield* this.#recordChanges(lane, line, turn.iteration);
+      const notice = yield* this.#recordChanges(lane, line, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
-        const outcome = this.#outcomeOf(prepared.call.name, result);
+        const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
         yield completed(prepared.call, outcome, durationMs, noted);
       }
     }
@@ -103,7 +105,7 @@ export class ToolExecutor {
     if (target !== null && !this.#parts.permits(target)) {
       return refuse(
         'policy',
-        `The plan does not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
+        `The plan and the settings do not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
       );
     }
     return { call, lane: tool.lane, tool, input: parsed.data, target };
@@ -138,12 +140,15 @@ export class ToolExecutor {
     return line;
   }
 
-  /** Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them. */
+  /**
+   * Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them.
+   * Returns what their results have to say of changes against the policy.
+   */
   async *#recordChanges(
     lane: readonly Prepared[],
     line: Line | null,
     iteration: number,
-  ): AsyncGenerator<RunAction> {
+  ): AsyncGenerator<RunAction, string> {
     const { workspace } = this.#parts;
     const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
     if (ran[0]?.lane === 'write') {
@@ -156,8 +161,12 @@ export class ToolExecutor {
       const { earlier, since } = await line.captureSince();
       const calls = ran.map(({ call }) => call.id);
       yield* changesRecorded(earlier, { by: 'outside' }, iteration);
-      yield* changesRecorded(since, { by: 'tool', tool: ran[0].tool.name, calls }, iteration);
+      const source = { by: 'tool' as const, tool: ran[0].tool.name, calls };
+      const enforced = await enforcePolicy({ changes: since, source, iteration }, this.#parts);
+      yield* enforced.actions;
+      return this.#parts.redact(putBackPrompt(enforced));
     }
+    return '';
   }
 
   #outcomeOf(tool: string, result: ToolResult): ToolOutcome {
@@ -176,6 +185,10 @@ export class ToolExecutor {
     result.shown?.(shown);
     return { status: 'ok', text: said, ...command };
   }
+}
+
+function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {
+  return notice === '' ? outcome : { ...outcome, text: `${outcome.text.trimEnd()}\n\n${notice.trimEnd()}` };
 }
 
 /** Neighbouring calls of one lane run together; writes only while their targets differ, `finish` always alone. */

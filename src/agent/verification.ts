@@ -5,11 +5,14 @@ import type { CommandReport, RunAction } from '../domain/events.ts';
 import { cutTo, excerptLength } from '../domain/excerpt.ts';
 import type { Redact } from '../domain/redact.ts';
 import type { Sandbox, Workspace } from '../ports.ts';
+import { enforcePolicy } from './policy.ts';
 
 export interface VerificationParts {
   readonly sandbox: Sandbox;
   readonly workspace: Workspace;
   readonly redact: Redact;
+  /** False for a path that the plan or the settings do not allow to change. */
+  readonly permits: (path: string) => boolean;
   readonly timeoutMs: number;
 }
 
@@ -25,7 +28,7 @@ export class Verification {
 
   /**
    * All commands run, also after one has failed, so that one fix round can mend everything. What they changed in the
-   * work tree is recorded as theirs and stays out of the patch.
+   * work tree is recorded as theirs and stays out of the patch, or put back where it may not change.
    */
   async *run(commands: readonly string[], iteration: number, signal: AbortSignal): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
@@ -34,7 +37,8 @@ export class Verification {
     const reports = await runCommands(commands, signal, this.#parts);
     const { earlier, since } = await line.captureSince();
     yield* changesRecorded(earlier, { by: 'outside' }, iteration);
-    yield* changesRecorded(since, { by: 'verify' }, iteration);
+    const source = { by: 'verify' as const };
+    yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
     yield { type: 'verify.completed', reports };
   }
 }
@@ -43,7 +47,7 @@ export class Verification {
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs }: Omit<VerificationParts, 'workspace'>,
+  { sandbox, redact, timeoutMs }: Omit<VerificationParts, 'workspace' | 'permits'>,
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
-import { VerifyCommand } from '../domain/plan.ts';
+import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
 import {
@@ -75,6 +75,12 @@ export const Settings = z.strictObject({
   verify: texts(VerifyCommand).default([]).register(about, {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
     help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
+  allow: texts(PathGlob).default([]).register(about, {
+    flag: 'allow', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    help: "Only these paths may change; the plan's globs hold as well", defaultHelp: 'all paths' }),
+  protect: texts(PathGlob).default([]).register(about, {
+    flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    help: "These paths may not change; the plan's globs hold as well", defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),

@@ -58,6 +58,7 @@ function describe(event: RunEvent): string {
     case 'turn.completed':
     case 'turn.failed':
     case 'change.recorded':
+    case 'changes.put_back':
     case 'verify.completed':
     case 'message.added':
     case 'run.interrupted':
@@ -88,6 +89,8 @@ function comparable(event: RunEvent): unknown {
       return { text: withoutTimes(event.text) };
     case 'change.recorded':
       return { changes: event.changes };
+    case 'changes.put_back':
+      return { changes: event.changes, stuck: event.stuck, source: event.source };
     case 'turn.completed':
       return { turn: event.turn };
     case 'turn.failed':

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { CodeChange, PathChange } from './change.ts';
+import { ChangeSource, CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { Price } from './pricing.ts';
@@ -64,6 +64,10 @@ const RunStarted = z.strictObject({
     allow: z.array(z.string()),
     protect: z.array(z.string()),
   }),
+  /** The settings' globs; a change needs the leave of the plan and of these. */
+  paths: z
+    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
+    .default({ allow: [], protect: [] }),
   principles: z.array(
     z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
   ),
@@ -84,6 +88,16 @@ const RunStarted = z.strictObject({
   system: z.string(),
   tools: z.array(ToolDefinition),
   prompt: z.string(),
+});
+
+const ChangesPutBack = z.strictObject({
+  type: z.literal('changes.put_back'),
+  /** As they were found: nothing of them is left, so that no other event tells of them. */
+  changes: z.array(PathChange),
+  /** Paths that could not be put back, and why; the changes are recorded as those of `source`. */
+  stuck: z.array(z.strictObject({ path: z.string(), why: z.string() })),
+  source: ChangeSource,
+  iteration: z.int().nonnegative(),
 });
 
 const RunResumed = z.strictObject({
@@ -111,6 +125,8 @@ export const RunAction = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
+  /** Commands changed paths that the policy does not permit to change, and the runner put them back. */
+  ChangesPutBack,
   z.strictObject({
     type: z.literal('tool.completed'),
     call: z.string(),
@@ -128,6 +144,7 @@ export const RunAction = z.discriminatedUnion('type', [
 ]);
 export type RunAction = z.infer<typeof RunAction>;
 export type RunStarted = z.infer<typeof RunStarted>;
+export type ChangesPutBack = z.infer<typeof ChangesPutBack>;
 export type RunResumed = z.infer<typeof RunResumed>;
 
 /** `seq` counts from 1, `at` is Unix time in milliseconds. */

@@ -44,7 +44,7 @@ export interface OutcomeFacts {
   readonly ifNoChanges: 'ok' | 'error';
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
-  /** Changed paths that the plan's `allow` and `protect` do not permit. */
+  /** Paths that are changed though `allow` and `protect` of the plan and the settings do not permit it. */
   readonly forbiddenPaths: readonly string[];
 }
 
@@ -96,7 +96,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
     return outcome(
       'policy_violation',
       8,
-      `The plan does not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
+      `The plan and the settings do not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
     );
   }
   const verified = verifiedPart(facts);
@@ -211,6 +211,9 @@ export const RunResult = z.strictObject({
     .describe(
       'Paths last changed by verify commands or by something outside the run; that is not in the patch',
     ),
+  putBack: z
+    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .describe('Paths that commands changed against allow and protect, and that the runner put back'),
   ignoredFiles: z.array(z.string()).describe('Files written that .gitignore keeps out of the patch'),
   iterations: z.int(),
   tokens: Usage,

@@ -19,7 +19,8 @@ export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command)
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
 });
 
-const Glob = z
+/** Names paths that may or may not change. */
+export const PathGlob = z
   .string()
   .min(1)
   .refine(
@@ -36,12 +37,18 @@ export const PlanFrontMatter = z.strictObject({
     .optional()
     .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
   setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
-  allow: z.array(Glob).optional().describe('Globs: only these paths may change'),
-  protect: z.array(Glob).optional().describe('Globs: these paths may not change'),
+  allow: z.array(PathGlob).optional().describe('Globs: only these paths may change'),
+  protect: z.array(PathGlob).optional().describe('Globs: these paths may not change'),
 });
 export type PlanFrontMatter = z.infer<typeof PlanFrontMatter>;
 
-export interface Plan {
+/** Globs that say which paths may change; `allow` empty is all of them. */
+export interface PathRules {
+  readonly allow: readonly string[];
+  readonly protect: readonly string[];
+}
+
+export interface Plan extends PathRules {
   readonly title: string;
   /** The task in Markdown, without the front matter. */
   readonly task: string;
@@ -49,8 +56,6 @@ export interface Plan {
   /** Run the verify commands before the work as well. */
   readonly verifyBaseline: boolean;
   readonly setup: readonly string[];
-  readonly allow: readonly string[];
-  readonly protect: readonly string[];
   /** Of the whole plan text as given, hex. */
   readonly sha256: string;
 }

@@ -1,6 +1,6 @@
 /** Where a run stands: the pure fold of its events. */
 
-import { ChangeLedger } from './change.ts';
+import { ChangeLedger, type ChangeSource } from './change.ts';
 import {
   addUsage,
   type Conversation,
@@ -11,7 +11,14 @@ import {
   totalTokens,
   type Usage,
 } from './conversation.ts';
-import type { BaseRevision, CommandReport, EventPlace, RunEvent, RunStarted } from './events.ts';
+import type {
+  BaseRevision,
+  ChangesPutBack,
+  CommandReport,
+  EventPlace,
+  RunEvent,
+  RunStarted,
+} from './events.ts';
 import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf, type Price } from './pricing.ts';
 import type { ToolOutcome } from './tool.ts';
@@ -66,6 +73,10 @@ export interface RunState {
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
   readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
+  /** Paths that were changed against the policy and put back, with who had changed them last. */
+  readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
+  /** Paths that were changed against the policy and could not be put back, with why. */
+  readonly stuck: ReadonlyMap<string, string>;
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
 }
@@ -99,6 +110,8 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     providerFailure: null,
     warnings: [],
     changes: new ChangeLedger(event),
+    putBack: new Map(),
+    stuck: new Map(),
     modelMs: 0,
   };
 }
@@ -136,6 +149,8 @@ export function advance(before: RunState, event: RunEvent): RunState {
       return state.phase.at === 'tools'
         ? { ...state, phase: withChanges(state.phase, event.changes) }
         : state;
+    case 'changes.put_back':
+      return afterPutBack(state, event);
     case 'verify.completed':
       return afterVerify(state, event.reports);
     case 'message.added':
@@ -213,6 +228,17 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
     case 'end_turn':
       return { ...state, phase: workDone(state, turn.text) };
   }
+}
+
+function afterPutBack(state: RunState, { changes, stuck, source }: ChangesPutBack): RunState {
+  const putBack = new Map(state.putBack);
+  const stillStuck = new Map(state.stuck);
+  for (const { path } of changes) {
+    putBack.set(path, source.by);
+    stillStuck.delete(path);
+  }
+  for (const { path, why } of stuck) stillStuck.set(path, why);
+  return { ...state, putBack, stuck: stillStuck };
 }
 
 function workDone(state: RunState, summary: string): Phase {

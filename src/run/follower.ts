@@ -57,15 +57,18 @@ export class Follower implements EventSink {
     const begins = played.type === 'tool.started' && rest[0]?.type !== 'tool.started';
     for (const event of rest) {
       if (event.type === 'run.interrupted') return event.interruption;
-      if (!begins || (event.type !== 'tool.completed' && event.type !== 'change.recorded')) return null;
+      if (!begins || !ENDS_OF_CALLS.includes(event.type)) return null;
     }
     return null;
   }
 }
 
+/** What is recorded when calls have come to their end. */
+const ENDS_OF_CALLS: readonly RunEvent['type'][] = ['tool.completed', 'change.recorded', 'changes.put_back'];
+
 /** True when the recorded run did not make this change by something that can be done again: it came from outside, or from a call that was cut short. */
 export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {
-  if (event.type !== 'change.recorded') return false;
+  if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
   const cutShort = new Set(
     rest.flatMap((later) =>
       later.type === 'tool.completed' &&
@@ -75,8 +78,10 @@ export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): b
         : [],
     ),
   );
-  return event.changes.every(
-    ({ source }) =>
+  const sources =
+    event.type === 'changes.put_back' ? [event.source] : event.changes.map(({ source }) => source);
+  return sources.every(
+    (source) =>
       source.by === 'outside' || (source.by === 'tool' && source.calls.some((call) => cutShort.has(call))),
   );
 }

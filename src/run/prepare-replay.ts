@@ -107,7 +107,7 @@ export async function prepareReplay(
     workspace,
     sandbox,
     tools: createTools(recorded.toolSettings),
-    permits: pathPolicy(recorded.plan),
+    permits: pathPolicy(recorded.plan, recorded.paths),
     clock: follower.clock,
     interrupt: AbortSignal.any([session.interrupt, stop.signal]),
     redact,

@@ -7,7 +7,8 @@ import { endLeftovers, openSandbox } from '../adapters/sandboxes/registry.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
 import { findCheckout, type Reopening, reopenWorkspace } from '../adapters/workspace/checkout.ts';
-import { type Settlement, settleInterrupted, writtenPaths } from '../agent/interrupted-calls.ts';
+import { settleInterrupted, writtenPaths } from '../agent/interrupted-calls.ts';
+import { enforcePolicy } from '../agent/policy.ts';
 import type { PathChange } from '../domain/change.ts';
 import type { RunAction, RunEvent } from '../domain/events.ts';
 import { count, sandboxUnavailable, usageError } from '../domain/outcome.ts';
@@ -51,6 +52,7 @@ export async function prepareResumed(
   await endLeftovers(directory.agentGit);
   clearScratch(directory);
   const tools = createTools(start.toolSettings);
+  const permits = pathPolicy(start.plan, start.paths);
   const opening = Promise.all([
     openProvider(session, { provider: 'anthropic', model: start.model, settings: start.modelSettings }),
     reopenWorkspace(
@@ -89,7 +91,7 @@ export async function prepareResumed(
       sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${sandbox.level}.`),
     );
   }
-  const settled = await settle({ session, run, reopened, sandbox, tools, acceptChanges }).catch(
+  const settled = await settle({ session, run, reopened, sandbox, tools, permits, acceptChanges }).catch(
     async (error: unknown) => {
       await session.close(sandbox);
       throw error;
@@ -119,7 +121,7 @@ export async function prepareResumed(
     workspace: reopened.workspace,
     sandbox,
     tools,
-    permits: pathPolicy(start.plan),
+    permits,
     clock: session.input.now,
     interrupt: session.interrupt,
     redact,
@@ -134,6 +136,7 @@ interface Unsettled {
   readonly reopened: Extract<Reopening, { status: 'ok' }>;
   readonly sandbox: Sandbox;
   readonly tools: readonly Tool[];
+  readonly permits: (path: string) => boolean;
   readonly acceptChanges: boolean;
 }
 
@@ -147,16 +150,16 @@ interface Settled {
 
 /** Puts every difference in the work tree down to a cause, and brings in what another checkout lacks. */
 async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
-  const { session, run, reopened, sandbox, tools, acceptChanges } = unsettled;
+  const { session, run, reopened, sandbox, tools, permits, acceptChanges } = unsettled;
   const { workspace, found } = reopened;
   const isOther = session.input.settings.repo !== null;
   const state = stateOf(run);
   // In another checkout nothing of what was under way can have left a trace.
-  const settlement = settleInterrupted(state, isOther ? [] : found, tools);
+  const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
   const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
   if (foreign.length > 0 && !acceptChanges) return stopped(usageError(refusalOf(foreign, unsettled)));
 
-  const brought: Settlement['actions'] = [];
+  const brought: RunAction[] = [];
   if (isOther) {
     const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
     const put = await putIntoCheckout(session, {
@@ -173,6 +176,9 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
     session.warn(`Taken into the baseline: ${named(foreign)}.`);
   }
+  for (const changes of settlement.made) {
+    brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
+  }
   const first: RunEvent = {
     type: 'run.resumed',
     patchsmith: session.input.version,
@@ -182,7 +188,7 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
     seq: state.seq + 1,
     at: session.startedAt,
   };
-  return { status: 'settled', first, state, actions: [...brought, ...settlement.actions] };
+  return { status: 'settled', first, state, actions: [...brought, ...settlement.answers] };
 }
 
 function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: Unsettled): string {

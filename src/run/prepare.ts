@@ -126,10 +126,12 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const tools = createTools(settings);
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
+  const paths = { allow: settings.allow, protect: settings.protect };
   const ask = (verifyBaseline: readonly CommandReport[]) => {
     const task = {
       principles: principles.principles,
       plan,
+      paths,
       limits,
       verify,
       verifyBaseline,
@@ -172,6 +174,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     root: workspace.root,
     base: workspace.base,
     plan: { title, sha256, allow: [...plan.allow], protect: [...plan.protect] },
+    paths,
     principles: principles.principles.map(({ text: _, ...file }) => file),
     setup,
     setupChanges: changes,
@@ -199,7 +202,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     workspace,
     sandbox,
     tools,
-    permits: pathPolicy(plan),
+    permits: pathPolicy(plan, paths),
     clock: session.input.now,
     interrupt: session.interrupt,
     redact: session.redact,

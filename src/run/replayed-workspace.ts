@@ -1,6 +1,7 @@
 /** The work tree of a replay: what nothing in a replay makes is put in place when it is due. */
 
 import type { Restorer } from '../adapters/workspace/checkout.ts';
+import type { FileState } from '../domain/change.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { Line, Workspace } from '../ports.ts';
 import { cannotBeMadeAgain, type Follower } from './follower.ts';
@@ -15,6 +16,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     writeFile: (path, bytes) => workspace.writeFile(path, bytes),
     listFiles: (path, glob) => workspace.listFiles(path, glob),
     search: (query) => workspace.search(query),
+    putBack: (changes) => workspace.putBack(changes),
     ignoredWrites: () => workspace.ignoredWrites(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),
@@ -49,15 +51,24 @@ async function drawLine(workspace: Workspace, follower: Follower, restorer: Rest
 
 /** Puts in place what is due next, when nothing in a replay makes it. */
 async function putDue([next, ...rest]: readonly RunEvent[], restorer: Restorer): Promise<void> {
-  if (next && cannotBeMadeAgain(next, rest)) await putInPlace(next, restorer);
+  if (!next || !cannotBeMadeAgain(next, rest)) return;
+  await putInPlace(next, restorer);
+  // What was put back was found together with what was kept.
+  if (next.type === 'changes.put_back') await putDue(rest, restorer);
 }
 
 async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
-  if (event.type !== 'change.recorded') return;
+  const changes = madeBy(event);
   // What cannot be put in place is missing in the events that follow, and is told as that.
-  for (const { path, from, after } of event.changes) {
-    if (from !== undefined) await restorer.remove(from);
-    if (after === null) await restorer.remove(path);
-  }
-  for (const { path, after } of event.changes) if (after !== null) await restorer.put(path, after);
+  for (const { path, after } of changes) if (after === null) await restorer.remove(path);
+  for (const { path, after } of changes) if (after !== null) await restorer.put(path, after);
+}
+
+function madeBy(event: RunEvent): { path: string; after: FileState | null }[] {
+  if (event.type === 'changes.put_back') return event.changes;
+  if (event.type !== 'change.recorded') return [];
+  return event.changes.flatMap(({ path, from, after }) => [
+    ...(from === undefined ? [] : [{ path: from, after: null }]),
+    { path, after },
+  ]);
 }

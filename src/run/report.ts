@@ -3,7 +3,7 @@
 import { noUsage } from '../domain/conversation.ts';
 import type { RunStarted } from '../domain/events.ts';
 import { figure } from '../domain/figure.ts';
-import type { ChangedFile, RunOutcome, RunResult } from '../domain/outcome.ts';
+import { type ChangedFile, count, type RunOutcome, type RunResult } from '../domain/outcome.ts';
 import type { RunState } from '../domain/state.ts';
 import { judgeReports } from '../domain/verify-baseline.ts';
 
@@ -30,6 +30,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     changedFiles: [],
     provenance: null,
     unexplained: [],
+    putBack: [],
     ignoredFiles: [],
     iterations: 0,
     tokens: noUsage,
@@ -74,12 +75,26 @@ export function statePart(state: RunState): Partial<RunResult> {
     tokens: state.usage,
     costUsd: state.costUsd ?? 'unknown',
     unexplained: state.changes.unexplained(),
+    putBack: [...state.putBack]
+      .map(([path, by]) => ({ path, by }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
     verify: [...state.reports],
     preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
       ({ command }) => command,
     ),
     summary: state.phase.at === 'ended' ? state.phase.summary : '',
   };
+}
+
+/** What people must know of changes that commands made against the policy. */
+export function putBackWarnings({ putBack, stuck }: RunState): string[] {
+  const paths = [...putBack.keys()].sort();
+  const names = paths.slice(0, 5).join(', ');
+  const more = paths.length > 5 ? ` and ${count(paths.length - 5, 'more file')}` : '';
+  return [
+    ...(paths.length > 0 ? [`Commands changed what may not change; put back: ${names}${more}.`] : []),
+    ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+  ];
 }
 
 /** The last line on stderr; the same for every outcome. */

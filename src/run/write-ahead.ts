@@ -46,6 +46,10 @@ export function writeAhead(sync: () => void, { provider, sandbox, workspace }: A
       search: (query) => workspace.search(query),
       drawLine: () => workspace.drawLine(),
       capture: (scope) => workspace.capture(scope),
+      async putBack(changes) {
+        sync();
+        return workspace.putBack(changes);
+      },
       ignoredWrites: () => workspace.ignoredWrites(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { settleInterrupted } from '../../src/agent/interrupted-calls.ts';
 import { type PathChange, toCodeChanges } from '../../src/domain/change.ts';
+import { changesRecorded } from '../../src/domain/changes-recorded.ts';
 import type { RunAction } from '../../src/domain/events.ts';
+import type { RunState } from '../../src/domain/state.ts';
 import { createTools } from '../../src/tools/registry.ts';
 import { call, completed, stateAfter, turn } from '../support/events.ts';
 
@@ -24,9 +26,18 @@ const recorded = (path: string, tool: string, ...calls: string[]): RunAction => 
   changes: toCodeChanges([made(path)], { by: 'tool', tool, calls }, 1),
 });
 
+function settle(state: RunState, ...found: string[]) {
+  const permits = (path: string) => path !== 'protected';
+  const { made: claims, answers, foreign } = settleInterrupted(state, found.map(made), { tools, permits });
+  const recorded = claims.flatMap(({ changes, source, iteration }) =>
+    changesRecorded(changes, source, iteration),
+  );
+  return { told: [...recorded, ...answers], foreign };
+}
+
 /** What is recorded (calls and paths), who is told `interrupted`, and what is nobody's. */
 function settled(actions: readonly RunAction[], ...found: string[]) {
-  const { actions: told, foreign } = settleInterrupted(stateAfter(actions), found.map(made), tools);
+  const { told, foreign } = settle(stateAfter(actions), ...found);
   return {
     recorded: told.flatMap((action) =>
       action.type === 'change.recorded' ? action.changes.map(({ path, source }) => [path, source.by]) : [],
@@ -61,8 +72,11 @@ describe('what a killed run left in the air', () => {
   test('commands are always told, and all that has changed is put down to all of them', () => {
     const actions = [turn({ calls: [command, other] }), ...started(command, other)];
     expect(settled(actions)).toEqual({ recorded: [], interrupted: ['command', 'other'], foreign: [] });
-    const { actions: told } = settleInterrupted(stateAfter(actions), [made('x')], tools);
-    expect(told[0]).toMatchObject({ changes: [{ source: { calls: ['command', 'other'] } }] });
+    const { told } = settle(stateAfter(actions), 'x', 'protected');
+    const source = { calls: ['command', 'other'] };
+    expect(told[0]).toMatchObject({ changes: [{ source }, { source }] });
+    // What may not change is about to be put back.
+    expect(JSON.stringify(told.slice(1))).not.toContain('protected');
   });
 
   test('what changed after commands had ended is nobody’s', () => {
@@ -74,8 +88,8 @@ describe('what a killed run left in the air', () => {
   });
 
   test('while verify commands ran everything is theirs, and while the model was asked nobody’s', () => {
-    const { actions } = settleInterrupted(stateAfter([turn()], { verify: ['make'] }), [made('x')], tools);
-    expect(actions).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
+    const { told } = settle(stateAfter([turn()], { verify: ['make'] }), 'x');
+    expect(told).toMatchObject([{ type: 'change.recorded', changes: [{ source: { by: 'verify' } }] }]);
     expect(settled([], 'x')).toEqual({ recorded: [], interrupted: [], foreign: ['x'] });
   });
 });

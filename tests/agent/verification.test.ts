@@ -10,9 +10,15 @@ afterAll(removeFolders);
 async function verify(
   { sandbox, workspace }: RealParts,
   commands: readonly string[],
-  { timeoutMs = 20_000, signal = new AbortController().signal } = {},
+  { timeoutMs = 20_000, permits = (_path: string) => true, signal = new AbortController().signal } = {},
 ) {
-  const verification = new Verification({ sandbox, workspace, redact: redactorFor([SECRET]), timeoutMs });
+  const verification = new Verification({
+    sandbox,
+    workspace,
+    redact: redactorFor([SECRET]),
+    permits,
+    timeoutMs,
+  });
   const actions: RunAction[] = [];
   for await (const action of verification.run(commands, 2, signal)) actions.push(action);
   const last = actions.at(-1);

@@ -119,12 +119,14 @@ describe('every row of the outcome table', () => {
     expect(finished.result.reason).toContain('--max-cost-usd');
   });
 
-  test('8 policy_violation: a command that changes a protected path', async () => {
+  test('8 policy_violation: a protected path that a command has changed and that cannot be put back', async () => {
     const plan = join(
       (await makeRepository({ 'plan.md': '---\nprotect: [kept.txt]\n---\nDo it.\n' })).root,
       'plan.md',
     );
-    const repository = await makeRepository({ 'a.txt': 'old\n', 'kept.txt': 'kept\n' });
+    // Git keeps these line endings as one kind, and nobody has read the file.
+    const files = { '.gitattributes': 'kept.txt text\n', 'a.txt': 'old\n', 'kept.txt': 'a\r\nb\n' };
+    const repository = await makeRepository(files);
     const turns = [
       { calls: [call('write_file', { path: 'kept.txt', content: 'x' })] },
       { calls: [call('run_command', { command: 'echo x > kept.txt' })] },

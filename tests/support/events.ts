@@ -26,6 +26,7 @@ export const started: RunStarted = {
   root: '/work',
   base: { commit: null, tree: 't0', branch: 'main', dirty: false, objectFormat: 'sha1' },
   plan: { title: 'p', sha256: 'x', allow: [], protect: [] },
+  paths: { allow: [], protect: [] },
   principles: [],
   setup: [],
   setupChanges: [],

@@ -1,23 +1,26 @@
-/** The plan's `allow` and `protect` globs as one question: may this path change? */
+/** The `allow` and `protect` globs of the plan and of the settings as one question: may this path change? */
 
 import picomatch from 'picomatch';
+import type { PathRules } from '../../domain/plan.ts';
 
 /**
- * `allow` empty means every path; `protect` wins over `allow`. Globs are relative to the repository root; without a
- * slash they match a name at any depth, a folder stands for all below it, and dot files are matched like others.
+ * True for a path that all rules permit. `allow` empty means every path; `protect` wins over `allow`. Globs are relative to
+ * the repository root; without a slash they match a name at any depth, a folder stands for all below it, and dot files are
+ * matched like others.
  */
-export function pathPolicy(plan: {
-  allow: readonly string[];
-  protect: readonly string[];
-}): (path: string) => boolean {
-  const allowed = matcher(plan.allow);
-  const isProtected = matcher(plan.protect);
-  return (path) => (plan.allow.length === 0 || allowed(path)) && !isProtected(path);
+export function pathPolicy(...rules: readonly PathRules[]): (path: string) => boolean {
+  const judges = rules.map(({ allow, protect }) => {
+    const allowed = matcher(allow);
+    const isProtected = matcher(protect);
+    return (path: string) => (allow.length === 0 || allowed(path)) && !isProtected(path);
+  });
+  return (path) => judges.every((permits) => permits(path));
 }
 
 function matcher(globs: readonly string[]): (path: string) => boolean {
   if (globs.length === 0) return () => false;
-  return picomatch(globs.flatMap(withAllBelow), { dot: true, nonegate: true });
+  // A name may hold newlines, and `**` stands for those too.
+  return picomatch(globs.flatMap(withAllBelow), { dot: true, nonegate: true, flags: 's' });
 }
 
 // `docs` is `**/docs` and `**/docs/**`, `docs/` is only the latter; `/x`, `./x` and `a/b` begin at the root.

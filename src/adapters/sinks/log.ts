@@ -50,6 +50,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return { call: event.call.id, tool: event.call.name, iteration: event.iteration };
     case 'change.recorded':
       return { paths: event.changes.map((change) => `${change.kind} ${change.path}`) };
+    case 'changes.put_back':
+      return { paths: event.changes.map(({ path }) => path), stuck: event.stuck };
     case 'tool.completed': {
       const { status } = event.outcome;
       return { call: event.call, status, durationMs: event.durationMs };

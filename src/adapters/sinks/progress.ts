@@ -63,7 +63,7 @@ export class Progress implements EventSink {
   }
 
   accept(event: RunEvent): void {
-    if (event.type !== 'tool.completed' && event.type !== 'verify.completed') this.#tellChanges();
+    if (!COMMANDS_END.includes(event.type)) this.#tellChanges();
     switch (event.type) {
       case 'run.started': {
         const { base } = event;
@@ -102,6 +102,13 @@ export class Progress implements EventSink {
       case 'change.recorded':
         for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
         return;
+      case 'changes.put_back': {
+        const { changes } = event;
+        const files =
+          changes.length > 3 ? count(changes.length, 'file') : changes.map(({ path }) => path).join(', ');
+        if (changes.length > 0) this.#changes.push(`    ${files} put back, since they may not change`);
+        return;
+      }
       case 'verify.completed':
         for (const report of event.reports) {
           const { command, end, output } = report;
@@ -167,6 +174,14 @@ export class Progress implements EventSink {
     this.#options.stderr.write(`${this.#options.redact(line)}\n`);
   }
 }
+
+/** What comes between the end of commands and what is told of them. */
+const COMMANDS_END: readonly RunEvent['type'][] = [
+  'change.recorded',
+  'changes.put_back',
+  'tool.completed',
+  'verify.completed',
+];
 
 /** What stands before each line of the model's text. */
 const STREAM = '  │ ';

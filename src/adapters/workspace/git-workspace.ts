@@ -12,6 +12,7 @@ import type {
   FileWrite,
   Line,
   PatchResult,
+  PutBack,
   SearchQuery,
   SearchResult,
   Workspace,
@@ -25,6 +26,7 @@ import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
+import { putBack } from './put-back.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
 import { MANY_FILES } from './settled-files.ts';
@@ -226,6 +228,11 @@ export class GitWorkspace implements Workspace {
           ),
       };
     });
+  }
+
+  putBack(changes: readonly PathChange[]): Promise<PutBack> {
+    const { snapshot, shadowDir } = this.#parts;
+    return this.#inTurn(() => putBack(changes, { root: this.root, shadowDir, snapshot }));
   }
 
   async ignoredWrites(): Promise<string[]> {

@@ -6,6 +6,11 @@ import { ioFailure } from './file-failure.ts';
 import { TEMPORARY_NAME } from './guarded-files.ts';
 import { below, enterParent, through } from './guarded-path.ts';
 
+/** The path ends in a name that only a guarded write gives. */
+export function isTemporary(path: string): boolean {
+  return TEMPORARY_NAME.test(path.slice(path.lastIndexOf('/') + 1));
+}
+
 /** Removes the temporary files beside these paths. */
 export async function removeLeftovers(root: string, targets: readonly string[]): Promise<void> {
   for (const target of targets) {

@@ -10,7 +10,7 @@ import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { GitWorkspace, type WorkspacePlaces } from './git-workspace.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { isTemporary, removeLeftovers } from './leftovers.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
@@ -71,7 +71,8 @@ export async function reopenWorkspace(
   const warnings = new Set<string>();
   const { fileMode } = settings;
   const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
-  const { snapshot, found } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
+  const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
+  const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree } = parts;
   const agentGit =
     keptAgentGit(checkout, places.agentGitDir) ??
@@ -80,6 +81,21 @@ export async function reopenWorkspace(
   await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, asInBase: new Set(asInBase.map(({ path }) => path)) };
+}
+
+/** What was being put back has left its temporary file in a folder that nobody could know of. */
+async function withoutLeftovers(
+  root: string,
+  snapshot: Snapshot,
+  found: readonly PathChange[],
+): Promise<PathChange[]> {
+  const isLeft = ({ path, before }: PathChange) => before === null && isTemporary(path);
+  const left = found.filter(isLeft).map(({ path }) => path);
+  if (left.length > 0) {
+    await removeLeftovers(root, left);
+    await snapshot.capture(left);
+  }
+  return found.filter((change) => !isLeft(change));
 }
 
 async function newAgentGit(

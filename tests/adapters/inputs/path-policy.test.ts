@@ -33,6 +33,16 @@ describe('a glob of a plan', () => {
   });
 });
 
+test('a name with newlines is matched like any other', () => {
+  const odd = ['docs/x/\ny', 'do\ncs/a.md', 'docs\n/a'];
+  expect(odd.filter(pathPolicy({ allow: [], protect: ['docs', '*.md'] }))).toEqual(['docs\n/a']);
+});
+
+test('what several rules say holds together', () => {
+  const permits = pathPolicy({ allow: ['docs'], protect: [] }, { allow: ['*.md'], protect: ['b.md'] });
+  expect(PATHS.filter(permits)).toEqual(['docs/a.md']);
+});
+
 test('without globs every path may change, and protect wins over allow', () => {
   expect(PATHS.filter(pathPolicy({ allow: [], protect: [] }))).toEqual(PATHS);
   expect(PATHS.filter(pathPolicy({ allow: ['docs'], protect: ['*.md'] }))).toEqual(['docs']);

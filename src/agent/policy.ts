@@ -1,0 +1,58 @@
+/** Holds commands to the policy: what they changed against it is put back as soon as they have ended. */
+
+import type { ChangeSource, PathChange } from '../domain/change.ts';
+import { changesRecorded } from '../domain/changes-recorded.ts';
+import type { RunAction } from '../domain/events.ts';
+import { withObstacles } from '../domain/obstacles.ts';
+import type { Workspace } from '../ports.ts';
+
+/** What commands did, before anything of it has been recorded. */
+export interface CommandChanges {
+  readonly changes: readonly PathChange[];
+  readonly source: ChangeSource;
+  readonly iteration: number;
+}
+
+export interface Enforced {
+  /** To be recorded in this order: a run that dies in between finds the rest in the work tree, and judges it again. */
+  readonly actions: readonly RunAction[];
+  readonly putBack: readonly string[];
+  readonly stuck: readonly string[];
+}
+
+export async function enforcePolicy(
+  { changes, source, iteration }: CommandChanges,
+  { workspace, permits }: { workspace: Workspace; permits: (path: string) => boolean },
+): Promise<Enforced> {
+  const refused = withObstacles(
+    changes.filter(({ path }) => !permits(path)),
+    changes,
+  );
+  if (refused.length === 0) {
+    return { actions: changesRecorded(changes, source, iteration), putBack: [], stuck: [] };
+  }
+  const { stuck, others } = await workspace.putBack(refused);
+  const left = new Map(stuck.map(({ path, now }) => [path, now]));
+  const gone = refused.filter(({ path }) => !left.has(path));
+  const kept = changes.flatMap((change) => {
+    const { path } = change;
+    if (!refused.includes(change)) return [change];
+    const after = left.get(path);
+    return after === undefined ? [] : [{ ...change, after }];
+  });
+  return {
+    actions: [
+      {
+        type: 'changes.put_back',
+        changes: gone,
+        stuck: stuck.map(({ path, why }) => ({ path, why })),
+        source,
+        iteration,
+      },
+      ...changesRecorded(kept, source, iteration),
+      ...changesRecorded(others, { by: 'outside' }, iteration),
+    ],
+    putBack: gone.map(({ path }) => path),
+    stuck: [...left.keys()],
+  };
+}
