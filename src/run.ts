@@ -18,6 +18,7 @@ import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
 import { putBackWarnings, startedPart, statePart } from './run/report.ts';
+import { reviewedPart } from './run/reviewed-part.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
 import { writeAhead } from './run/write-ahead.ts';
 
@@ -167,6 +168,10 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     return { status: 'failed', message: `The patch cannot be made: ${fault ?? String(error)}.` };
   });
   const patch = made.status === 'proven' ? made.patch : null;
+  const reviewed = await reviewedPart(ready, net, patch).catch((error: unknown) => {
+    crash ??= error;
+    return null;
+  });
   const { isKept, failure } =
     made.status === 'proven'
       ? await publish(session, directory, made.patch)
@@ -199,6 +204,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
       patch && isKept ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length } : null,
     changedFiles: patch?.files ?? [],
     provenance: attributed?.provenance ?? null,
+    flags: [...(reviewed?.flags ?? [])],
     ignoredFiles,
   });
   if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };

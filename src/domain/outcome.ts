@@ -8,6 +8,7 @@ import { CommandReport, SandboxLevel } from './events.ts';
 import { figure } from './figure.ts';
 import type { StopReason } from './limits.ts';
 import { Provenance } from './provenance.ts';
+import { Flag } from './second-look.ts';
 
 export const OutcomeName = z.enum([
   'done',
@@ -206,6 +207,7 @@ export const RunResult = z.strictObject({
     .describe('null when no patch could be proven'),
   changedFiles: z.array(ChangedFile),
   provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
+  flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),
   unexplained: z
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
     .describe(

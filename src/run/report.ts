@@ -4,6 +4,7 @@ import { noUsage } from '../domain/conversation.ts';
 import type { RunStarted } from '../domain/events.ts';
 import { figure } from '../domain/figure.ts';
 import { type ChangedFile, count, type RunOutcome, type RunResult } from '../domain/outcome.ts';
+import { FLAGS, type Flag } from '../domain/second-look.ts';
 import type { RunState } from '../domain/state.ts';
 import { judgeReports } from '../domain/verify-baseline.ts';
 
@@ -29,6 +30,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     patch: null,
     changedFiles: [],
     provenance: null,
+    flags: [],
     unexplained: [],
     putBack: [],
     ignoredFiles: [],
@@ -95,6 +97,17 @@ export function putBackWarnings({ putBack, stuck }: RunState): string[] {
     ...(paths.length > 0 ? [`Commands changed what may not change; put back: ${names}${more}.`] : []),
     ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
   ];
+}
+
+/** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */
+export function flagLines(flags: readonly Flag[]): string[] {
+  const names = [...new Set(flags.map(({ flag }) => flag))];
+  return names.map((name) => {
+    const found = flags.filter(({ flag }) => flag === name);
+    const shown = found.slice(0, 5).map(({ path, detail }) => (detail ? `${path} (${detail})` : path));
+    const more = found.length > 5 ? ` and ${count(found.length - 5, 'more file')}` : '';
+    return `second look: ${shown.join(', ')}${more}: ${FLAGS[name]}`;
+  });
 }
 
 /** The last line on stderr; the same for every outcome. */

@@ -21,7 +21,7 @@ import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
 import { isSecretName } from '../domain/secret-name.ts';
 import type { Clock, EventSink, Sandbox } from '../ports.ts';
-import { costLine, emptyResult, fileLine, finalLine } from './report.ts';
+import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 
 export interface RunInput {
   readonly settings: Settings;
@@ -172,9 +172,10 @@ export class Session {
   }
 
   #sumUp(): void {
-    const { changedFiles, patch } = this.result;
+    const { changedFiles, flags, patch } = this.result;
     for (const file of changedFiles.slice(0, 20)) this.progress.note(`  ${fileLine(file)}`);
     if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
+    for (const line of flagLines(flags)) this.progress.warn(line);
     this.progress.note(costLine(this.result));
     if (patch) this.progress.note(`patch: ${patch.path}`);
     if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);

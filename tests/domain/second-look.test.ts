@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { FileMode, FileState } from '../../src/domain/change.ts';
+import { flagsOf } from '../../src/domain/second-look.ts';
+
+const state = (mode: FileMode = '100644'): FileState => ({ mode, blob: mode, size: 1 });
+
+/** The flags of one file that was `before` and is `after`; undefined is absence. */
+function flags(
+  path: string,
+  { before, after }: { before?: string; after?: string },
+  [modeBefore, modeAfter]: readonly [FileMode, FileMode] = ['100644', '100644'],
+) {
+  const file = {
+    path,
+    before: before === undefined ? null : state(modeBefore),
+    after: after === undefined ? null : state(modeAfter),
+    textBefore: before ?? '',
+    textAfter: after ?? '',
+  };
+  return flagsOf([file], ['docs/RULES.md']).map(({ flag, detail }) => (detail ? `${flag}: ${detail}` : flag));
+}
+
+const touched = (path: string) => flags(path, { before: 'a', after: 'b' });
+
+describe('a path deserves a second look', () => {
+  test.each([
+    ['.github/workflows/ci.yml', ['workflow']],
+    ['.GitHub/Workflows/ci.yml', ['workflow']],
+    ['.github/actions/setup/action.yml', ['action']],
+    ['action.yml', ['action']],
+    ['.github/CODEOWNERS', ['code_owners']],
+    ['CODEOWNERS', ['code_owners']],
+    ['AGENTS.md', ['principles']],
+    ['packages/a/CLAUDE.md', ['principles']],
+    ['docs/RULES.md', ['principles']],
+    ['web/pnpm-lock.yaml', ['lock_file']],
+    ['.gitattributes', ['git_attributes']],
+    ['sub/.gitattributes', ['git_attributes']],
+    ['src/workflows/ci.yml', []],
+    ['.github/ISSUE_TEMPLATE.md', []],
+    ['docs/agents.md.txt', []],
+    ['lib/CODEOWNERS', []],
+  ])('%s: %j', (path, expected) => {
+    expect(touched(path)).toEqual(expected);
+  });
+
+  test('when it becomes executable, and not when it was', () => {
+    expect(flags('a', { after: '' }, ['100644', '100755'])).toEqual(['executable_added']);
+    expect(flags('a', { before: '', after: '' }, ['100644', '100755'])).toEqual(['executable_added']);
+    expect(flags('a', { before: '', after: 'x' }, ['100755', '100755'])).toEqual([]);
+  });
+
+  test.each([
+    ['a', 'b/c', false],
+    ['x/a', '../b', false],
+    ['x/y/a', '../../b', false],
+    ['x/a', '../../b', true],
+    ['x/a', 'y/../../../b', true],
+    ['a', '/etc/passwd', true],
+    ['a', '.git/config', true],
+    ['x/a', '../.GIT/hooks', true],
+  ])('the link %s → %s leads out: %j', (path, target, isOut) => {
+    const found = flags(path, { after: target }, ['100644', '120000']);
+    expect(found).toEqual(isOut ? [`link_outside: ${target}`] : []);
+  });
+
+  test('when scripts of a package.json change, by their names', () => {
+    const before = JSON.stringify({ scripts: { test: 'vitest', build: 'tsc' }, version: '1' });
+    const sets: [string, string[]][] = [
+      [JSON.stringify({ scripts: { test: 'vitest', build: 'tsc' }, version: '2' }), []],
+      [
+        JSON.stringify({ scripts: { build: 'tsc', test: 'true', postinstall: 'curl x' } }),
+        ['package_scripts: test, postinstall'],
+      ],
+      ['{', ['package_scripts: cannot be read']],
+      ['{}', ['package_scripts: test, build']],
+    ];
+    for (const [after, expected] of sets)
+      expect(flags('a/package.json', { before, after })).toEqual(expected);
+    expect(flags('package.json', { after: '{"scripts":{"install":"x"}}' })).toEqual([
+      'package_scripts: install',
+    ]);
+  });
+});
+
+describe('tests', () => {
+  test.each([
+    'a.test.ts',
+    'src/__tests__/a.jsx',
+    'tests/test_a.py',
+    'pkg/a_test.go',
+    'tests/a.rs',
+    'src/test/java/ATest.java',
+    'spec/a_spec.rb',
+    'tests/ATest.php',
+    'A.Tests/ATests.cs',
+  ])('that are deleted are told: %s', (path) => {
+    expect(flags(path, { before: '' })).toEqual(['tests_deleted']);
+    expect(flags(path, { before: 'x', after: 'y' })).toEqual([]);
+  });
+
+  test.each([
+    ['a.test.ts', 'test("a", f)', 'test.skip("a", f)'],
+    ['a.test.ts', 'it("a", f)', 'it.only("a", f)'],
+    ['a.test.ts', 'it("a", f)', 'xit("a", f)'],
+    ['a.spec.mjs', 'test("a", f)', 'test("a", { skip: true }, f)'],
+    ['test_a.py', 'def test_a(): f()', '@pytest.mark.xfail\ndef test_a(): f()'],
+    ['test_a.py', 'def test_a(): f()', '@unittest.skip("later")\ndef test_a(): f()'],
+    ['a_test.go', 'func TestA(t *testing.T) {}', 'func TestA(t *testing.T) { t.Skip() }'],
+    ['src/lib.rs', '#[test]\nfn a() {}', '#[test]\n#[ignore]\nfn a() {}'],
+    ['ATest.java', '@Test void a() {}', '@Disabled @Test void a() {}'],
+    ['a_spec.rb', "it 'a' do", "xit 'a' do"],
+    ['ATest.php', 'f();', '$this->markTestSkipped();'],
+    ['ATests.cs', '[Fact]', '[Fact(Skip = "later")]'],
+  ])('that are skipped are told: %s %s', (path, before, after) => {
+    expect(flags(path, { before, after })).toEqual(['tests_skipped: 1 added']);
+    expect(flags(path, { before: after, after: before })).toEqual([]);
+    expect(flags('notes.md', { before, after })).toEqual([]);
+  });
+
+  const lines = (line: string, count: number) => `${line}\n`.repeat(count);
+
+  test.each([
+    ['a.test.ts', '  expect(a).toBe(1);'],
+    ['a.test.js', '  assert.equal(a, 1);'],
+    ['test_a.py', '    assert a == 1'],
+    ['test_a.py', '    self.assertEqual(a, 1)'],
+    ['a_test.go', '  t.Fatalf("a")'],
+    ['src/lib.rs', '    assert_eq!(a, 1);'],
+    ['ATest.java', '    assertEquals(1, a);'],
+    ['a_spec.rb', '  expect(a).to eq 1'],
+    ['ATest.php', '  $this->assertSame(1, $a);'],
+    ['ATests.cs', '  Assert.Equal(1, a);'],
+  ])('that lose many assertions, or a large part of them, are told: %s %s', (path, line) => {
+    const weakened = (had: number, has: number) =>
+      flags(path, { before: lines(line, had), after: lines(line, has) });
+    expect(weakened(20, 17)).toEqual(['tests_weakened: 3 gone']);
+    expect(weakened(4, 3)).toEqual(['tests_weakened: 1 gone']);
+    expect(weakened(20, 18)).toEqual([]);
+    expect(weakened(3, 9)).toEqual([]);
+  });
+});
