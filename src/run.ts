@@ -167,16 +167,20 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     if (fault === null) crash ??= error;
     return { status: 'failed', message: `The patch cannot be made: ${fault ?? String(error)}.` };
   });
-  const patch = made.status === 'proven' ? made.patch : null;
-  const reviewed = await reviewedPart(ready, net, patch).catch((error: unknown) => {
+  const proven = made.status === 'proven' ? made.patch : null;
+  const reviewed = await reviewedPart(session, ready, { net, patch: proven }).catch((error: unknown) => {
     crash ??= error;
-    return null;
+    return { flags: [], secrets: [], withheld: 'Nobody has looked through the patch.' };
   });
+  const { withheld, ...review } = reviewed;
+  const patch = withheld === null ? proven : null;
   const { isKept, failure } =
-    made.status === 'proven'
-      ? await publish(session, directory, made.patch)
-      : { isKept: false, failure: made.message };
-  const attributed = await attributedPart(ready, state, patch).catch((error: unknown) => {
+    made.status === 'failed'
+      ? { isKept: false, failure: made.message }
+      : patch === null
+        ? { isKept: false, failure: null }
+        : await publish(session, directory, patch);
+  const attributed = await attributedPart(ready, state, proven).catch((error: unknown) => {
     crash ??= error;
     return null;
   });
@@ -199,21 +203,22 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     );
   }
   session.know({
-    treeSha: patch?.tree ?? null,
+    treeSha: proven?.tree ?? null,
     patch:
       patch && isKept ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length } : null,
-    changedFiles: patch?.files ?? [],
+    changedFiles: proven?.files ?? [],
     provenance: attributed?.provenance ?? null,
-    flags: [...(reviewed?.flags ?? [])],
+    ...review,
     ignoredFiles,
   });
   if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };
   const outcome = decideOutcome({
     stop,
-    changedFiles: patch?.files.length ?? 0,
+    changedFiles: proven?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
+    withheld,
     publishFailure: failure,
     forbiddenPaths,
   });

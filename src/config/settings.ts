@@ -81,6 +81,9 @@ export const Settings = z.strictObject({
   protect: texts(PathGlob).default([]).register(about, {
     flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
     help: "These paths may not change; the plan's globs hold as well", defaultHelp: 'none' }),
+  acceptSecrets: texts(PathGlob).default([]).register(about, {
+    flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused',
+    help: 'Files in which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),

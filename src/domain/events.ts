@@ -75,6 +75,8 @@ const RunStarted = z.strictObject({
   setup: z.array(CommandReport),
   /** What they changed, and verify commands that ran before the work; it stays out of the patch. */
   setupChanges: z.array(PathChange),
+  /** Globs of paths in which the patch may add what looks like a secret. */
+  acceptSecrets: z.array(z.string()).default([]),
   verify: z.array(z.string()),
   /** What the verify commands did before the model was asked; null when the run did not look. */
   verifyBaseline: z.array(CommandReport).nullable().default(null),

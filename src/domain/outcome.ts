@@ -9,6 +9,7 @@ import { figure } from './figure.ts';
 import type { StopReason } from './limits.ts';
 import { Provenance } from './provenance.ts';
 import { Flag } from './second-look.ts';
+import { FoundSecret } from './secret-scan.ts';
 
 export const OutcomeName = z.enum([
   'done',
@@ -43,6 +44,8 @@ export interface OutcomeFacts {
   /** Verify commands that failed at the end as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
+  /** Why the patch is published nowhere although there is one; null when nothing speaks against it. */
+  readonly withheld: string | null;
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
   /** Paths that are changed though `allow` and `protect` of the plan and the settings do not permit it. */
@@ -59,6 +62,7 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
       `Stopped by ${stop.signal}; ${keptWork(facts)}.`,
     );
   }
+  if (facts.withheld !== null) return outcome('policy_violation', 8, facts.withheld);
   if (facts.publishFailure !== null) return outcome('publish_failed', 11, facts.publishFailure);
   switch (stop.why) {
     case 'deadline':
@@ -142,7 +146,8 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
-  if (facts.publishFailure !== null) return openEnded(facts.publishFailure);
+  const unpublished = facts.withheld ?? facts.publishFailure;
+  if (unpublished !== null) return openEnded(unpublished);
   return facts.changedFiles > 0
     ? `the patch so far has ${count(facts.changedFiles, 'file')}`
     : 'no file was changed';
@@ -204,10 +209,15 @@ export const RunResult = z.strictObject({
   patch: z
     .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
     .nullable()
-    .describe('null when no patch could be proven'),
+    .describe('null when no patch could be proven, or when it is withheld'),
   changedFiles: z.array(ChangedFile),
   provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
   flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),
+  secrets: z
+    .array(FoundSecret)
+    .describe(
+      'What looks like a secret in lines that the patch adds; unless all are accepted, it is withheld',
+    ),
   unexplained: z
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
     .describe(

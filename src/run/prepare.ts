@@ -178,6 +178,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     principles: principles.principles.map(({ text: _, ...file }) => file),
     setup,
     setupChanges: changes,
+    acceptSecrets: settings.acceptSecrets,
     verify,
     verifyBaseline,
     includeForeign: settings.includeForeign,
@@ -257,6 +258,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     verified: 0,
     preexisting: 0,
     ifNoChanges: 'ok',
+    withheld: null,
     publishFailure: null,
     forbiddenPaths: [],
   } as const;

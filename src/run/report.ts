@@ -5,6 +5,7 @@ import type { RunStarted } from '../domain/events.ts';
 import { figure } from '../domain/figure.ts';
 import { type ChangedFile, count, type RunOutcome, type RunResult } from '../domain/outcome.ts';
 import { FLAGS, type Flag } from '../domain/second-look.ts';
+import type { FoundSecret } from '../domain/secret-scan.ts';
 import type { RunState } from '../domain/state.ts';
 import { judgeReports } from '../domain/verify-baseline.ts';
 
@@ -31,6 +32,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     changedFiles: [],
     provenance: null,
     flags: [],
+    secrets: [],
     unexplained: [],
     putBack: [],
     ignoredFiles: [],
@@ -97,6 +99,16 @@ export function putBackWarnings({ putBack, stuck }: RunState): string[] {
     ...(paths.length > 0 ? [`Commands changed what may not change; put back: ${names}${more}.`] : []),
     ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
   ];
+}
+
+/** Why a patch that adds these is withheld; null when there are none. */
+export function withheldReason(secrets: readonly FoundSecret[]): string | null {
+  if (secrets.length === 0) return null;
+  const places = secrets
+    .slice(0, 5)
+    .map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
+  const more = secrets.length > 5 ? ` and ${count(secrets.length - 5, 'more place')}` : '';
+  return `The patch is withheld, since it would add a secret: ${places.join(', ')}${more}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
 }
 
 /** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */

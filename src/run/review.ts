@@ -3,7 +3,8 @@
 import { readBlobs } from '../adapters/workspace/blobs.ts';
 import type { FileState, PathChange } from '../domain/change.ts';
 import type { ChangedFile } from '../domain/outcome.ts';
-import { type Flag, flagsOf } from '../domain/second-look.ts';
+import { type Flag, flagsOf, type ReviewedFile } from '../domain/second-look.ts';
+import { addedSecrets, type FindKnown, type FoundSecret } from '../domain/secret-scan.ts';
 
 export interface PatchContents {
   readonly files: readonly ChangedFile[];
@@ -13,27 +14,33 @@ export interface PatchContents {
   readonly shadowGit: string;
   /** Paths of the principles that the model was given. */
   readonly principles: readonly string[];
+  readonly findKnown: FindKnown;
 }
 
 export interface Review {
   readonly flags: readonly Flag[];
+  readonly secrets: readonly FoundSecret[];
 }
 
 /** Bytes that are read at once. */
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of one state that flags are looked for in. */
-const MAX_FLAGGED_BYTES = 1024 * 1024;
+/** Bytes of one state that is looked through; what nobody has looked through is not published unless that is accepted. */
+const MAX_STATE_BYTES = 64 * 1024 * 1024;
 
-export async function reviewPatch({ shadowGit, principles, ...patch }: PatchContents): Promise<Review> {
+export async function reviewPatch(contents: PatchContents): Promise<Review> {
+  const { shadowGit, principles, findKnown } = contents;
   const flags: Flag[] = [];
-  for (const batch of batchesOf(sidesOf(patch))) {
-    const ids = batch.flatMap(({ before, after }) => [before, after].flatMap((state) => blobOf(state) ?? []));
+  const secrets: FoundSecret[] = [];
+  for (const batch of batchesOf(sidesOf(contents))) {
+    const ids = batch.flatMap(({ before, after }) =>
+      [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
+    );
     const blobs = await readBlobs(shadowGit, [...new Set(ids)]);
     const textOf = (state: FileState | null) => {
       const blob = blobOf(state);
       if (blob === null) return '';
-      return state && state.size <= MAX_FLAGGED_BYTES ? (blobs.get(blob)?.toString('utf8') ?? null) : null;
+      return blobs.get(blob)?.toString('utf8') ?? null;
     };
     const files = batch.map((side) => ({
       ...side,
@@ -41,8 +48,22 @@ export async function reviewPatch({ shadowGit, principles, ...patch }: PatchCont
       textAfter: textOf(side.after),
     }));
     flags.push(...flagsOf(files, principles));
+    for (const file of files) secrets.push(...secretsOf(file, findKnown));
   }
-  return { flags };
+  return { flags, secrets };
+}
+
+function secretsOf(
+  { path, after, textBefore, textAfter }: ReviewedFile,
+  findKnown: FindKnown,
+): FoundSecret[] {
+  if (textAfter === null)
+    return [{ path, line: 0, what: isTooLarge(after) ? 'too large to be looked through' : 'cannot be read' }];
+  return addedSecrets({ path, before: textBefore ?? '', after: textAfter }, findKnown);
+}
+
+function isTooLarge(state: FileState | null): boolean {
+  return state !== null && state.size > MAX_STATE_BYTES;
 }
 
 interface Side {

@@ -1,22 +1,34 @@
-/** What the result says of the contents of a patch. */
+/** What the result says of the contents of a patch, and whether they may be published. */
 
+import { pathMatcher } from '../adapters/inputs/path-policy.ts';
 import type { PathChange } from '../domain/change.ts';
+import type { RunResult } from '../domain/outcome.ts';
 import type { ProvenPatch } from '../ports.ts';
 import type { Ready } from './prepare.ts';
-import type { Review } from './review.ts';
+import { withheldReason } from './report.ts';
+import type { Session } from './session.ts';
 
-/** Null without a patch. What does the work is loaded late, since an empty patch needs none of it. */
+export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
+  /** Null when the patch may be published. */
+  readonly withheld: string | null;
+}
+
+/** What does the work is loaded late, since an empty patch needs none of it. */
 export async function reviewedPart(
+  { findKnown }: Session,
   { directory, start }: Ready,
-  net: readonly PathChange[],
-  patch: ProvenPatch | null,
-): Promise<Review | null> {
-  if (patch === null || patch.files.length === 0) return null;
+  { net, patch }: { net: readonly PathChange[]; patch: ProvenPatch | null },
+): Promise<ReviewedPart> {
+  if (patch === null || patch.files.length === 0) return { flags: [], secrets: [], withheld: null };
   const { reviewPatch } = await import('./review.ts');
-  return reviewPatch({
+  const { flags, secrets } = await reviewPatch({
     files: patch.files,
     net,
     shadowGit: directory.shadowGit,
     principles: start.principles.map(({ path }) => path),
+    findKnown,
   });
+  const isAccepted = pathMatcher(start.acceptSecrets);
+  const withheld = withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  return { flags: [...flags], secrets: [...secrets], withheld };
 }

@@ -18,8 +18,9 @@ import type { Settings } from '../config.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
+import { knownSecretFinder, openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
 import { isSecretName } from '../domain/secret-name.ts';
+import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 
@@ -58,6 +59,7 @@ export class Session {
   readonly runId: string;
   readonly startedAt: number;
   readonly redact: Redact;
+  readonly findKnown: FindKnown;
   readonly progress: Progress;
   /** Aborted by a signal or the deadline. */
   readonly interrupt: AbortSignal;
@@ -79,6 +81,7 @@ export class Session {
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
     const secrets = secretsOf(input);
     this.redact = redactorFor(secrets);
+    this.findKnown = knownSecretFinder(secrets);
     this.progress = new Progress({
       stderr,
       redact: this.redact,

@@ -9,6 +9,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   verified: 1,
   preexisting: 0,
   ifNoChanges: 'ok',
+  withheld: null,
   publishFailure: null,
   forbiddenPaths: [],
   ...more,

@@ -175,13 +175,6 @@ test('the key and other secrets of the environment are kept out of every file an
   expect(JSON.stringify(run.server.requests.at(-1)?.body)).toContain('***');
 });
 
-test('a secret in a changed file is in the patch as it is in the file', async () => {
-  const repository = await repositoryOf();
-  const turns = [command(`echo "$(printf correct-horse)-battery" > a.txt`), done];
-  const run = await scriptedRun({ repository, turns, env: { NPM_TOKEN: 'correct-horse-battery' } });
-  expect(run.patch).toContain('+correct-horse-battery\n');
-});
-
 test('a folder of the plan’s protect list covers all below it', async () => {
   const plans = await makeRepository({ 'plan.md': '---\nprotect: [.github]\n---\nDo it.\n' });
   const turns = [{ calls: [call('write_file', { path: '.github/workflows/ci.yml', content: 'x' })] }, done];

@@ -27,6 +27,7 @@ export const started: RunStarted = {
   base: { commit: null, tree: 't0', branch: 'main', dirty: false, objectFormat: 'sha1' },
   plan: { title: 'p', sha256: 'x', allow: [], protect: [] },
   paths: { allow: [], protect: [] },
+  acceptSecrets: [],
   principles: [],
   setup: [],
   setupChanges: [],

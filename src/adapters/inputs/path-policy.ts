@@ -10,14 +10,15 @@ import type { PathRules } from '../../domain/plan.ts';
  */
 export function pathPolicy(...rules: readonly PathRules[]): (path: string) => boolean {
   const judges = rules.map(({ allow, protect }) => {
-    const allowed = matcher(allow);
-    const isProtected = matcher(protect);
+    const allowed = pathMatcher(allow);
+    const isProtected = pathMatcher(protect);
     return (path: string) => (allow.length === 0 || allowed(path)) && !isProtected(path);
   });
   return (path) => judges.every((permits) => permits(path));
 }
 
-function matcher(globs: readonly string[]): (path: string) => boolean {
+/** True for a path that one of the globs names, by the same rules. */
+export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
   if (globs.length === 0) return () => false;
   // A name may hold newlines, and `**` stands for those too.
   return picomatch(globs.flatMap(withAllBelow), { dot: true, nonegate: true, flags: 's' });

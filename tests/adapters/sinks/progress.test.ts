@@ -127,12 +127,12 @@ test('quiet leaves warnings and the last line', () => {
 describe('the text of the model', () => {
   test('is printed as it arrives, behind a mark, and other lines begin on their own', () => {
     const { text, printed, progress, accept } = open({ verbose: true });
-    text('Look');
-    expect(printed()).toBe('  │ Look');
+    text('I am look');
+    expect(printed()).toBe('  │ I am ');
     text('ing.\n');
-    expect(printed()).toBe('ing.\n');
-    text('\nNow');
-    expect(printed()).toBe('  │ \n  │ Now');
+    expect(printed()).toBe('looking.\n');
+    text('\nNow ');
+    expect(printed()).toBe('  │ \n  │ Now ');
     progress.note('retry');
     expect(printed()).toBe('\nretry\n');
     text('Again.');

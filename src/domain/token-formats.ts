@@ -1,0 +1,116 @@
+/**
+ * Forms that tokens of well-known services have, for secrets that nobody has named. Only forms that can be told from other
+ * text by themselves are here; what needs its surroundings to be recognised is left to scanners of whole repositories.
+ *
+ * Sources: the rules of gitleaks 8.28 (config/gitleaks.toml, MIT), GitHub's list of supported secret scanning patterns,
+ * and for `ghs_` the tokens that carry a JWT (2026), which have no fixed length.
+ */
+
+interface TokenFormat {
+  /** What people call it. */
+  readonly name: string;
+  /** Every token holds this text, or comes after it: the cheap look before the dear one. */
+  readonly mark: string;
+  readonly pattern: RegExp;
+}
+
+const FORMATS: readonly TokenFormat[] = [
+  { name: 'GitHub token', mark: 'ghp_', pattern: /ghp_[A-Za-z0-9]{36,255}/g },
+  { name: 'GitHub token', mark: 'gho_', pattern: /gho_[A-Za-z0-9]{36,255}/g },
+  { name: 'GitHub token', mark: 'ghu_', pattern: /ghu_[A-Za-z0-9]{36,255}/g },
+  { name: 'GitHub token', mark: 'ghr_', pattern: /ghr_[A-Za-z0-9]{36,255}/g },
+  { name: 'GitHub token', mark: 'ghs_', pattern: /ghs_[A-Za-z0-9._-]{36,}/g },
+  {
+    name: 'GitHub token',
+    mark: 'github_pat_',
+    pattern: /github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}/g,
+  },
+  {
+    name: 'GitLab token',
+    mark: 'gl',
+    pattern: /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt|oas)-[A-Za-z0-9._-]{20,}/g,
+  },
+  {
+    name: 'Anthropic API key',
+    mark: 'sk-ant-',
+    pattern: /sk-ant-(?:api|admin|oat|ort|sid)[0-9]{2}-[A-Za-z0-9_-]{80,}/g,
+  },
+  {
+    name: 'OpenAI API key',
+    mark: 'T3BlbkFJ',
+    pattern: /\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,100}T3BlbkFJ[A-Za-z0-9_-]{20,100}/g,
+  },
+  { name: 'Hugging Face token', mark: 'hf_', pattern: /\bhf_[A-Za-z]{34}/g },
+  { name: 'AWS access key id', mark: 'AKIA', pattern: /\bAKIA[A-Z2-7]{16}\b/g },
+  { name: 'AWS access key id', mark: 'ASIA', pattern: /\bASIA[A-Z2-7]{16}\b/g },
+  {
+    name: 'AWS secret access key',
+    mark: 'aws_secret_access_key',
+    pattern: /(?<=aws_secret_access_key["']?\s{0,5}[:=]\s{0,5}["']?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g,
+  },
+  {
+    name: 'AWS secret access key',
+    mark: 'AWS_SECRET_ACCESS_KEY',
+    pattern: /(?<=AWS_SECRET_ACCESS_KEY["']?\s{0,5}[:=]\s{0,5}["']?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/g,
+  },
+  { name: 'Google API key', mark: 'AIza', pattern: /AIza[A-Za-z0-9_-]{35}/g },
+  { name: 'Google OAuth secret', mark: 'GOCSPX-', pattern: /GOCSPX-[A-Za-z0-9_-]{28}/g },
+  { name: 'Google OAuth token', mark: 'ya29.', pattern: /\bya29\.[A-Za-z0-9_-]{50,}/g },
+  { name: 'Azure storage key', mark: 'AccountKey=', pattern: /(?<=AccountKey=)[A-Za-z0-9/+]{86}==/g },
+  {
+    name: 'Slack token',
+    mark: 'xox',
+    pattern: /\bxox[abeoprs]-(?:[0-9]{10,13}-){1,3}[A-Za-z0-9-]{20,}/g,
+  },
+  { name: 'Slack token', mark: 'xapp-', pattern: /\bxapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-z0-9]+/g },
+  {
+    name: 'Slack webhook',
+    mark: 'hooks.slack.com/',
+    pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/[A-Za-z0-9+/]{43,56}/g,
+  },
+  { name: 'Stripe key', mark: 'k_live_', pattern: /\b[sr]k_live_[A-Za-z0-9]{16,}/g },
+  { name: 'npm token', mark: 'npm_', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g },
+  { name: 'PyPI token', mark: 'pypi-AgEIcHlwaS5vcmc', pattern: /pypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}/g },
+  { name: 'RubyGems key', mark: 'rubygems_', pattern: /rubygems_[a-f0-9]{48}/g },
+  { name: 'Docker Hub token', mark: 'dckr_pat_', pattern: /dckr_pat_[A-Za-z0-9_-]{27}/g },
+  { name: 'SendGrid key', mark: 'SG.', pattern: /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/g },
+  { name: 'DigitalOcean token', mark: '_v1_', pattern: /\bdo[opr]_v1_[a-f0-9]{64}/g },
+  { name: 'Vault token', mark: 'hvs.', pattern: /\bhvs\.[A-Za-z0-9_-]{90,}/g },
+];
+
+/** The head of a key in PEM or OpenPGP armour, after which its lines follow. */
+const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
+
+/** Fewer different characters than these make a placeholder, such as `ghp_xxxxxxxx…`. */
+const MIN_DIFFERENT = 8;
+
+/** Something in the form of a secret: what it is called, and where in the text it stands. */
+export interface FoundToken {
+  readonly name: string;
+  readonly index: number;
+}
+
+/** Tokens and heads of private keys. Placeholders and the examples of documentations are none. */
+export function tokensIn(text: string): FoundToken[] {
+  const tokens = FORMATS.filter(({ mark }) => text.includes(mark)).flatMap(({ name, pattern }) =>
+    [...text.matchAll(pattern)].flatMap(({ 0: token, index }) =>
+      isPlaceholder(token) ? [] : [{ name, index }],
+    ),
+  );
+  const keys = [...text.matchAll(PRIVATE_KEY)].map(({ index }) => ({ name: 'private key', index }));
+  return [...tokens, ...keys].sort((a, b) => a.index - b.index);
+}
+
+/** The text with every token replaced; heads of private keys stay, since they are no secret. */
+export function withoutTokens(text: string, replacement: string): string {
+  let rest = text;
+  for (const { mark, pattern } of FORMATS) {
+    if (rest.includes(mark))
+      rest = rest.replace(pattern, (token) => (isPlaceholder(token) ? token : replacement));
+  }
+  return rest;
+}
+
+function isPlaceholder(token: string): boolean {
+  return token.endsWith('EXAMPLE') || new Set(token.slice(-30)).size < MIN_DIFFERENT;
+}
