@@ -7,7 +7,9 @@ import { readPatch } from './adapters/storage/read-patch.ts';
 import { describeCall } from './domain/describe-call.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
+import { type Redact, redactedJson, redactedStrings } from './domain/redact.ts';
 import { advance, startOf } from './domain/state.ts';
+import { inertJson } from './domain/terminal-text.ts';
 import { blameText } from './run/blame-text.ts';
 import { type AttributedPatchFile, attributePatch } from './run/provenance.ts';
 
@@ -17,6 +19,7 @@ export interface BlameInput {
   /** A file or folder of the patch; null for all of it. */
   readonly path: string | null;
   readonly json: boolean;
+  readonly redact: Redact;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Prints the document on stdout, and resolves when it is on its way. */
@@ -50,10 +53,10 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
       `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${names.length === 0 ? 'nothing' : names.join(', ')}${patched.files.length > 5 ? ', …' : ''}.`,
     );
   }
-  const calls = callsIn(journal.events);
+  const calls = callsIn(journal.events, input.redact);
   const told = input.json
-    ? blameJson(started.runId, files)
-    : blameText(files, { history: ledger.history, calls });
+    ? blameJson(started.runId, files, input.redact)
+    : blameText(files, { history: ledger.history, calls, redact: input.redact });
   await input.print(told);
   return outcome('done', 0, `${count(files.length, 'file')} of the patch attributed.`);
 }
@@ -64,15 +67,17 @@ function isAt(path: string | undefined, wanted: string | null): boolean {
 }
 
 /** `run_command npm test` by the call's id. */
-function callsIn(events: readonly RunEvent[]): Map<string, string> {
+function callsIn(events: readonly RunEvent[], redact: Redact): Map<string, string> {
   return new Map(
     events.flatMap((event) =>
-      event.type === 'tool.started' ? [[event.call.id, describeCall(event.call.name, event.call.input)]] : [],
+      event.type === 'tool.started'
+        ? [[event.call.id, describeCall(event.call.name, redactedStrings(event.call.input, redact))]]
+        : [],
     ),
   );
 }
 
-function blameJson(runId: string, files: readonly AttributedPatchFile[]): string {
+function blameJson(runId: string, files: readonly AttributedPatchFile[], redact: Redact): string {
   const told = files.map(({ file, sources, hunks, cut }) => ({
     ...file,
     sources,
@@ -83,5 +88,5 @@ function blameJson(runId: string, files: readonly AttributedPatchFile[]): string
       })) ?? null,
     cut,
   }));
-  return `${JSON.stringify({ version: 1, runId, files: told }, null, 2)}\n`;
+  return `${inertJson(redactedJson({ version: 1, runId, files: told }, redact, 2))}\n`;
 }

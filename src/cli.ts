@@ -12,12 +12,13 @@ import type { Edge } from './cli/edge.ts';
 import type { Interruption } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
-import { redactorFor } from './domain/redact.ts';
+import { redactorFor, secretsAmong } from './domain/redact.ts';
 import { isSecretName } from './domain/secret-name.ts';
+import { oneLine, prefixed } from './domain/terminal-text.ts';
 import { finalLine, refusedResult } from './run/report.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
-const secrets = [process.env.ANTHROPIC_API_KEY ?? ''];
+const secrets = secretsAmong(process.env);
 
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
@@ -66,6 +67,7 @@ function edgeOfProcess(interrupt: AbortSignal): Edge {
     now: steadyNow,
     version: manifest.version,
     hide: (secret) => secrets.push(secret),
+    redact: (text) => redactorFor(secrets)(text),
   };
 }
 
@@ -108,7 +110,7 @@ function crash(error: unknown): never {
     );
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
-  process.stderr.write(`${redactorFor(secrets)(stack)}\n`);
+  process.stderr.write(`${prefixed(redactorFor(secrets)(stack), '  ')}\n`);
   process.exit(
     conclude(internalError(`This is a bug of patchsmith; please report it ${where}, with the lines above.`)),
   );
@@ -116,11 +118,11 @@ function crash(error: unknown): never {
 
 /** The last line on stderr is the outcome, whatever happens. */
 function conclude(outcome: RunOutcome): number {
-  process.stderr.write(`${printable(redactorFor(secrets)(finalLine(outcome)))}\n`);
+  process.stderr.write(`${printable(finalLine(outcome))}\n`);
   return outcome.exitCode;
 }
 
-/** On one line and without characters that steer a terminal: a problem can quote a hostile file. */
+/** A problem can quote a hostile file. */
 function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+/g, ' ');
+  return oneLine(redactorFor(secrets)(text), 4_000);
 }

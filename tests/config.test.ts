@@ -27,6 +27,9 @@ test('without any source every setting has its documented default', () => {
     message: null,
     principles: null,
     verify: [],
+    allow: [],
+    protect: [],
+    acceptSecrets: [],
     verifyBaseline: false,
     includeForeign: false,
     ifNoChanges: 'ok',
@@ -251,6 +254,7 @@ describe('a project file', () => {
   test('what is refused to it includes every place, the provider, the address and the task', () => {
     const refused = settingEntries().flatMap((entry) => (entry.file === 'refused' ? [entry.flag] : []));
     expect(refused.sort()).toEqual([
+      'accept-secrets',
       'base-url',
       'include-foreign',
       'log-level',

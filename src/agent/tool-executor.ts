@@ -8,7 +8,7 @@ import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
 import { figure } from '../domain/figure.ts';
-import type { Redact } from '../domain/redact.ts';
+import { type Redact, redactedExcerpt } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
@@ -175,7 +175,7 @@ export class ToolExecutor {
       const text = result.verdict === 'done' ? 'Work ended.' : 'Work ended as blocked.';
       return { status: 'finished', verdict: result.verdict, summary: redact(result.summary), text };
     }
-    const output = redactExcerpt(result.output, redact);
+    const output = redactedExcerpt(result.output, redact);
     const shown = cutTo(output, maxOutputChars);
     const text = shown.omitted === 0 ? shown.head : withNotice(shown, tool, result.next);
     const said = text.trim() === '' ? '(no output)' : text;
@@ -262,10 +262,6 @@ function crashed(error: unknown): ToolResult {
     'crashed',
     `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,
   );
-}
-
-function redactExcerpt(excerpt: Excerpt, redact: Redact): Excerpt {
-  return { head: redact(excerpt.head), omitted: excerpt.omitted, tail: redact(excerpt.tail) };
 }
 
 function withNotice(shown: Excerpt, tool: string, next: NextCall | undefined): string {

@@ -3,7 +3,7 @@
 import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { CommandReport, RunAction } from '../domain/events.ts';
 import { cutTo, excerptLength } from '../domain/excerpt.ts';
-import type { Redact } from '../domain/redact.ts';
+import { type Redact, redactedExcerpt } from '../domain/redact.ts';
 import type { Sandbox, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
@@ -52,10 +52,11 @@ export async function runCommands(
   const reports: CommandReport[] = [];
   for (const command of commands) {
     const { end, output } = await sandbox.run({ script: command, timeoutMs, signal });
-    const shown = cutTo(output, REPORT_CHARS);
+    const clean = redactedExcerpt(output, redact);
+    const shown = cutTo(clean, REPORT_CHARS);
     const gap =
       shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
-    reports.push({ command, end, output: redact(`${shown.head}${gap}${shown.tail}`) });
+    reports.push({ command, end, output: `${shown.head}${gap}${shown.tail}` });
     if (end.interrupted) break;
   }
   return reports;

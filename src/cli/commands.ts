@@ -174,7 +174,7 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
 async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
-  const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
   const outcome = await undoRun({
     run: operands[0] ?? '',
     repo: read.settings.repo,
@@ -212,12 +212,13 @@ async function startBlame(edge: Edge, { operands, flags, problems }: Given): Pro
     run: operands[0] ?? '',
     path: operands[1] ?? null,
     json: flags.output === 'json',
+    redact: edge.redact,
     cwd: edge.cwd,
     env: withoutKey(edge.env),
     // A reader that has gone away has wanted no more.
     print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
   });
-  edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
   return { status: 'told', outcome };
 }
 

@@ -17,6 +17,8 @@ export interface Edge {
   readonly version: string;
   /** Keeps a value out of what the process prints should it crash. */
   hide(secret: string): void;
+  /** Leaves out the secrets of the environment, and what was hidden. */
+  redact(text: string): string;
 }
 
 /** `told` has printed its last line; `refused` has done nothing, for these reasons. */

@@ -1,5 +1,7 @@
 /** Keeps secret values out of everything that is written, logged or sent to the model. */
 
+import { isSecretName } from './secret-name.ts';
+import type { Excerpt } from './excerpt.ts';
 import { withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text. */
@@ -12,6 +14,17 @@ const HIDDEN = '***';
  * a well-known token.
  */
 export type Redact = (text: string) => string;
+
+/** A password in an address. */
+const PASSWORD = /:\/\/[^/\s:@]*:([^/\s@]+)@/g;
+
+/** The secrets of an environment: values of variables that are named so, and passwords in addresses. */
+export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => [
+    ...(isSecretName(name) ? [value] : []),
+    ...[...value.matchAll(PASSWORD)].map(([, password = '']) => password),
+  ]);
+}
 
 /** A multi-line secret is also known line by line. Values under 8 characters are not redacted. */
 export function redactorFor(secrets: readonly string[]): Redact {
@@ -40,6 +53,20 @@ export function openEndOf(secrets: readonly string[]): (text: string) => number 
 }
 
 /**
+ * An excerpt without secrets, to be made before it is cut further. Where something has been cut out already, the words at
+ * the cut go too, since they may be the halves of a secret.
+ */
+export function redactedExcerpt({ head, omitted, tail }: Excerpt, redact: Redact): Excerpt {
+  const last = omitted > 0 ? (/\S{0,1024}$/.exec(head.slice(-1024))?.[0].length ?? 0) : 0;
+  const first = omitted > 0 ? (/^\S{0,1024}/.exec(tail)?.[0].length ?? 0) : 0;
+  return {
+    head: redact(head.slice(0, head.length - last)),
+    omitted: omitted + last + first,
+    tail: redact(tail.slice(first)),
+  };
+}
+
+/**
  * JSON in which every string, names of fields included, has been redacted before it was written: numbers and structure
  * stay whole, whatever the secrets are.
  */
@@ -48,7 +75,7 @@ export function redactedJson(value: unknown, redact: Redact, indent?: number): s
 }
 
 /** The same value where nothing was to be redacted, else a copy. */
-function redactedStrings(value: unknown, redact: Redact): unknown {
+export function redactedStrings(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {

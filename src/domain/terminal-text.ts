@@ -1,11 +1,15 @@
 /** Makes text from outside safe to print on a terminal and in a CI log. */
 
-/** Everything that can move a cursor, start a line or hide text; tabs are kept. */
-const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** Everything that can move a cursor, start a line, turn the direction of reading or hide text; tabs are kept. */
+const CONTROL =
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** What CI runners obey anywhere in a line: `##[error]`, `##vso[task.setvariable]`, `##teamcity[…]`. */
+const COMMAND_MARK = /##(?=[\w.-]*\[)/g;
 
 /** A part of a line: control characters become spaces, and what a CI runner obeys anywhere in a line loses its meaning. */
 export function withinLine(text: string): string {
-  return text.replace(CONTROL, ' ').replaceAll('##[', '# #[');
+  return text.replace(CONTROL, ' ').replace(COMMAND_MARK, '# #');
 }
 
 /** One whole line of text: also what a CI runner obeys at the start of a line loses its meaning. */
@@ -19,7 +23,7 @@ export function oneLine(text: string, maxLength = 200): string {
  * the half of a line ending or of the mark of a workflow command.
  */
 export function openMark(text: string): number {
-  return /(?:\r|##?)?$/.exec(text)?.[0].length ?? 0;
+  return /(?:\r|##?[\w.-]{0,64}|[\ud800-\udbff])?$/.exec(text)?.[0].length ?? 0;
 }
 
 /** Many lines, each behind `prefix`, so that none of them starts a log line. */
@@ -28,4 +32,21 @@ export function prefixed(text: string, prefix: string): string {
     .split(/\r\n|\n|\r/)
     .map((line) => `${prefix}${oneLine(line, 2_000)}`)
     .join('\n');
+}
+
+/** The same JSON, with some characters written in another way: a log shows documents for machines too. */
+export function inertJson(json: string): string {
+  return json
+    .replace(CONTROL_IN_JSON, (found) =>
+      Array.from({ length: found.length }, (_, at) => escaped(found, at)).join(''),
+    )
+    .replace(COMMAND_MARK, '\\u0023#');
+}
+
+/** What JSON leaves as it is of the characters above. */
+const CONTROL_IN_JSON =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+function escaped(text: string, at: number): string {
+  return `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
 }

@@ -3,6 +3,7 @@
 import { lineText } from '../adapters/diffs/patch-files.ts';
 import type { CodeChange } from '../domain/change.ts';
 import { type Origin, originOf } from '../domain/provenance.ts';
+import type { Redact } from '../domain/redact.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import type { AttributedPatchFile } from './provenance.ts';
 import { fileLine } from './report.ts';
@@ -12,10 +13,14 @@ export interface RecordedWork {
   readonly history: readonly CodeChange[];
   /** What each call was, in words, by its id. */
   readonly calls: ReadonlyMap<string, string>;
+  readonly redact: Redact;
 }
 
 /** Empty when no file is given. */
-export function blameText(files: readonly AttributedPatchFile[], { history, calls }: RecordedWork): string {
+export function blameText(
+  files: readonly AttributedPatchFile[],
+  { history, calls, redact }: RecordedWork,
+): string {
   const numbers = numbered(files, history);
   const numbersOf = (origins: readonly Origin[]) =>
     origins.map((origin) => numbers.get(JSON.stringify(origin))?.number ?? 0).join(',');
@@ -28,13 +33,13 @@ export function blameText(files: readonly AttributedPatchFile[], { history, call
   );
   const parts = files.map((file) => {
     const { hunks, sources, cut } = file;
-    const lines = [`${oneLine(fileLine(file.file), 1_000)}  [${numbersOf(sources)}]`];
+    const lines = [`${oneLine(redact(fileLine(file.file)), 1_000)}  [${numbersOf(sources)}]`];
     if (cut !== null) lines.push(`  ${cut}`);
     for (const hunk of hunks ?? []) {
       const { oldStart, oldLines, newStart, newLines } = hunk;
       lines.push(`  @@ -${oldStart},${oldLines} +${newStart},${newLines} @@  [${numbersOf(hunk.sources)}]`);
       for (const { sign, text, sources } of hunk.lines) {
-        lines.push(`  ${numbersOf(sources).padStart(width)} ${sign}${shown(text)}`);
+        lines.push(`  ${numbersOf(sources).padStart(width)} ${sign}${shown(text, redact)}`);
       }
     }
     return lines.join('\n');
@@ -43,9 +48,9 @@ export function blameText(files: readonly AttributedPatchFile[], { history, call
 }
 
 /** A line as it is printed; a line ending of CR and LF shows, since it may be all that has changed. */
-function shown(text: string): string {
+function shown(text: string, redact: Redact): string {
   const [, line = '', cr] = /^(.*?)(\r?)$/s.exec(text) ?? [];
-  return `${oneLine(lineText(line), 2_000)}${cr ? '^M' : ''}`;
+  return `${oneLine(redact(lineText(line)), 2_000)}${cr ? '^M' : ''}`;
 }
 
 /** Every change that made something, in the order of the run. */
@@ -70,7 +75,8 @@ function legendOf(number: number, origin: Origin, calls: ReadonlyMap<string, str
   switch (origin.by) {
     case 'tool':
       return origin.calls.map(
-        (call) => `${at}turn ${origin.iteration}  ${calls.get(call) ?? origin.tool}  (${oneLine(call)})`,
+        (call) =>
+          `${at}turn ${origin.iteration}  ${calls.get(call) ?? oneLine(origin.tool)}  (${oneLine(call)})`,
       );
     case 'outside':
       return [`${at}turn ${origin.iteration}  something outside the run`];

@@ -18,8 +18,7 @@ import type { Settings } from '../config.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { knownSecretFinder, openEndOf, type Redact, redactorFor } from '../domain/redact.ts';
-import { isSecretName } from '../domain/secret-name.ts';
+import { knownSecretFinder, openEndOf, type Redact, redactorFor, secretsAmong } from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
@@ -79,7 +78,8 @@ export class Session {
     this.startedAt = now();
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
-    const secrets = secretsOf(input);
+    const known = secretsAmong(input.env);
+    const secrets = input.apiKey === null ? known : [input.apiKey, ...known];
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);
     this.progress = new Progress({
@@ -188,13 +188,6 @@ export class Session {
 /** `path` as seen from `cwd`. */
 export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
-}
-
-function secretsOf({ apiKey, env }: RunInput): string[] {
-  const fromEnvironment = Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && isSecretName(name) ? [value] : [],
-  );
-  return apiKey === null ? fromEnvironment : [apiKey, ...fromEnvironment];
 }
 
 function limitsOf(settings: Settings): Limits {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { knownSecretFinder, openEndOf, redactedJson, redactorFor } from '../../src/domain/redact.ts';
+import {
+  knownSecretFinder,
+  openEndOf,
+  redactedExcerpt,
+  redactedJson,
+  redactorFor,
+  secretsAmong,
+} from '../../src/domain/redact.ts';
 
 const secret = 'sk-ant-"quoted"/secret+value';
 const redact = redactorFor([secret, 'short']);
@@ -107,6 +114,33 @@ describe('what is no known secret', () => {
     const block = wrapped(Buffer.from('nothing of interest '.repeat(20)).toString('base64'), 76);
     expect(redact(block)).toBe(block);
   });
+});
+
+test('of an excerpt the words at the cut go, which may be the halves of a secret', () => {
+  for (const cut of [1, 5, secret.length - 1, secret.length]) {
+    const excerpt = {
+      head: `a ${secret} b ${secret.slice(0, cut)}`,
+      omitted: 10,
+      tail: `${secret.slice(cut)} c`,
+    };
+    const { head, omitted, tail } = redactedExcerpt(excerpt, redact);
+    expect([head, omitted, tail]).toEqual(['a *** b ', 10 + secret.length, ' c']);
+  }
+  const whole = { head: `a ${secret.slice(0, 9)}`, omitted: 0, tail: '' };
+  expect(redactedExcerpt(whole, redact)).toEqual(whole);
+});
+
+test('the secrets of an environment are values whose names say so, and passwords in addresses', () => {
+  const env = {
+    NPM_TOKEN: 'a',
+    MY_PAT: 'b',
+    DATABASE_URL: 'postgres://me:hunter2-hunter2@host/db',
+    HTTPS_PROXY: 'http://host:8080/',
+    PATCHSMITH_MAX_TOKENS: '5',
+    PATH: '/bin',
+    EMPTY_KEY: undefined,
+  };
+  expect(secretsAmong(env)).toEqual(['a', 'b', 'hunter2-hunter2', '']);
 });
 
 describe('text that goes on', () => {

@@ -34,7 +34,7 @@ test('changes are numbered in the order of the run, whatever the order of their 
     ['e', 'edit_file b.txt'],
     ['c', 'run_command ls'],
   ]);
-  expect(blameText(files, { history, calls })).toBe(`[1]  turn 1  edit_file b.txt  (e)
+  expect(blameText(files, { history, calls, redact: (text) => text })).toBe(`[1]  turn 1  edit_file b.txt  (e)
 [2]  turn 1  run_command ls  (c)
 [2]  turn 1  run_command  (d)
 

@@ -4,15 +4,16 @@ import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/events.ts';
 import type { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
+import { inertJson } from '../../domain/terminal-text.ts';
 import type { EventSink } from '../../ports.ts';
 
 export function createEventStream(stdout: Writable, redact: Redact): EventSink {
   return {
     accept(event: RunEvent): void {
-      stdout.write(`${redactedJson(event, redact)}\n`);
+      stdout.write(`${inertJson(redactedJson(event, redact))}\n`);
     },
     close(result: RunResult): void {
-      stdout.write(`${redactedJson({ type: 'result', ...result }, redact)}\n`);
+      stdout.write(`${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`);
     },
   };
 }

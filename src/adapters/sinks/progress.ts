@@ -1,10 +1,11 @@
 /** What a person sees on stderr while the run goes on. */
 
 import type { Writable } from 'node:stream';
+import type { ToolCall } from '../../domain/conversation.ts';
 import { describeCall } from '../../domain/describe-call.ts';
 import type { CommandReport, RunEvent } from '../../domain/events.ts';
 import { count, type RunResult } from '../../domain/outcome.ts';
-import type { Redact } from '../../domain/redact.ts';
+import { type Redact, redactedStrings } from '../../domain/redact.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/terminal-text.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
 import { judgeReports } from '../../domain/verify-baseline.ts';
@@ -41,17 +42,17 @@ export class Progress implements EventSink {
 
   /** A line about the run itself; left out with `quiet`. */
   note(line: string): void {
-    if (!this.#options.quiet) this.#print(oneLine(line, 1_000));
+    if (!this.#options.quiet) this.#print(oneLine(this.#options.redact(line), 1_000));
   }
 
   /** A line that people must see. */
   warn(line: string): void {
-    this.#print(`warning: ${oneLine(line, 2_000)}`);
+    this.#print(`warning: ${oneLine(this.#options.redact(line), 2_000)}`);
   }
 
   /** The last line of every run, however it ended. */
   final(line: string): void {
-    this.#print(oneLine(line, 4_000));
+    this.#print(oneLine(this.#options.redact(line), 4_000));
   }
 
   onTurnProgress(progress: TurnProgress): void {
@@ -91,7 +92,7 @@ export class Progress implements EventSink {
         this.#endStream();
         return;
       case 'tool.started':
-        this.#started.set(event.call.id, describeCall(event.call.name, event.call.input));
+        this.#started.set(event.call.id, this.#describe(event.call));
         return;
       case 'tool.completed': {
         const { outcome } = event;
@@ -117,7 +118,7 @@ export class Progress implements EventSink {
             `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`,
           );
           if (!asBefore && !succeeded(end) && output.trim() !== '' && !this.#options.quiet)
-            this.#print(prefixed(lastLines(output, 20), '    | '));
+            this.#print(prefixed(lastLines(this.#options.redact(output), 20), '    | '));
         }
         return;
       case 'warning.raised':
@@ -169,9 +170,14 @@ export class Progress implements EventSink {
     this.#atLineStart = true;
   }
 
+  /** A secret is hidden before a text is cut, since half of it would not be known. */
+  #describe({ name, input }: ToolCall): string {
+    return describeCall(name, redactedStrings(input, this.#options.redact));
+  }
+
   #print(line: string): void {
     this.#endStream();
-    this.#options.stderr.write(`${this.#options.redact(line)}\n`);
+    this.#options.stderr.write(`${line}\n`);
   }
 }
 

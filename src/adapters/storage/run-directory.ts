@@ -16,6 +16,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
+import { inertJson } from '../../domain/terminal-text.ts';
 
 export interface RunDirectory {
   readonly path: string;
@@ -130,12 +131,12 @@ export function readResult(directory: RunDirectory): RunResult | null {
 
 /** Pretty JSON with a final newline, as it stands in `result.json` and on stdout with `--output json`. */
 export function resultText(result: RunResult, redact: Redact): string {
-  return `${redactedJson(result, redact, 2)}\n`;
+  return `${inertJson(redactedJson(result, redact, 2))}\n`;
 }
 
 /** One line, as it ends the events on stdout with `--output jsonl`. */
 export function resultLine(result: RunResult, redact: Redact): string {
-  return `${redactedJson({ type: 'result', ...result }, redact)}\n`;
+  return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
 }
 
 /** Removes what only the running run needs. Null when it is gone, else why a part of it is still there. */
