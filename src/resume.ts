@@ -60,8 +60,16 @@ const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_fail
 function whyNot({ events: [start] }: RecordedRun): string | null {
   if (start.provider !== 'anthropic')
     return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`;
-  const { root, plan, paths, verify, setup } = start;
-  const given = [root, plan.allow, plan.protect, paths, verify, setup.map(({ command }) => command)];
+  const { root, plan, paths, acceptSecrets, verify, setup } = start;
+  const given = [
+    root,
+    plan.allow,
+    plan.protect,
+    paths,
+    acceptSecrets,
+    verify,
+    setup.map(({ command }) => command),
+  ];
   if (JSON.stringify(given).includes('***'))
     return `The journal of the run ${start.runId} holds *** in place of a secret in its paths, globs or commands. Begin anew.`;
   return null;

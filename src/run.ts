@@ -17,7 +17,7 @@ import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
 import { prepare, type Ready, type Stopped } from './run/prepare.ts';
-import { putBackWarnings, startedPart, statePart } from './run/report.ts';
+import { closingWarnings, startedPart, statePart } from './run/report.ts';
 import { reviewedPart } from './run/reviewed-part.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
 import { writeAhead } from './run/write-ahead.ts';
@@ -187,21 +187,10 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   for (const warning of attributed?.warnings ?? []) session.warn(warning);
   const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
   const forbiddenPaths = [...new Set([...forbidden, ...state.stuck.keys()])].sort();
-  for (const warning of putBackWarnings(state)) session.warn(warning);
 
   for (const warning of workspace.warnings()) session.warn(warning);
   const ignoredFiles = await workspace.ignoredWrites();
-  const unexplained = state.changes.unexplained();
-  if (unexplained.length > 0) {
-    const names = unexplained.slice(0, 5).map(({ path, by }) => `${path} (${by})`);
-    const more = unexplained.length > 5 ? ` and ${unexplained.length - 5} more` : '';
-    session.warn(`Not in the patch, since no tool call made them: ${names.join(', ')}${more}.`);
-  }
-  if (ignoredFiles.length > 0) {
-    session.warn(
-      `Not in the patch, since .gitignore names them: ${count(ignoredFiles.length, 'file')}, such as ${ignoredFiles[0]}.`,
-    );
-  }
+  for (const warning of closingWarnings(state, ignoredFiles)) session.warn(warning);
   session.know({
     treeSha: proven?.tree ?? null,
     patch:

@@ -90,15 +90,30 @@ export function statePart(state: RunState): Partial<RunResult> {
   };
 }
 
-/** What people must know of changes that commands made against the policy. */
-export function putBackWarnings({ putBack, stuck }: RunState): string[] {
-  const paths = [...putBack.keys()].sort();
-  const names = paths.slice(0, 5).join(', ');
-  const more = paths.length > 5 ? ` and ${count(paths.length - 5, 'more file')}` : '';
+/** What people must know of changes that are not in the patch, or should not be there. */
+export function closingWarnings(
+  { putBack, stuck, changes }: RunState,
+  ignoredFiles: readonly string[],
+): string[] {
+  const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
-    ...(paths.length > 0 ? [`Commands changed what may not change; put back: ${names}${more}.`] : []),
+    ...(putBack.size > 0
+      ? [`Commands changed what may not change; put back: ${firstFive([...putBack.keys()].sort())}.`]
+      : []),
     ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+    ...(unexplained.length > 0
+      ? [`Not in the patch, since no tool call made them: ${firstFive(unexplained)}.`]
+      : []),
+    ...(ignoredFiles.length > 0
+      ? [
+          `Not in the patch, since .gitignore names them: ${count(ignoredFiles.length, 'file')}, such as ${ignoredFiles[0]}.`,
+        ]
+      : []),
   ];
+}
+
+function firstFive(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }
 
 /** Why a patch that adds these is withheld; null when there are none. */
