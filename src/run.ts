@@ -11,7 +11,7 @@ import { ToolExecutor } from './agent/tool-executor.ts';
 import { Verification } from './agent/verification.ts';
 import type { StopReason } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
-import { count, decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
+import { decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
 import type { RunState } from './domain/state.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
