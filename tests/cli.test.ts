@@ -203,7 +203,7 @@ test('a crash ends with internal_error, what it was, and without the key', async
   child.kill('SIGUSR2');
   expect(await exitCode).toBe(1);
   const lines = (await stderr).trimEnd().split('\n');
-  expect(lines).toContain('Error: boom ***');
+  expect(lines).toContain('  Error: boom ***');
   expect(lines.at(-1)).toMatch(/^patchsmith: internal_error \(exit 1\): .*report/);
   expect(lines.join()).not.toContain(KEY);
 });
