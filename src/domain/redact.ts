@@ -1,7 +1,7 @@
 /** Keeps secret values out of everything that is written, logged or sent to the model. */
 
-import { isSecretName } from './secret-name.ts';
 import type { Excerpt } from './excerpt.ts';
+import { isSecretName } from './secret-name.ts';
 import { withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text. */

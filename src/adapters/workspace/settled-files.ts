@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runGit } from './git.ts';
 import { decodeName, encodeName } from './names.ts';
-import { START_INDEX, type StartIndex } from './start-index.ts';
+import { type IndexEntry, START_INDEX, type StartIndex } from './start-index.ts';
 import { lookAt } from './work-tree.ts';
 
 export interface SettledFiles {
@@ -36,6 +36,7 @@ export function settledFiles(
   { entries }: StartIndex,
 ): SettledFiles {
   const watched = join(shadowDir, 'watched.index');
+  const recent = recentFiles(entries);
   let made: Promise<boolean> | null = null;
   return {
     isMany: entries.size >= manyFiles,
@@ -51,15 +52,23 @@ export function settledFiles(
         ],
         env: { GIT_INDEX_FILE: watched, GIT_WORK_TREE: root },
       });
-      return new Set([...decodeName(listed).split('\0'), ...changedWithinTheSecond(root, entries)]);
+      return new Set([...decodeName(listed).split('\0'), ...changedWithinTheSecond(root, recent)]);
     },
   };
 }
 
+type Recent = readonly [path: string, times: NonNullable<IndexEntry['recent']>];
+
+/** Files of the second in which the index was written. */
+function recentFiles(entries: StartIndex['entries']): Recent[] {
+  const found: Recent[] = [];
+  for (const [path, { recent }] of entries) if (recent) found.push([path, recent]);
+  return found;
+}
+
 /** Those that git may have passed over: the times that it keeps have nanoseconds, but it compares seconds. */
-function changedWithinTheSecond(root: string, entries: StartIndex['entries']): string[] {
-  return [...entries].flatMap(([path, { settled, recent }]) => {
-    if (!settled || recent === null) return [];
+function changedWithinTheSecond(root: string, files: readonly Recent[]): string[] {
+  return files.flatMap(([path, recent]) => {
     const look = lookAt(root, path);
     const isSame =
       look.status === 'seen' && look.stat.mtimeNs === recent.mtimeNs && look.stat.ctimeNs === recent.ctimeNs;
