@@ -19,6 +19,11 @@ export function modelChoiceOf({ provider, model, ...settings }: Settings): Model
   return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, idleTimeoutMs } };
 }
 
+/** Node loads its HTTP client when one of its classes is first named, and takes 20 ms for that. */
+export function loadHttpClient({ provider }: ModelChoice): void {
+  if (provider === 'anthropic') void globalThis.Headers;
+}
+
 export type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */

@@ -25,7 +25,7 @@ import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
 import { withHeadStart } from './head-start.ts';
-import { modelChoiceOf, openProvider } from './model.ts';
+import { loadHttpClient, modelChoiceOf, openProvider } from './model.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 
@@ -106,6 +106,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       agentGit: begun.agentGit,
       scratchDir: scratch,
       ...sandboxSettings(session.input),
+      onProving: () => loadHttpClient(choice),
     }),
   ]);
   const both = await unlessAborted(session.interrupt, opening);

@@ -51,8 +51,6 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     openTelemetry: false,
     logLevel: 'off',
   });
-  // Node loads its HTTP client when one of its classes is first named: now, while others are waited for.
-  void globalThis.Headers;
   const redact = redactorFor([options.apiKey]);
   const where = `model ${options.model} at ${endpoint.host}`;
   return {

@@ -7,10 +7,12 @@ import type { Sandbox } from '../../ports.ts';
 import { BubblewrapFailure } from './bubblewrap.ts';
 import type { BubblewrapFeatures } from './bubblewrap-args.ts';
 
-/** A variable that the probe puts into bubblewrap's own environment and that must not arrive inside. */
+/** A variable of bubblewrap's own environment that must not arrive inside. */
 export const CANARY = 'PATCHSMITH_CANARY';
 
 const PROBE_MS = 30_000;
+
+export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
 
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
 export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {

@@ -37,6 +37,8 @@ export interface BubblewrapSetup {
   readonly writable: readonly string[];
   /** A folder of ours; it goes with the sandbox. */
   readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
 }
 
 /** bubblewrap could not set up a sandbox; the message is its own. */

@@ -21,6 +21,8 @@ export interface NoneSetup {
   readonly writable: readonly string[];
   /** A folder of ours; it goes with the sandbox. */
   readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
 }
 
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */

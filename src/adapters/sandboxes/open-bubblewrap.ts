@@ -3,13 +3,16 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
+import { setImmediate } from 'node:timers/promises';
+import type { Sandbox } from '../../ports.ts';
 import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { GIT_CONFIG_INSIDE, HOME_INSIDE, mountsOf } from './bubblewrap-mounts.ts';
-import { CANARY, featuresOf, probe } from './bubblewrap-probe.ts';
+import { CANARY, featuresOf, NEWEST, probe } from './bubblewrap-probe.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { realPathOf, statOf } from './host-files.ts';
 import { enforcedLimits } from './limits.ts';
+import { OutputPipes } from './output-pipe.ts';
 import { cacheVariables } from './package-caches.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from './sandbox-options.ts';
 import { seccompProgram } from './seccomp.ts';
@@ -31,17 +34,18 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     };
   }
 
-  // The program is asked while the machine is looked at.
-  const [features, files, { boundaries, toolchains }] = await Promise.all([
-    featuresOf(program),
-    ownFolder(options),
-    lookAround(options),
-  ]);
-  if (features === 'too old') {
-    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
-  }
+  const files = await ownFolder(options);
+  const pipes = new OutputPipes(files);
+  // Their program runs while the machine is looked at.
+  const prepared = pipes.prepare();
+  prepared.catch(() => undefined);
+  const { boundaries, toolchains } = lookAround(options);
   const added = userMounts(options.mounts ?? [], { ...boundaries, programs: searchPath(hostEnv) });
-  if (added.status === 'refused') return { status: 'refused', reason: added.problem };
+  await prepared;
+  if (added.status === 'refused') {
+    pipes.close();
+    return { status: 'refused', reason: added.problem };
+  }
   const view = {
     root,
     at,
@@ -65,7 +69,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   });
   const setup = {
     program,
-    features,
+    pipes,
     shell: findShell(),
     directory: at,
     mounts,
@@ -78,16 +82,53 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const filter = await filterFile(files);
   const warnings = await warningsAbout(root, boundaries.homes);
   const shown = shownPlaces(mounts, [files, agentGit.gitDir]);
-  const failure = await failureOf({ ...setup, filter });
-  if (failure === null && filter !== null) {
-    return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter }), warnings, shown };
+  const proving = proveNewest(setup, filter);
+  // By then the command runs.
+  await setImmediate();
+  options.onProving?.();
+  const proven = await proving;
+  if (proven.status === 'unavailable') return proven;
+  if (proven.unfiltered !== null) {
+    warnings.push(
+      `The sandbox does without its system call filter (${proven.unfiltered}): level namespaces.`,
+    );
   }
+  return { status: 'ok', sandbox: proven.sandbox, warnings, shown };
+}
+
+/** All that is decided about the sandbox but for what depends on the machine's kernel and bubblewrap. */
+type Plan = Omit<BubblewrapSetup, 'features' | 'filter'>;
+
+type Proven =
+  /** `unfiltered` says why there is no system call filter; null when there is one. */
+  { status: 'ok'; sandbox: Sandbox; unfiltered: string | null } | { status: 'unavailable'; reason: string };
+
+/** Takes bubblewrap for a new one, which spares a question to it at every start, and asks only when that fails. */
+async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
+  const best = await prove({ ...plan, features: NEWEST, filter });
+  if (best.failure === null && filter !== null)
+    return { status: 'ok', sandbox: best.sandbox, unfiltered: null };
+  const features = await featuresOf(plan.program);
+  if (features === 'too old') {
+    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
+  }
+  const isNewest = features.disableUserns && features.tmpfsSize;
+  const second = isNewest ? best : await prove({ ...plan, features, filter });
+  if (second.failure === null && filter !== null)
+    return { status: 'ok', sandbox: second.sandbox, unfiltered: null };
   // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
-  const more = filter === null ? failure : await failureOf({ ...setup, filter: null });
-  if (more !== null) return { status: 'unavailable', reason: explain(more, readMachineFacts()) };
-  const why = failure ?? `it cannot be made for ${arch}`;
-  warnings.push(`The sandbox does without its system call filter (${why}): level namespaces.`);
-  return { status: 'ok', sandbox: bubblewrapSandbox({ ...setup, filter: null }), warnings, shown };
+  const last = filter === null ? second : await prove({ ...plan, features, filter: null });
+  if (last.failure !== null)
+    return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
+  const unfiltered = second.failure ?? `it cannot be made for ${arch}`;
+  return { status: 'ok', sandbox: last.sandbox, unfiltered };
+}
+
+/** `failure` is what the probe has to say against this setup; null for nothing. */
+async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failure: string | null }> {
+  const probed = bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } });
+  const failure = await probe(probed, setup.files).finally(() => probed.close());
+  return { sandbox: bubblewrapSandbox(setup), failure };
 }
 
 /** Null where the system call filter cannot be made for this processor. */
@@ -99,14 +140,8 @@ async function filterFile(files: string): Promise<string | null> {
   return path;
 }
 
-/** What the probe has to say against this setup; null for nothing. */
-async function failureOf(setup: BubblewrapSetup): Promise<string | null> {
-  const probed = bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } });
-  return probe(probed, setup.files).finally(() => probed.close());
-}
-
 /** The toolchains that commands may see, and the home folders that they may not. */
-async function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
+function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
   const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
   const boundaries = {
     homes,

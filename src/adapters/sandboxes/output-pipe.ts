@@ -40,14 +40,19 @@ export class OutputPipes {
     this.#folder = folder;
   }
 
+  /** Makes pipes before anybody asks for one; rejects for a broken machine. */
+  prepare(): Promise<void> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null;
+    });
+    return this.#making;
+  }
+
   /** A pipe that nobody has used. `onBytes` gets what is written, in a buffer that is its own only until it returns. */
   async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
     let ends = this.#ready.pop();
     while (ends === undefined) {
-      this.#making ??= this.#make().finally(() => {
-        this.#making = null;
-      });
-      await this.#making;
+      await this.prepare();
       ends = this.#ready.pop();
     }
     const { reader, writer } = ends;

@@ -6,6 +6,7 @@ import { commandEnvironment, gitConfig } from './environment.ts';
 import { enforcedLimits } from './limits.ts';
 import { uncontained } from './none.ts';
 import { openBubblewrap } from './open-bubblewrap.ts';
+import { OutputPipes } from './output-pipe.ts';
 import { killMarked } from './process-table.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from './sandbox-options.ts';
 import { findShell } from './shell.ts';
@@ -50,6 +51,7 @@ async function openUncontained(options: SandboxOptions, warnings: string[]): Pro
     root,
     env: { ...env, ...git },
     files,
+    pipes: new OutputPipes(files),
     limits: enforcedLimits(options.limits, false),
     writable: [root, files, '/tmp'],
   });

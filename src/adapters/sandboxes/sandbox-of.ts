@@ -5,7 +5,7 @@ import type { EnforcedLimits } from '../../domain/command-limits.ts';
 import type { SandboxLevel } from '../../domain/events.ts';
 import type { CommandResult, Sandbox, SandboxCommand } from '../../ports.ts';
 import { ForeignDescriptors } from './descriptors.ts';
-import { OutputPipes } from './output-pipe.ts';
+import type { OutputPipes } from './output-pipe.ts';
 import { neverStarted } from './run-to-end.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -26,14 +26,18 @@ export interface Nature {
   readonly limits: EnforcedLimits;
   /** The sandbox's own folder. */
   readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
   /** Paths on the disks that commands write to. */
   readonly writable: readonly string[];
 }
 
 /** After `close` a command comes back as interrupted. */
-export function sandboxOf({ level, limits, files, writable }: Nature, runCommand: RunCommand): Sandbox {
+export function sandboxOf(
+  { level, limits, files, pipes, writable }: Nature,
+  runCommand: RunCommand,
+): Sandbox {
   const closing = new AbortController();
-  const pipes = new OutputPipes(files);
   const foreign = new ForeignDescriptors();
   const watchdog = new Watchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();

@@ -23,6 +23,8 @@ export interface SandboxOptions {
   readonly scratchDir: string;
   /** The environment that toolchains are found by. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
+  /** Called while a first command proves the sandbox, for some milliseconds: time for other work. */
+  readonly onProving?: () => void;
 }
 
 /** A place of the machine that contained commands see. */
