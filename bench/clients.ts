@@ -13,6 +13,7 @@ export interface Programs {
   readonly clients: Readonly<Record<ClientName, readonly string[]>>;
   readonly apiServer: string;
   readonly snapshot: string;
+  readonly fence: string;
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,6 +32,7 @@ export async function buildPrograms(): Promise<Programs> {
   const usage = join(OUT, 'usage.cjs');
   const apiServer = join(OUT, 'api-server.mjs');
   const snapshot = join(OUT, 'snapshot.mjs');
+  const fence = join(OUT, 'fence.mjs');
   await Promise.all([
     build({ ...unbundled, entryPoints: [source('floor')], outfile: floor }),
     build({
@@ -43,6 +45,7 @@ export async function buildPrograms(): Promise<Programs> {
     build({ ...common, format: 'cjs', entryPoints: [source('usage')], outfile: usage }),
     build({ ...unbundled, entryPoints: [source('api-server')], outfile: apiServer }),
     build({ ...unbundled, entryPoints: [source('snapshot')], outfile: snapshot }),
+    build({ ...unbundled, entryPoints: [source('fence')], outfile: fence }),
   ]);
   const node = [process.execPath, '--require', usage];
   return {
@@ -57,5 +60,6 @@ export async function buildPrograms(): Promise<Programs> {
     },
     apiServer,
     snapshot,
+    fence,
   };
 }

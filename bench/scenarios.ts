@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { CLIENTS, type ClientName, type Programs } from './clients.ts';
+import type { FenceTimes } from './fence.ts';
 import { EDITED, restore } from './repositories.ts';
 import { type ApiServer, type Measured, measure } from './run-client.ts';
 import { FAULTS, faults, kindsOf, largeOutput, parallelCommands, type TurnKind, workOf } from './scripts.ts';
@@ -131,6 +132,15 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
         aim: { figure: cost, atMost: 1_000, as: 'ms' },
       };
     });
+  },
+
+  async fence({ programs, rounds, repository }) {
+    const args = [programs.fence, repository(SMALL), String(rounds * 4)];
+    const times: FenceTimes = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    const [product, floor] = [median(times.sandboxedMs), median(times.bareMs)];
+    const what = 'a sandboxed `true` (floor: bare `bash -c`)';
+    const figure = product - floor;
+    return [{ ...plain(what, 'ms', product), floor, aim: { figure, atMost: 10, as: 'ms added' } }];
   },
 
   'snapshot-5000': (bench) => snapshot(bench, 5_000),
