@@ -1,9 +1,10 @@
 /** What a sandboxed command sees of the machine, in the order of mounting. */
 
-import { mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
+import { etcMounts } from './etc-folder.ts';
 import { statOf } from './host-files.ts';
 import { CREDENTIAL_FILES, isWithin } from './toolchain-policy.ts';
 import type { UserMount } from './user-mounts.ts';
@@ -12,40 +13,6 @@ import type { UserMount } from './user-mounts.ts';
 export const HOME_INSIDE = '/home/agent';
 /** Where the files of ours that commands need are mounted. */
 const OURS_INSIDE = '/run/patchsmith';
-export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
-
-/** The lists of users, libraries, zones and certificates. `/etc` as a whole would show keys and password hashes. */
-const ETC_FILES = [
-  'alternatives',
-  'ca-certificates.conf',
-  'crypto-policies/back-ends',
-  'crypto-policies/config',
-  'dotnet',
-  'fonts',
-  'group',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'localtime',
-  // Without settings.xml beside them, which names servers and passwords.
-  'maven/logging',
-  'maven/m2.conf',
-  'mime.types',
-  'nsswitch.conf',
-  'os-release',
-  'passwd',
-  'perl',
-  'pki/ca-trust/extracted',
-  'pki/tls/cert.pem',
-  'pki/tls/certs',
-  'pki/tls/openssl.cnf',
-  'protocols',
-  'services',
-  'ssl/cert.pem',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-  'timezone',
-];
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -73,7 +40,7 @@ export async function mountsOf(
   const git = await gitMounts(view);
   const mounts: Mount[] = [
     ...(await systemMounts()),
-    ...(await etcMounts(view)),
+    ...etcMounts({ ...view, later: [...view.toolchains, ...view.added] }),
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
     { kind: 'scratch', at: '/dev/shm', bytes: 256 * MEBIBYTE },
@@ -107,24 +74,6 @@ async function systemMounts(): Promise<Mount[]> {
     else if (stats?.isDirectory()) mounts.push({ kind: 'read-only', source: at, at });
   }
   return mounts;
-}
-
-async function etcMounts(view: View): Promise<Mount[]> {
-  const java = (await readdir('/etc')).filter((name) => name.startsWith('java-'));
-  // The machine's own hosts file names its neighbours; Java wants its host name to resolve.
-  const hosts = await file(view, 'hosts', '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n');
-  return [
-    ...[...ETC_FILES, ...java].map((name): Mount => {
-      const path = join('/etc', name);
-      return { kind: 'read-only', source: path, at: path, optional: true };
-    }),
-    { kind: 'read-only', source: hosts, at: '/etc/hosts' },
-    {
-      kind: 'read-only',
-      source: await file(view, 'gitconfig', view.gitConfig),
-      at: GIT_CONFIG_INSIDE,
-    },
-  ];
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Looks at files of the machine that may not be there, or not for us: both give null. */
 
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 
 // A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
 export const statOf = (path: string) => orMissing(() => lstatSync(path, { throwIfNoEntry: false }) ?? null);
+/** Of what a link leads to. */
+export const targetOf = (path: string) => orMissing(() => statSync(path, { throwIfNoEntry: false }) ?? null);
 export const realPathOf = (path: string) => orMissing(() => realpathSync.native(path));
 export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
 export const textOf = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
