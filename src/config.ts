@@ -2,6 +2,7 @@
 
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './config/settings.ts';
 import { shown } from './config/values.ts';
+import { isCovered } from './domain/allowed-domain.ts';
 import { hasPrice } from './domain/pricing.ts';
 
 export type { Settings } from './config/settings.ts';
@@ -47,8 +48,11 @@ export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
   for (const entry of entries) {
     const given = givenValues(inputs, entry);
     problems.push(...given.flatMap((one) => problemsOf(one, entry)));
-    sources[entry.key] = given[0]?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
-    if (given[0]) chosen[entry.key] = given[0].value;
+    problems.push(...widenings(given, entry));
+    const deciding =
+      (entry.file === 'narrow' ? given.find(({ source }) => source.from === 'file') : null) ?? given[0];
+    sources[entry.key] = deciding?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
+    if (deciding) chosen[entry.key] = deciding.value;
   }
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (problems.length > 0) return { status: 'failed', problems };
@@ -93,6 +97,24 @@ function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
     return [`${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`];
   }
   return [];
+}
+
+/** A project file can leave out some of what the operator allows; the rest is then all that is allowed. */
+function* widenings(given: readonly Given[], entry: SettingEntry): Generator<string> {
+  const ofFile = given.find(({ source }) => source.from === 'file');
+  if (entry.file !== 'narrow' || ofFile === undefined) return;
+  const [operators] = given.filter((one) => one !== ofFile);
+  const allowed = operators === undefined ? [] : listOf(operators, entry);
+  for (const item of listOf(ofFile, entry)) {
+    if (isCovered(item, allowed)) continue;
+    yield `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not among that`;
+  }
+}
+
+/** Empty where it is no valid list; that is a problem of its own. */
+function listOf({ value }: Given, { key }: SettingEntry): string[] {
+  const parsed = Settings.shape[key].safeParse(value);
+  return parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
 }
 
 function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {

@@ -1,6 +1,7 @@
 /** Every interface to the outside world, on one page. Types only. */
 
 import type * as z from 'zod';
+import type { RefusedHost } from './domain/allowed-domain.ts';
 import type { FileState, PathChange } from './domain/change.ts';
 import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
@@ -231,6 +232,16 @@ export interface SandboxCommand {
 export interface CommandResult {
   readonly end: CommandEnd;
   readonly output: Excerpt;
+}
+
+/** The way out of the sandbox, to the hosts that were allowed. There is none where none were. */
+export interface Egress {
+  /** Absolute path of the UNIX socket at which an HTTP proxy answers. */
+  readonly socket: string;
+  /** What it has been asked for in vain so far. */
+  refused(): RefusedHost[];
+  /** Ends every connection. Can be called twice. */
+  close(): Promise<void>;
 }
 
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────

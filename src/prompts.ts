@@ -5,6 +5,7 @@ import continueText from '../prompts/continue.md';
 import interrupted from '../prompts/interrupted.md';
 import putBack from '../prompts/put-back.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
+import sandboxDomains from '../prompts/sandbox/namespaces-domains.md';
 import sandboxNone from '../prompts/sandbox/none.md';
 import stuck from '../prompts/stuck.md';
 import system from '../prompts/system.md';
@@ -42,9 +43,16 @@ const TOOL_DESCRIPTIONS = {
 /** Names of the built-in tools, as the model calls them. */
 export type ToolName = keyof typeof TOOL_DESCRIPTIONS;
 
-/** The system prompt: the same for every run with the same sandbox level, so that it is cached across runs. */
-export function systemPrompt(settings: { readonly sandbox: SandboxLevel }): string {
-  return render(system, { sandbox: SANDBOX[settings.sandbox].trim() });
+/** The system prompt: the same for every run with the same sandbox, so that it is cached across runs. */
+export function systemPrompt(settings: {
+  readonly sandbox: SandboxLevel;
+  /** Empty without a sandbox. */
+  readonly allowedDomains: readonly string[];
+}): string {
+  const { sandbox, allowedDomains } = settings;
+  const domains = allowedDomains.map((domain) => `\`${domain}\``).join(', ');
+  const told = domains === '' ? SANDBOX[sandbox] : render(sandboxDomains, { domains });
+  return render(system, { sandbox: told.trim() });
 }
 
 export interface TaskPromptParts {

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { AllowedDomain } from '../domain/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
@@ -36,10 +37,10 @@ export interface SettingMeta {
   /** In place of PATCHSMITH_<FLAG>. */
   readonly variable?: string;
   /**
-   * What the project file may do with it: set it, only lower it below the default, or nothing. It may never loosen a
+   * What the project file may do with it: set it, only lower it below the default, only leave out what others allow, or nothing. It may never loosen a
    * fence, choose what is read or written outside, or where the key is sent.
    */
-  readonly file: 'set' | 'lower' | 'refused';
+  readonly file: 'set' | 'lower' | 'narrow' | 'refused';
 }
 
 export const SETTING_GROUPS = [
@@ -159,6 +160,10 @@ export const Settings = z.strictObject({
   mounts: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
     help: 'File or folder that commands see as well, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
+  allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
+    flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    help: 'Host that commands may reach by HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
+    defaultHelp: 'no network' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time for a command of the model that asks for no other' }),

@@ -19,12 +19,12 @@ export function text() {
   });
 }
 
-/** One text or a list of them. A variable holds one a line. Each entry is then checked by `entry`. */
-export function texts(entry: z.ZodType<string, string>) {
+/** One text or a list of at least `min`. A variable holds one a line. Each entry is then checked by `entry`. */
+export function texts(entry: z.ZodType<string, string>, min: 0 | 1 = 1) {
   return value('text or a list of texts', (given) => {
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
-  }).pipe(z.array(entry).min(1, 'expected at least one entry'));
+  }).pipe(z.array(entry).min(min, 'expected at least one entry'));
 }
 
 export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {

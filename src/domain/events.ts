@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { AllowedDomain } from './allowed-domain.ts';
 import { ChangeSource, CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
@@ -55,6 +56,8 @@ const RunStarted = z.strictObject({
   provider: z.string(),
   model: z.string(),
   sandbox: SandboxLevel,
+  /** What commands may reach of the network; without a sandbox that is not for us to say, and this is empty. */
+  allowedDomains: z.array(AllowedDomain).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
   base: BaseRevision,

@@ -1,6 +1,7 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
 import * as z from 'zod';
+import { NetworkUse } from './allowed-domain.ts';
 import { ChangeKind } from './change.ts';
 import { EnforcedLimits } from './command-limits.ts';
 import { Usage } from './conversation.ts';
@@ -246,6 +247,9 @@ export const RunResult = z.strictObject({
   sandbox: SandboxLevel.nullable(),
   commandLimits: EnforcedLimits.nullable().describe(
     'What commands may take of the machine; null before there is a sandbox',
+  ),
+  network: NetworkUse.nullable().describe(
+    'What commands could reach; null without a sandbox, when they reach what the machine reaches',
   ),
   warnings: z.array(z.string()),
 });

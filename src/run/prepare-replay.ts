@@ -2,7 +2,6 @@
 
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
-import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
@@ -13,6 +12,7 @@ import type { RunEvent, RunStarted } from '../domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from '../domain/outcome.ts';
 import type { ProvenPatch, Sandbox } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
+import { openContained } from './contained.ts';
 import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepare.ts';
 import { following } from './replayed-workspace.ts';
@@ -60,14 +60,21 @@ export async function prepareReplay(
     agentGitDir: directory.agentGit,
     env: NO_USER,
   });
-  const sandboxed = await openSandbox({
-    mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
-    root: folder,
-    shownAs: recorded.root,
-    agentGit: opened.agentGit,
-    scratchDir: directory.scratch,
-    ...sandboxSettings(session.input),
-  });
+  const { allowedDomains } = recorded;
+  if (allowedDomains.length > 0)
+    session.warn(`Commands may reach the network as in the recorded run: ${allowedDomains.join(', ')}.`);
+  const sandboxed = await openContained(
+    session,
+    {
+      mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
+      root: folder,
+      shownAs: recorded.root,
+      agentGit: opened.agentGit,
+      scratchDir: directory.scratch,
+      ...sandboxSettings(session.input),
+    },
+    allowedDomains,
+  );
   if (sandboxed.status !== 'ok') return stopped(notOpened(sandboxed));
   for (const warning of sandboxed.warnings) session.warn(warning);
 

@@ -3,7 +3,7 @@
 import { unlessAborted } from '../adapters/inputs/interrupt.ts';
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
-import { endLeftovers, openSandbox } from '../adapters/sandboxes/registry.ts';
+import { endLeftovers } from '../adapters/sandboxes/registry.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
 import { findCheckout, type Reopening, reopenWorkspace } from '../adapters/workspace/checkout.ts';
@@ -17,6 +17,7 @@ import { advance, type RunState } from '../domain/state.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import type { Sandbox, Tool } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
+import { openContained } from './contained.ts';
 import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
@@ -75,14 +76,18 @@ export async function prepareResumed(
     const why = 'The run began without a sandbox, so it cannot go on in one';
     return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or begin anew.`));
   }
-  const opened = await openSandbox({
-    // What the model was told of the sandbox stays true to the end.
-    mode: start.sandbox === 'none' ? 'off' : 'required',
-    root: checkout.root,
-    agentGit: reopened.workspace.agentGit,
-    scratchDir: directory.scratch,
-    ...sandboxSettings(session.input),
-  });
+  // What the model was told of the sandbox and the network stays true to the end.
+  const opened = await openContained(
+    session,
+    {
+      mode: start.sandbox === 'none' ? 'off' : 'required',
+      root: checkout.root,
+      agentGit: reopened.workspace.agentGit,
+      scratchDir: directory.scratch,
+      ...sandboxSettings(session.input),
+    },
+    start.allowedDomains,
+  );
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const { sandbox } = opened;
   if (start.sandbox === 'namespaces+seccomp' && sandbox.level !== start.sandbox) {

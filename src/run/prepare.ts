@@ -5,7 +5,6 @@ import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
-import { openSandbox } from '../adapters/sandboxes/registry.ts';
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type BegunWorkspace, beginWorkspace, findCheckout } from '../adapters/workspace/checkout.ts';
@@ -24,6 +23,7 @@ import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspa
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
+import { keptDomains, openContained } from './contained.ts';
 import { withHeadStart } from './head-start.ts';
 import { loadHttpClient, modelChoiceOf, openProvider } from './model.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
@@ -100,14 +100,18 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const begun = beginWorkspace(checkout, { shadowDir: shadowGit, agentGitDir: agentGit, env });
   const opening = Promise.all([
     provision,
-    openSandbox({
-      mode: settings.sandbox,
-      root: checkout.root,
-      agentGit: begun.agentGit,
-      scratchDir: scratch,
-      ...sandboxSettings(session.input),
-      onProving: () => loadHttpClient(choice),
-    }),
+    openContained(
+      session,
+      {
+        mode: settings.sandbox,
+        root: checkout.root,
+        agentGit: begun.agentGit,
+        scratchDir: scratch,
+        ...sandboxSettings(session.input),
+        onProving: () => loadHttpClient(choice),
+      },
+      settings.allowedDomains,
+    ),
   ]);
   const both = await unlessAborted(session.interrupt, opening);
   if (both === null) return stopped(interruptedOutcome(session));
@@ -128,6 +132,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
   const paths = { allow: settings.allow, protect: settings.protect };
+  const allowedDomains = keptDomains(sandbox, settings.allowedDomains);
   const ask = (verifyBaseline: readonly CommandReport[]) => {
     const task = {
       principles: principles.principles,
@@ -139,7 +144,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       workingDirectory,
     };
     return {
-      system: systemPrompt({ sandbox: sandbox.level }),
+      system: systemPrompt({ sandbox: sandbox.level, allowedDomains }),
       tools: definitionsOf(tools),
       prompt: session.redact(taskPrompt(task)),
     };
@@ -172,6 +177,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     provider: provider.name,
     model: provider.model,
     sandbox: sandbox.level,
+    allowedDomains,
     root: workspace.root,
     base: workspace.base,
     plan: { title, sha256, allow: [...plan.allow], protect: [...plan.protect] },

@@ -46,6 +46,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     preexistingFailures: [],
     sandbox: null,
     commandLimits: null,
+    network: null,
     warnings: [],
   };
 }

@@ -18,7 +18,7 @@ export function settingsPage(): string {
       .filter((entry) => entry.group === group)
       .map((entry) => {
         const flag = entry.value ? `--${entry.flag} ${entry.value}` : `--${entry.flag}`;
-        const file = { set: 'yes', lower: 'only lower', refused: 'no' }[entry.file];
+        const file = { set: 'yes', lower: 'only lower', narrow: 'only fewer', refused: 'no' }[entry.file];
         return `| ${[`\`${flag}\``, `\`${entry.variable}\``, defaultText(entry), file, entry.help].map(cell).join(' | ')} |`;
       }),
   ]);

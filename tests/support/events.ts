@@ -23,6 +23,7 @@ export const started: RunStarted = {
   provider: 'replay',
   model: 'claude-sonnet-5-5',
   sandbox: 'none',
+  allowedDomains: [],
   root: '/work',
   base: { commit: null, tree: 't0', branch: 'main', dirty: false, objectFormat: 'sha1' },
   plan: { title: 'p', sha256: 'x', allow: [], protect: [] },

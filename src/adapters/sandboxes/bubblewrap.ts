@@ -14,6 +14,7 @@ import type { ForeignDescriptors } from './descriptors.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { OutputPipes } from './output-pipe.ts';
 import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from './process-table.ts';
+import type { Relay } from './relay.ts';
 import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
 import { exitOf, shellCommand, withScript } from './shell.ts';
@@ -35,6 +36,8 @@ export interface BubblewrapSetup {
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands write to. */
   readonly writable: readonly string[];
+  /** The way to the network; null where there is none. */
+  readonly relay: Relay | null;
   /** A folder of ours; it goes with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
@@ -91,7 +94,7 @@ async function start(
   setup: BubblewrapSetup,
   { pipes, foreign, mounts, line, onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { features, env, directory, filter } = setup;
+  const { features, env, directory, filter, relay } = setup;
   const args = bubblewrapArgs({
     features,
     mounts,
@@ -99,7 +102,7 @@ async function start(
     directory,
     statusFd: STATUS_FD,
     filterFd: filter === null ? null : FILTER_FD,
-    command: line,
+    command: relay?.around(line) ?? line,
   });
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.

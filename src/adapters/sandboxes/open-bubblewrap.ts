@@ -15,6 +15,7 @@ import { realPathOf, statOf } from './host-files.ts';
 import { enforcedLimits } from './limits.ts';
 import { OutputPipes } from './output-pipe.ts';
 import { cacheVariables } from './package-caches.ts';
+import { relayTo } from './relay.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from './sandbox-options.ts';
 import { seccompProgram } from './seccomp.ts';
 import { findProgram, findShell } from './shell.ts';
@@ -57,6 +58,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     added: added.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
+  const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
   const caches = cacheVariables(
     hostEnv,
     added.mounts.map((mount) => mount.at),
@@ -73,9 +75,10 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     pipes,
     shell: findShell(),
     directory: at,
-    mounts,
-    env: { ...env, ...variables },
+    mounts: [...(relay?.mounts ?? []), ...mounts],
+    env: { ...env, ...variables, ...relay?.variables },
     outerEnv: {},
+    relay,
     limits: enforcedLimits(options.limits, true),
     writable: [root, agentGit.gitDir],
     files,

@@ -21,6 +21,8 @@ export interface SandboxOptions {
   readonly agentGit: AgentGit;
   /** A folder of ours outside the work tree; made when it is missing. Whoever owns it empties it after `close`. */
   readonly scratchDir: string;
+  /** The socket of the proxy that contained commands reach the network by; null, or left out, for no network at all. */
+  readonly proxySocket?: string | null;
   /** The environment that toolchains are found by. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   /** Called while a first command proves the sandbox, for some milliseconds: time for other work. */

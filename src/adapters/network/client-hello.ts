@@ -1,0 +1,118 @@
+/** Reads the server name that a TLS client asks for, out of the first bytes it sends (RFC 8446 §4.1.2, RFC 6066 §3). */
+
+/** `incomplete`: more bytes are needed. `problem` ends a sentence about the connection. */
+export type Hello =
+  | { status: 'incomplete' }
+  | { status: 'ok'; serverName: string }
+  | { status: 'refused'; problem: string };
+
+/** A client's hello with post-quantum keys is about 2 KiB; nobody needs more than this. */
+const MAX_HELLO_BYTES = 16 * 1024;
+
+const HANDSHAKE = 22;
+const CLIENT_HELLO = 1;
+const SERVER_NAME = 0;
+const ENCRYPTED_HELLO = 0xfe0d;
+
+export function readClientHello(bytes: Buffer): Hello {
+  const message = handshakeIn(bytes);
+  if (message === 'not TLS') return { status: 'refused', problem: 'it does not speak TLS' };
+  if (message === 'incomplete') {
+    return bytes.length < MAX_HELLO_BYTES
+      ? { status: 'incomplete' }
+      : { status: 'refused', problem: 'its TLS hello is too long' };
+  }
+  try {
+    return serverNameIn(new Cursor(message));
+  } catch (error) {
+    if (error instanceof RangeError) return { status: 'refused', problem: 'its TLS hello is malformed' };
+    throw error;
+  }
+}
+
+/** The body of the first handshake message, put together from as many records as it takes. */
+function handshakeIn(bytes: Buffer): Buffer | 'incomplete' | 'not TLS' {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    if (bytes.length > at && bytes[at] !== HANDSHAKE) return 'not TLS';
+    if (bytes.length > at + 1 && bytes[at + 1] !== 3) return 'not TLS';
+    if (bytes.length < at + 5) return 'incomplete';
+    const length = bytes.readUInt16BE(at + 3);
+    if (length === 0) return 'not TLS';
+    parts.push(bytes.subarray(at + 5, at + 5 + length));
+    const message = Buffer.concat(parts);
+    if (message.length > 0 && message[0] !== CLIENT_HELLO) return 'not TLS';
+    if (message.length >= 4 && message.length >= 4 + message.readUIntBE(1, 3)) {
+      return message.subarray(4, 4 + message.readUIntBE(1, 3));
+    }
+    if (bytes.length < at + 5 + length) return 'incomplete';
+    at += 5 + length;
+  }
+}
+
+function serverNameIn(hello: Cursor): Hello {
+  hello.skip(2 + 32);
+  hello.take(1);
+  hello.take(2);
+  hello.take(1);
+  const extensions = hello.take(2);
+  const names: string[] = [];
+  while (!extensions.done) {
+    const type = extensions.number(2);
+    const body = extensions.take(2);
+    // The server would open what is inside, and that may name another host.
+    if (type === ENCRYPTED_HELLO) {
+      return { status: 'refused', problem: 'it encrypts the name of the server it asks for (ECH)' };
+    }
+    if (type === SERVER_NAME) names.push(...namesIn(body));
+  }
+  const [serverName, ...more] = names;
+  return serverName === undefined || more.length > 0
+    ? { status: 'refused', problem: 'it does not say which one server it asks for (SNI)' }
+    : { status: 'ok', serverName: serverName.toLowerCase() };
+}
+
+function namesIn(body: Cursor): string[] {
+  const list = body.take(2);
+  const names: string[] = [];
+  while (!list.done) {
+    list.skip(1);
+    names.push(list.take(2).text());
+  }
+  return names;
+}
+
+/** Reads forward; throws RangeError where the bytes end too early. */
+class Cursor {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  skip(count: number): void {
+    if (this.#at + count > this.#bytes.length) throw new RangeError('The message ends too early.');
+    this.#at += count;
+  }
+
+  number(width: number): number {
+    this.skip(width);
+    return this.#bytes.readUIntBE(this.#at - width, width);
+  }
+
+  /** What follows a length of `width` bytes. */
+  take(width: number): Cursor {
+    const length = this.number(width);
+    this.skip(length);
+    return new Cursor(this.#bytes.subarray(this.#at - length, this.#at));
+  }
+
+  text(): string {
+    return this.#bytes.toString('latin1');
+  }
+}

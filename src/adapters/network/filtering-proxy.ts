@@ -1,0 +1,123 @@
+/**
+ * The only way from a sandbox to the network: an HTTP proxy on a UNIX socket that lets named hosts through and nothing else.
+ * It runs outside; whatever speaks to it is hostile.
+ */
+
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { Egress } from '../../ports.ts';
+import { forward } from './forward.ts';
+import { Gate, type GateOptions, type Passed } from './gate.ts';
+import { refuseConnection, refuseRequest } from './refusal.ts';
+import { tunnel } from './tunnel.ts';
+
+export interface ProxyOptions extends GateOptions {
+  /** A folder of ours in which the socket is made; made when it is missing. */
+  readonly folder: string;
+}
+
+/** Connections at a time; more are dropped. */
+const MAX_CONNECTIONS = 512;
+const MAX_HEADER_BYTES = 16 * 1024;
+const HEADERS_MS = 30_000;
+
+export async function openFilteringProxy(options: ProxyOptions): Promise<Egress> {
+  const gate = new Gate(options);
+  // A strict parser: what it refuses (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
+  const server = createServer({
+    insecureHTTPParser: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 0,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const sockets = new Set<Duplex>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    // Whoever goes away in the middle has wanted no more.
+    socket.on('error', () => socket.destroy());
+  });
+  server.on('clientError', (_error, socket: Duplex) => {
+    refuseConnection(socket, 400, 'this is no request that a proxy understands');
+  });
+  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    onConnect(gate, request, socket, head).catch((error: unknown) => socket.destroy(asError(error)));
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
+  });
+  const { path, letGo } = await listen(server, options.folder);
+  // A run that ends before it has opened its sandbox does not wait for anybody to call.
+  server.unref();
+  let closing: Promise<void> | null = null;
+  return {
+    socket: path,
+    refused: () => gate.refusals.list(),
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }).then(letGo);
+      return closing;
+    },
+  };
+}
+
+async function onConnect(gate: Gate, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') {
+    return refuseConnection(socket, 400, 'CONNECT takes no body');
+  }
+  const passed = await gate.judge(request.url ?? '', null);
+  if (passed.status !== 'ok') return refuseConnection(socket, passed.code, passed.reason);
+  if (passed.target.port === 80) {
+    // In a tunnel nobody would see which host the request is really for.
+    const why = `${gate.refuse(passed.target.host)}: plain HTTP goes through the proxy as a request, not as a tunnel`;
+    return refuseConnection(socket, 403, why);
+  }
+  await tunnel(gate, passed, socket, head);
+}
+
+async function onRequest(gate: Gate, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [, authority, path = '/'] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(request.url ?? '') ?? [];
+  if (authority === undefined) {
+    const why = 'ask for http://… in full, and for https://… with CONNECT';
+    return refuseRequest(response, 400, why);
+  }
+  const passed = await gate.judge(authority, 80);
+  if (passed.status !== 'ok') return refuseRequest(response, passed.code, passed.reason);
+  if (passed.target.port === 443) {
+    const why = `${gate.refuse(passed.target.host)}: port 443 is for TLS, through a tunnel`;
+    return refuseRequest(response, 403, why);
+  }
+  await forward(passed satisfies Passed, {
+    request,
+    response,
+    path: path.startsWith('?') ? `/${path}` : path,
+  });
+}
+
+/** Socket addresses have at most 107 bytes, which a folder may be longer than: the path goes by a descriptor of it. */
+async function listen(server: Server, folder: string): Promise<{ path: string; letGo: () => void }> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const name = 'proxy.sock';
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(`/proc/self/fd/${descriptor}/${name}`, resolve);
+    });
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  return { path: join(folder, name), letGo: () => closeSync(descriptor) };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

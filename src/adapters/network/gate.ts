@@ -1,0 +1,112 @@
+/** Decides who gets through the proxy, and to which addresses. */
+
+import { lookup } from 'node:dns/promises';
+import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
+import { parseTarget, permits, type Target } from '../../domain/allowed-domain.ts';
+import { isPublicAddress } from './public-address.ts';
+import { plainName, Refusals } from './refusals.ts';
+
+export interface GateOptions {
+  /** Entries of `--allow-domain`. */
+  readonly allowed: readonly string[];
+  /** The addresses of a host; rejects when there are none. */
+  readonly resolve?: (host: string) => Promise<string[]>;
+  /** Whether a host may be there. */
+  readonly mayConnect?: (address: string) => boolean;
+  /** Begins a connection to one of the addresses that were checked. */
+  readonly connect?: (passed: Passed) => Socket;
+}
+
+/** A host that may be reached, at these addresses only: nobody looks its name up again. */
+export interface Passed {
+  readonly status: 'ok';
+  readonly target: Target;
+  readonly addresses: readonly string[];
+}
+
+/** `code` is HTTP's; `reason` is for whoever reads the output of the command. */
+export interface Held {
+  readonly status: 'held';
+  readonly code: 403 | 502;
+  readonly reason: string;
+}
+
+/** Entries that a refusal names. */
+const MAX_NAMED = 10;
+
+export class Gate {
+  readonly refusals = new Refusals();
+  readonly #allowed: readonly string[];
+  readonly #resolve: (host: string) => Promise<string[]>;
+  readonly #mayConnect: (address: string) => boolean;
+  readonly connect: (passed: Passed) => Socket;
+
+  constructor({
+    allowed,
+    resolve = resolveByMachine,
+    mayConnect = isPublicAddress,
+    connect = connectTo,
+  }: GateOptions) {
+    this.#allowed = allowed;
+    this.#resolve = resolve;
+    this.#mayConnect = mayConnect;
+    this.connect = connect;
+  }
+
+  /** Names are looked up only after they have been found on the list: a question to a name server carries data, too. */
+  async judge(authority: string, defaultPort: number | null): Promise<Passed | Held> {
+    const target = parseTarget(authority, defaultPort);
+    if (typeof target === 'string') return held(403, `${this.refuse(authority)}: ${target}`);
+    if (!permits(this.#allowed, target)) {
+      const named = this.#allowed.slice(0, MAX_NAMED).join(', ');
+      const more = this.#allowed.length > MAX_NAMED ? ', ...' : '';
+      const asked = target.port === 443 || target.port === 80 ? target.host : authority;
+      return held(
+        403,
+        `${this.refuse(asked)} is not among the domains that may be reached (${named}${more})`,
+      );
+    }
+    let found: string[];
+    try {
+      found = await this.#resolve(target.host);
+    } catch (error) {
+      return held(502, `${target.host} has no address (${codeOf(error)})`);
+    }
+    const addresses = found.filter(this.#mayConnect);
+    if (addresses.length > 0) return { status: 'ok', target, addresses };
+    return held(403, `${this.refuse(target.host)} leads to no address of the public internet`);
+  }
+
+  /** Counts a refusal; the host as it can be shown. */
+  refuse(host: string): string {
+    this.refusals.add(host);
+    return plainName(host);
+  }
+}
+
+/** Connects to one of the addresses that were checked, whatever a name server says by now. */
+function connectTo({ target, addresses }: Passed): Socket {
+  return connectSocket({ ...target, lookup: lookupAmong(addresses) });
+}
+
+/** In place of the machine's resolver. */
+export function lookupAmong(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  return (_host, options, callback) => {
+    const [first] = all;
+    if (options.all === true) callback(null, all);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}
+
+async function resolveByMachine(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function held(code: Held['code'], reason: string): Held {
+  return { status: 'held', code, reason };
+}

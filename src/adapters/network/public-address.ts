@@ -1,0 +1,62 @@
+/** Which addresses commands may be connected to: those of the public internet, and none that means this machine or its network. */
+
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** IANA's special-purpose registry, multicast and reserved space, and what clouds serve credentials at. */
+const NOT_PUBLIC_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+  // Azure's platform service, at an address that looks public.
+  '168.63.129.16/32',
+];
+
+/** The part of IPv6 that is routed, and what in it is not public or leads to IPv4 addresses. */
+const PUBLIC_V6 = '2000::/3';
+const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+/** True for an address of the public internet that is not this machine's own. Any other text is none. */
+export function isPublicAddress(address: string): boolean {
+  if (ownAddresses().has(address)) return false;
+  if (isIPv4(address)) return !CLOSED.check(address, 'ipv4');
+  return isIPv6(address) && ROUTED.check(address, 'ipv6') && !CLOSED.check(address, 'ipv6');
+}
+
+const CLOSED = blockList(NOT_PUBLIC_V4, NOT_PUBLIC_V6);
+const ROUTED = blockList([], [PUBLIC_V6]);
+
+/** A service of this machine does not become public by listening on a public interface. */
+function ownAddresses(): Set<string> {
+  return new Set(
+    Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []),
+  );
+}
+
+function blockList(v4: readonly string[], v6: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [ranges, family] of [
+    [v4, 'ipv4'],
+    [v6, 'ipv6'],
+  ] as const) {
+    for (const range of ranges) {
+      const [network = '', bits] = range.split('/');
+      list.addSubnet(network, Number(bits), family);
+    }
+  }
+  return list;
+}

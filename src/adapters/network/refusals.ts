@@ -1,0 +1,28 @@
+/** Counts what the proxy has refused. What commands ask for is hostile, so it is kept short and plain. */
+
+import type { RefusedHost } from '../../domain/allowed-domain.ts';
+
+/** Hosts that are told apart; the rest are counted together. */
+const MAX_HOSTS = 100;
+const MAX_NAME = 120;
+
+export class Refusals {
+  readonly #times = new Map<string, number>();
+
+  add(host: string): void {
+    const plain = plainName(host);
+    const key = this.#times.has(plain) || this.#times.size < MAX_HOSTS ? plain : 'other hosts';
+    this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
+  }
+
+  /** In the order in which they were first asked for. */
+  list(): RefusedHost[] {
+    return [...this.#times].map(([host, times]) => ({ host, times }));
+  }
+}
+
+/** Printable ASCII on one line, cut where it is too long. */
+export function plainName(text: string): string {
+  const plain = text.replace(/[^\x21-\x7e]/g, '?');
+  return plain.length > MAX_NAME ? `${plain.slice(0, MAX_NAME)}...` : plain || '(nothing)';
+}

@@ -1,0 +1,71 @@
+/** Opens the sandbox of a run, and with it the way to the hosts that its commands may reach. */
+
+import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../adapters/sandboxes/registry.ts';
+import type { Egress, Sandbox } from '../ports.ts';
+import type { Session } from './session.ts';
+
+/** Where nothing is allowed, nothing is started. Closing the sandbox closes the way out and tells what was refused. */
+export async function openContained(
+  session: Session,
+  options: Omit<SandboxOptions, 'proxySocket'>,
+  allowed: readonly string[],
+): Promise<OpenedSandbox> {
+  const egress = options.mode === 'off' || allowed.length === 0 ? null : await openEgress(options, allowed);
+  const opened = await openSandbox({ ...options, proxySocket: egress?.socket ?? null }).catch(
+    async (error: unknown) => {
+      await egress?.close();
+      throw error;
+    },
+  );
+  if (opened.status !== 'ok') {
+    await egress?.close();
+    return opened;
+  }
+  if (opened.sandbox.level === 'none') {
+    await egress?.close();
+    const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
+    return { ...opened, warnings };
+  }
+  session.know({ network: { allowed: [...allowed], refused: [] } });
+  return egress === null
+    ? opened
+    : { ...opened, sandbox: withEgress(session, opened.sandbox, egress, allowed) };
+}
+
+/** What stands in the journal: what is not kept is not claimed. */
+export function keptDomains({ level }: Sandbox, allowed: readonly string[]): string[] {
+  return level === 'none' ? [] : [...allowed];
+}
+
+const NOT_CONTAINED =
+  '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.';
+
+/** Loaded for those who want it. */
+async function openEgress(
+  { scratchDir }: { scratchDir: string },
+  allowed: readonly string[],
+): Promise<Egress> {
+  const { openFilteringProxy } = await import('../adapters/network/filtering-proxy.ts');
+  return openFilteringProxy({ allowed, folder: `${scratchDir}/network` });
+}
+
+/** Hosts that one warning names. */
+const MAX_NAMED = 10;
+
+function withEgress(session: Session, sandbox: Sandbox, egress: Egress, allowed: readonly string[]): Sandbox {
+  let isClosed = false;
+  return {
+    ...sandbox,
+    async close() {
+      await sandbox.close().finally(() => egress.close());
+      if (isClosed) return;
+      isClosed = true;
+      const refused = egress.refused();
+      session.know({ network: { allowed: [...allowed], refused } });
+      if (refused.length === 0) return;
+      const named = refused.slice(0, MAX_NAMED).map(({ host, times }) => `${host} (${times})`);
+      const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : '';
+      session.warn(`Commands asked for hosts that they may not reach: ${named.join(', ')}${more}.`);
+    },
+  };
+}
