@@ -19,6 +19,8 @@ export interface Target {
 export const AllowedDomain = z
   .string()
   .trim()
+  // Before small letters are made: those of some letters of other scripts are ASCII (the Kelvin sign's is k).
+  .regex(/^[\x20-\x7e]*$/, 'write names in other scripts as punycode (xn--…)')
   .toLowerCase()
   .superRefine((entry, context) => {
     const problem = problemOf(entry);
@@ -28,6 +30,7 @@ export const AllowedDomain = z
 
 /** A target as a proxy request names it (`host:port`), or why it is none. Nothing is decoded, completed or mended. */
 export function parseTarget(authority: string, defaultPort: number | null): Target | string {
+  if (/[^\x21-\x7e]/.test(authority)) return 'it is not the plain name of a host';
   const [, host = '', given] = /^([^:]*)(?::(\d{1,5}))?$/.exec(authority.toLowerCase()) ?? [];
   const port = given === undefined ? defaultPort : Number(given);
   if (looksLikeAddress(host) || authority.startsWith('[')) return 'an address is no name of a host';
@@ -59,7 +62,6 @@ export function isCovered(entry: string, entries: readonly string[]): boolean {
 
 function problemOf(entry: string): string | null {
   const [, wildcard, host = '', port] = /^(\*\.)?([^:*]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  if (/[^\x20-\x7e]/.test(entry)) return 'write names in other scripts as punycode (xn--…)';
   if (looksLikeAddress(host)) return 'addresses cannot be allowed, only names';
   if (!HOST.test(host))
     return 'expected a domain such as registry.npmjs.org, *.example.com or example.com:8443';

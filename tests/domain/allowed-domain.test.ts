@@ -44,6 +44,7 @@ describe('an entry of --allow-domain', () => {
     'example.com\0.evil.com',
     '-a.example',
     'a_b.example',
+    '\u212a.example.com',
     `${'a'.repeat(64)}.example`,
   ])('is not %j', (entry) => expect(AllowedDomain.safeParse(entry).success).toBe(false));
 });
@@ -82,7 +83,7 @@ describe('a host that is asked for', () => {
     ['a letter of another script', 'rеgistry.npmjs.org:443'],
     ['a full-width dot', 'registry。npmjs。org:443'],
     ['a letter that folds to ASCII', 'registry.npmjſ.org:443'],
-    ['the Kelvin sign', 'K.example.com:443'],
+    ['the Kelvin sign', '\u212a.example.com:443'],
     ['an address', '127.0.0.1:443'],
     ['a decimal address', '2130706433:443'],
     ['an octal address', '0177.0.0.1:443'],

@@ -86,7 +86,7 @@ export class Gate {
 
 /** Connects to one of the addresses that were checked, whatever a name server says by now. */
 function connectTo({ target, addresses }: Passed): Socket {
-  return connectSocket({ ...target, lookup: lookupAmong(addresses) });
+  return connectSocket({ ...target, lookup: lookupAmong(addresses), allowHalfOpen: true });
 }
 
 /** In place of the machine's resolver. */

@@ -26,11 +26,13 @@ export async function tunnel(gate: Gate, passed: Passed, inner: Socket, head: Bu
     return;
   }
   inner.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  if (head.length > 0) inner.unshift(head);
-  if (passed.target.port !== 443) return join(inner, outer);
+  if (passed.target.port !== 443) {
+    if (head.length > 0) outer.write(head);
+    return join(inner, outer);
+  }
 
   // A name on the list may share its addresses with any other customer of a content network, which tells them apart by this.
-  const { bytes, hello } = await firstBytes(inner);
+  const { bytes, hello } = await firstBytes(inner, head);
   if (hello.status === 'ok' && hello.serverName === passed.target.host) {
     outer.write(bytes);
     return join(inner, outer);
@@ -41,23 +43,24 @@ export async function tunnel(gate: Gate, passed: Passed, inner: Socket, head: Bu
   inner.end(ACCESS_DENIED);
 }
 
-/** Reads until the hello is complete, or cannot be one, or does not come. */
-function firstBytes(socket: Socket): Promise<{ bytes: Buffer; hello: Hello }> {
+/** `head` and what follows, until the hello is complete, or cannot be one, or does not come. */
+function firstBytes(socket: Socket, head: Buffer): Promise<{ bytes: Buffer; hello: Hello }> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
     const settle = (hello: Hello) => {
       clearTimeout(timer);
-      socket.pause().off('data', onData).off('end', onEnd).off('close', onEnd);
+      socket.pause().off('data', take).off('end', onEnd).off('close', onEnd);
       resolve({ bytes, hello });
     };
     const onEnd = () => settle({ status: 'incomplete' });
-    const onData = (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       const hello = readClientHello(bytes);
       if (hello.status !== 'incomplete') settle(hello);
     };
     const timer = setTimeout(onEnd, HELLO_MS);
-    socket.on('data', onData).once('end', onEnd).once('close', onEnd);
+    socket.on('data', take).once('end', onEnd).once('close', onEnd);
+    take(head);
   });
 }
 

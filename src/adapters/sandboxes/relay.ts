@@ -64,6 +64,8 @@ const server = net.createServer({ allowHalfOpen: true }, (inner) => {
 server.listen(${PORT}, '127.0.0.1', () => {
   fs.writeSync(1, 'ready');
   fs.closeSync(1);
+  // In its place, or the next connection would be descriptor 1, which node never closes without falling over.
+  fs.openSync('/dev/null', 'w');
 });
 `;
 }

@@ -67,6 +67,7 @@ export async function tryToOpen(
   hostEnv: HostEnv,
   limits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
+  proxySocket: string | null = null,
 ): Promise<OpenedSandbox> {
   const { root, agentGit, runDir } = place;
   const opened = await openSandbox({
@@ -77,6 +78,7 @@ export async function tryToOpen(
     hostEnv,
     limits,
     mounts,
+    proxySocket,
   });
   if (opened.status === 'ok') onTestFinished(() => opened.sandbox.close());
   return opened;
@@ -88,8 +90,9 @@ export async function open(
   hostEnv: HostEnv = process.env,
   limits: CommandLimits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
+  proxySocket: string | null = null,
 ): Promise<Opened> {
-  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts);
+  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts, proxySocket);
   if (opened.status !== 'ok') throw new Error(opened.reason);
   const { sandbox, warnings } = opened;
   const run: Opened['run'] = (script, options = {}) =>

@@ -1,0 +1,389 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openFilteringProxy, type ProxyOptions } from '../../../src/adapters/network/filtering-proxy.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+/**
+ * Real sockets throughout. Hosts of the tests are on loopback, which no host may be; so names are looked up in a table here
+ * and loopback is allowed, and what the proxy makes of real names and addresses has its own tests below.
+ */
+async function open(options: Partial<ProxyOptions> & { allowed: string[] }) {
+  const proxy = await openFilteringProxy({
+    folder: tempFolder(),
+    resolve: async () => ['127.0.0.1'],
+    mayConnect: (address) => address === '127.0.0.1',
+    ...options,
+  });
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** Everything that comes back for some bytes, to the end of the connection. */
+async function say(socketPath: string, bytes: string | Buffer): Promise<string> {
+  const socket = connect(socketPath);
+  socket.on('error', () => socket.destroy());
+  socket.write(bytes);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** An HTTP server that tells what it got. */
+async function origin(): Promise<{ port: number; seen: IncomingMessage[] }> {
+  const seen: IncomingMessage[] = [];
+  const server = createServer(async (incoming, response) => {
+    seen.push(incoming);
+    let body = '';
+    for await (const chunk of incoming) body += chunk;
+    response.writeHead(200, { 'content-type': 'text/plain', 'x-origin': 'yes', 'keep-alive': 'timeout=5' });
+    response.end(`${incoming.method} ${incoming.url} ${body}`);
+  });
+  return { port: await listening(server), seen };
+}
+
+const PSK = { psk: Buffer.from('0123456789abcdef'), identity: 'test' };
+
+/** A TLS server that needs no certificate; the proxy reaches it for port 443 of any host. */
+async function tlsOrigin(): Promise<{ connect: () => Socket; count: () => number }> {
+  let connections = 0;
+  const server = createTlsServer(
+    { ciphers: 'PSK', maxVersion: 'TLSv1.2', pskCallback: () => PSK.psk },
+    (socket) => socket.pipe(socket),
+  );
+  server.on('connection', () => {
+    connections += 1;
+  });
+  server.on('tlsClientError', () => {});
+  const port = await listening(server);
+  return { connect: () => connect(port, '127.0.0.1'), count: () => connections };
+}
+
+async function tunnelled(socketPath: string, authority: string): Promise<Socket> {
+  const asking = request({ socketPath, method: 'CONNECT', path: authority });
+  asking.end();
+  const [, socket] = await once(asking, 'connect');
+  return socket;
+}
+
+function secured(socket: Socket, servername: string): TLSSocket {
+  const client = connectTls({
+    socket,
+    servername,
+    ciphers: 'PSK',
+    maxVersion: 'TLSv1.2',
+    pskCallback: () => PSK,
+    checkServerIdentity: () => undefined,
+  });
+  client.on('error', () => client.destroy());
+  return client;
+}
+
+const get = (url: string, more = '') =>
+  `GET ${url} HTTP/1.1\r\nHost: other.example\r\n${more}Connection: close\r\n\r\n`;
+
+describe('plain HTTP', () => {
+  test('reaches a host on the list, under its own name and without what is meant for the proxy', async () => {
+    const { port, seen } = await origin();
+    const proxy = await open({ allowed: [`good.example:${port}`] });
+    const extra = 'Proxy-Authorization: Basic eA==\r\nX-Kept: 1\r\nX-Named: 2\r\n';
+    const text = await say(
+      proxy.socket,
+      get(`http://good.example:${port}/a?b=c`, extra).replace('close', 'close, x-named'),
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(text).toContain('GET /a?b=c ');
+    expect(seen.map(({ headers }) => headers)).toEqual([
+      { host: `good.example:${port}`, 'x-kept': '1', connection: 'close' },
+    ]);
+    expect(proxy.refused()).toEqual([]);
+  });
+
+  test('carries bodies of a known and of an unknown length', async () => {
+    const { port } = await origin();
+    const proxy = await open({ allowed: [`good.example:${port}`] });
+    const url = `http://good.example:${port}/`;
+    const head = `POST ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+    expect(await say(proxy.socket, `${head}Content-Length: 5\r\n\r\nhello`)).toContain('POST / hello');
+    expect(
+      await say(proxy.socket, `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`),
+    ).toContain('POST / hello');
+  });
+
+  test.each([
+    ['two lengths', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'],
+    ['two different lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n'],
+    ['a hidden encoding', 'Transfer-Encoding : chunked\r\n'],
+    [
+      'a folded encoding',
+      'X: y\r\n Transfer-Encoding: chunked\r\nTransfer-Encoding: xchunked\r\nContent-Length: 1\r\n',
+    ],
+    ['a NUL in a header', 'X: a\0b\r\n'],
+    ['headers over 16 KiB', `X: ${'a'.repeat(17_000)}\r\n`],
+    ['thousands of headers', 'X-Y: z\r\n'.repeat(4_000)],
+  ])('never reaches a host with %s', async (_what, headers) => {
+    const { port, seen } = await origin();
+    const proxy = await open({ allowed: [`good.example:${port}`] });
+    const url = `http://good.example:${port}/`;
+    const smuggled = `0\r\n\r\nGET ${url}smuggled HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const text = await say(proxy.socket, `POST ${url} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${smuggled}`);
+    expect(text).toMatch(/^HTTP\/1\.1 400 Refused by the sandbox/);
+    expect(seen).toEqual([]);
+  });
+
+  test('is refused with the reason in the status line and in the body, and counted', async () => {
+    const { port, seen } = await origin();
+    const proxy = await open({ allowed: ['good.example'] });
+    const reason = `Refused by the sandbox: evil.example:${port} is not among the domains that may be reached (good.example)`;
+    const text = await say(proxy.socket, get(`http://evil.example:${port}/`));
+    expect(text.startsWith(`HTTP/1.1 403 ${reason}\r\n`), text).toBe(true);
+    expect(text.split('\r\n\r\n')[1]).toContain(reason);
+    await say(proxy.socket, get(`http://evil.example:${port}/again`));
+    expect(proxy.refused()).toEqual([{ host: `evil.example:${port}`, times: 2 }]);
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    '/',
+    'https://good.example/',
+    'ftp://good.example/',
+    'http:/good.example/',
+    'good.example',
+    '*',
+  ])('is not understood for %s', async (url) => {
+    const proxy = await open({ allowed: ['good.example'] });
+    expect(await say(proxy.socket, get(url))).toMatch(/^HTTP\/1\.1 400 Refused by the sandbox/);
+  });
+
+  test.each([
+    'http://good.example:443/',
+    'http://good.example@evil.example/',
+    'http://good.example./',
+    'http://127.0.0.1/',
+    'http://[::1]/',
+    'http://0x7f000001/',
+    'http://good.example%00.evil.example/',
+  ])('is refused for %s', async (url) => {
+    const proxy = await open({ allowed: ['good.example'] });
+    expect(await say(proxy.socket, get(url))).toMatch(/^HTTP\/1\.1 403 Refused by the sandbox/);
+    expect(proxy.refused()).toHaveLength(1);
+  });
+});
+
+describe('a tunnel', () => {
+  test('carries TLS to the very host that was asked for', async () => {
+    const { connect } = await tlsOrigin();
+    const proxy = await open({ allowed: ['*.good.example'], connect });
+    const client = secured(await tunnelled(proxy.socket, 'a.good.example:443'), 'a.good.example');
+    client.end('through');
+    const [echo] = await once(client, 'data');
+    expect(String(echo)).toBe('through');
+    expect(proxy.refused()).toEqual([]);
+  });
+
+  test('to one host does not carry TLS to another one, nor anything else', async () => {
+    const { connect, count } = await tlsOrigin();
+    const proxy = await open({ allowed: ['good.example', '*.good.example'], connect });
+    for (const servername of ['evil.example', 'other.good.example']) {
+      const client = secured(await tunnelled(proxy.socket, 'good.example:443'), servername);
+      await expect(once(client, 'secureConnect')).rejects.toThrow('access denied');
+    }
+    const head = 'CONNECT good.example:443 HTTP/1.1\r\nHost: good.example\r\n\r\n';
+    const text = await say(proxy.socket, `${head}GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n`);
+    expect(text).toBe('HTTP/1.1 200 Connection established\r\n\r\n\x15\x03\x03\x00\x02\x02\x31');
+    expect(proxy.refused()).toEqual([
+      { host: 'evil.example', times: 1 },
+      { host: 'other.good.example', times: 1 },
+      { host: 'good.example', times: 1 },
+    ]);
+    expect(count()).toBe(3);
+  });
+
+  test('to a port that is listed carries whatever it is given, and half a close', async () => {
+    const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('end', () => socket.end(`got ${text}`));
+    });
+    const port = await listening(server);
+    const proxy = await open({ allowed: [`good.example:${port}`] });
+    const socket = connect({ path: proxy.socket, allowHalfOpen: true });
+    socket.end(`CONNECT good.example:${port} HTTP/1.1\r\nHost: x\r\n\r\nSSH-2.0-test\r\n`);
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    expect(text).toBe('HTTP/1.1 200 Connection established\r\n\r\ngot SSH-2.0-test\r\n');
+  });
+
+  test.each([
+    ['another host', 'evil.example:443', 403],
+    ['another port', 'good.example:22', 403],
+    ['plain HTTP, where nobody would see the host', 'good.example:80', 403],
+    ['an address', '127.0.0.1:443', 403],
+    ['an IPv6 address', '[::1]:443', 403],
+    ['a mapped address', '[::ffff:7f00:1]:443', 403],
+    ['a decimal address', '2130706433:443', 403],
+    ['an octal address', '0177.0.0.1:443', 403],
+    ['the metadata address', '169.254.169.254:80', 403],
+    ['a user', 'good.example:443@evil.example:443', 403],
+    ['a trailing dot', 'good.example.:443', 403],
+    ['a trailing NUL', 'good.example%00:443', 403],
+    ['a scheme', 'https://good.example:443', 403],
+    ['no port', 'good.example', 403],
+  ])('is refused to %s', async (_what, authority, code) => {
+    const { connect, count } = await tlsOrigin();
+    const proxy = await open({ allowed: ['good.example'], connect });
+    const text = await say(proxy.socket, `CONNECT ${authority} HTTP/1.1\r\nHost: good.example\r\n\r\n`);
+    expect(text.split(' ')[1]).toBe(String(code));
+    expect(text).toContain('Refused by the sandbox: ');
+    expect(count()).toBe(0);
+    expect(proxy.refused()).toHaveLength(1);
+  });
+
+  test.each([
+    'CONNECT good.example:443\0.evil.example:443 HTTP/1.1',
+    'CONNECT good.example:443 evil.example:443 HTTP/1.1',
+    'CONNECT  HTTP/1.1',
+    '\x05\x01\x00',
+    '\x16\x03\x01\x00\x05hello',
+  ])('is not made for what is no request: %j', async (line) => {
+    const proxy = await open({ allowed: ['good.example'] });
+    expect(await say(proxy.socket, `${line}\r\nHost: x\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 40[03] Refused by the sandbox/,
+    );
+  });
+
+  test('with a body is refused', async () => {
+    const proxy = await open({ allowed: ['good.example'] });
+    const text = await say(
+      proxy.socket,
+      'CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello',
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 400 Refused by the sandbox: CONNECT takes no body/);
+  });
+});
+
+describe('addresses', () => {
+  test('a name is looked up once, and the connection goes where the check has looked', async () => {
+    const { port, seen } = await origin();
+    const asked: string[] = [];
+    const proxy = await open({
+      allowed: [`good.example:${port}`],
+      // A name server that answers something else the second time.
+      resolve: async (host) => {
+        asked.push(host);
+        return asked.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
+      },
+    });
+    expect(await say(proxy.socket, get(`http://good.example:${port}/`))).toContain('200 OK');
+    expect(asked).toEqual(['good.example']);
+    expect(seen).toHaveLength(1);
+  });
+
+  test('of the addresses of a host only those that are allowed are used', async () => {
+    const { port } = await origin();
+    const tried: (readonly string[])[] = [];
+    const proxy = await open({
+      allowed: ['good.example', `good.example:${port}`],
+      resolve: async () => ['10.0.0.1', '127.0.0.1', '169.254.169.254', '::1'],
+      connect: ({ addresses }) => {
+        tried.push(addresses);
+        return connect(port, '127.0.0.1');
+      },
+    });
+    (await tunnelled(proxy.socket, 'good.example:443')).destroy();
+    expect(tried).toEqual([['127.0.0.1']]);
+  });
+
+  test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00:ec2::254'])(
+    'a host on the list that leads to %s is refused',
+    async (address) => {
+      const proxy = await openFilteringProxy({
+        folder: tempFolder(),
+        allowed: ['good.example'],
+        resolve: async () => [address],
+      });
+      onTestFinished(() => proxy.close());
+      const text = await say(proxy.socket, 'CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect(text).toMatch(
+        /^HTTP\/1\.1 403 Refused by the sandbox: good.example leads to no address of the public internet/,
+      );
+      expect(proxy.refused()).toEqual([{ host: 'good.example', times: 1 }]);
+    },
+  );
+
+  test('the name of a host that is not on the list is never looked up', async () => {
+    const asked: string[] = [];
+    const proxy = await open({
+      allowed: ['good.example'],
+      resolve: async (host) => {
+        asked.push(host);
+        return ['127.0.0.1'];
+      },
+    });
+    await say(proxy.socket, 'CONNECT secret-data.evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await say(proxy.socket, get('http://secret-data.evil.example/'));
+    expect(asked).toEqual([]);
+  });
+
+  test('a host without an address and one that does not answer are said to be so, and are no refusals', async () => {
+    const server = createTcpServer();
+    const port = await listening(server);
+    server.close();
+    const proxy = await open({
+      allowed: ['none.example', `dead.example:${port}`],
+      resolve: async (host) => {
+        if (host === 'none.example') throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+        return ['127.0.0.1'];
+      },
+    });
+    const none = await say(proxy.socket, 'CONNECT none.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(none).toMatch(/^HTTP\/1\.1 502 Refused by the sandbox: none.example has no address \(ENOTFOUND\)/);
+    const dead = `dead.example:${port}`;
+    expect(await say(proxy.socket, `CONNECT ${dead} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 502 .*ECONNREFUSED/,
+    );
+    expect(await say(proxy.socket, get(`http://${dead}/`))).toMatch(/^HTTP\/1\.1 502 .*ECONNREFUSED/);
+    expect(proxy.refused()).toEqual([]);
+  });
+});
+
+test('what is counted stays short and plain, however much is asked for', async () => {
+  const proxy = await open({ allowed: ['good.example'] });
+  const ask = (host: string) => say(proxy.socket, `CONNECT ${host}:443 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await ask(`${'a'.repeat(5_000)}.example`);
+  for (let at = 0; at < 120; at++) await ask(`host-${at}.example`);
+  const refused = proxy.refused();
+  expect(refused).toHaveLength(101);
+  expect(refused.at(-1)).toEqual({ host: 'other hosts', times: 21 });
+  expect(refused.reduce((sum, { times }) => sum + times, 0)).toBe(121);
+  expect(Math.max(...refused.map(({ host }) => host.length))).toBeLessThanOrEqual(123);
+});
+
+test('closing ends every connection and takes the socket away, in a folder with a path of any length', async () => {
+  const folder = join(tempFolder(), 'x'.repeat(120), 'y'.repeat(120));
+  const { connect: toOrigin } = await tlsOrigin();
+  const proxy = await open({ allowed: ['good.example'], connect: toOrigin, folder });
+  expect(existsSync(proxy.socket)).toBe(true);
+  const close = async () => {
+    await proxy.close();
+    await proxy.close();
+  };
+  await close();
+  expect(existsSync(proxy.socket)).toBe(false);
+});

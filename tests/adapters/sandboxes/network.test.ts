@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
+import type { Egress } from '../../../src/ports.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+import { makePlace, type Opened, open, processesWith, versionOutside } from './fixture.ts';
+
+/** A web server on loopback that the hosts of the list are looked up at, and what it was asked for. */
+async function origin(
+  answer: (path: string, host: string) => string | Buffer = (path) => `you asked for ${path}`,
+) {
+  const asked: string[] = [];
+  const server = createServer(({ url = '', headers }, response) => {
+    asked.push(url);
+    response.end(answer(url, headers.host ?? ''));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+/** A sandbox whose way out leads to loopback, for hosts on the list. */
+async function openWithNetwork(allowed: string[]): Promise<Opened & { proxy: Egress }> {
+  const proxy = await openFilteringProxy({
+    allowed,
+    folder: tempFolder(),
+    resolve: async () => ['127.0.0.1'],
+    mayConnect: (address) => address === '127.0.0.1',
+  });
+  onTestFinished(() => proxy.close());
+  const opened = await open(makePlace(), 'required', process.env, undefined, [], proxy.socket);
+  return { ...opened, proxy };
+}
+
+const CURL = versionOutside('curl --version') !== null;
+const NPM = versionOutside('npm --version') !== null;
+
+/** Fetches a page with node alone, through the proxy that the environment names or past it. */
+const fetching = (url: string) =>
+  `node -e 'const { hostname, port } = new URL(process.env.http_proxy);` +
+  `require("http").get({ hostname, port, path: "${url}", headers: { host: "x" } }, (r) => r.pipe(process.stdout))'`;
+
+describe('a sandbox with hosts that may be reached', () => {
+  test('reaches them through the proxy that its environment names', async () => {
+    const { port, asked } = await origin();
+    const { text, proxy } = await openWithNetwork([`good.example:${port}`]);
+    expect(await text(fetching(`http://good.example:${port}/a`))).toBe('you asked for /a');
+    expect(asked).toEqual(['/a']);
+    expect(proxy.refused()).toEqual([]);
+  });
+
+  test.skipIf(!CURL)(
+    'is told by curl what was refused, and gets past the proxy by no option of it',
+    async () => {
+      const { port, asked } = await origin();
+      const { run, text, proxy } = await openWithNetwork([`good.example:${port}`]);
+      expect(await text(`curl -sS http://good.example:${port}/curl`)).toBe('you asked for /curl');
+      expect(await text(`curl -s http://evil.example:${port}/`)).toContain('evil.example');
+      const { output } = await run('curl -sSv https://evil.example/ 2>&1');
+      expect(output.head).toContain('Refused by the sandbox: evil.example is not among the domains');
+      for (const options of [
+        "--noproxy '*'",
+        `--noproxy '*' --resolve good.example:${port}:127.0.0.1`,
+        `--noproxy '*' --resolve good.example:${port}:169.254.169.254`,
+      ]) {
+        const { end } = await run(`curl -sS --max-time 5 ${options} http://good.example:${port}/`);
+        expect([options, end.exitCode]).not.toEqual([options, 0]);
+      }
+      expect(await text(`curl -s --noproxy '' http://127.0.0.1:${port}/`)).toContain('an address is no name');
+      expect(asked).toEqual(['/curl']);
+      expect(proxy.refused().map(({ host }) => host)).toEqual([
+        `evil.example:${port}`,
+        'evil.example',
+        `127.0.0.1:${port}`,
+      ]);
+    },
+  );
+
+  test('has no other way out: no interface, no route, no name server, no socket of the machine', async () => {
+    const { port, asked } = await origin();
+    const { text } = await openWithNetwork([`good.example:${port}`]);
+    const script = `
+      const net = require('node:net'), dgram = require('node:dgram'), dns = require('node:dns'), os = require('node:os');
+      const tried = [];
+      const raw = (host, port) => new Promise((done) => {
+        const socket = net.connect({ host, port, timeout: 3000 });
+        socket.on('connect', () => done('connected')).on('error', (e) => done(e.code)).on('timeout', () => done('timeout'));
+      });
+      const udp = (host) => new Promise((done) => {
+        dgram.createSocket('udp4').send('x', 53, host, (e) => done(e ? e.code : 'sent'));
+      });
+      (async () => {
+        console.log(Object.keys(os.networkInterfaces()).join());
+        for (const host of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '1.1.1.1', '2606:4700:4700::1111'])
+          console.log(host, await raw(host, ${port}));
+        for (const host of ['1.1.1.1', '169.254.169.254']) console.log('udp', host, await udp(host));
+        console.log('dns', await new Promise((done) => dns.lookup('good.example', (e) => done(e.code))));
+        process.exit();
+      })();`;
+    expect((await text(`node -e "${script.replaceAll('\n', ' ')}"`)).split('\n').filter(Boolean)).toEqual([
+      'lo',
+      '127.0.0.1 ECONNREFUSED',
+      '10.0.0.1 ENETUNREACH',
+      '169.254.169.254 ENETUNREACH',
+      '1.1.1.1 ENETUNREACH',
+      '2606:4700:4700::1111 ENETUNREACH',
+      'udp 1.1.1.1 ENETUNREACH',
+      'udp 169.254.169.254 ENETUNREACH',
+      expect.stringMatching(/^dns (EAI_AGAIN|ENOTFOUND)$/),
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  test('cannot reach more through the socket itself than through the relay, nor put another file in its place', async () => {
+    const { port, asked } = await origin();
+    const { text } = await openWithNetwork(['good.example']);
+    const script = `
+      const socket = require('node:net').connect('/run/patchsmith/proxy.sock');
+      socket.end('CONNECT evil.example:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');
+      socket.pipe(process.stdout);`;
+    expect(await text(`node -e "${script.replaceAll('\n', ' ')}"`)).toContain('403 Refused by the sandbox');
+    const tampering =
+      'for f in proxy.sock relay.cjs node; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith';
+    expect((await text(tampering)).trim().split('\n').slice(-3)).toEqual([
+      'objects-0',
+      'proxy.sock',
+      'relay.cjs',
+    ]);
+    expect(await text('/run/patchsmith/node -p 1; head -c 12 /run/patchsmith/relay.cjs')).toBe(
+      "1\n'use strict';".slice(0, 14),
+    );
+    expect(asked).toEqual([]);
+  });
+
+  test('leaves no relay behind, does not keep a command from ending, and is nobody’s child', async () => {
+    const { text } = await openWithNetwork(['good.example']);
+    expect(await text('wait; echo "jobs: $(jobs | wc -l)"; cat /proc/$$/task/$$/children')).toMatch(
+      /^jobs: 0\n\d*\s*$/,
+    );
+    expect(processesWith('/run/patchsmith/relay.cjs')).toEqual([]);
+  });
+
+  test('runs commands side by side, each with a relay of its own', async () => {
+    const { port } = await origin();
+    const { text } = await openWithNetwork([`good.example:${port}`]);
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => text(fetching(`http://good.example:${port}/${n}`))),
+    );
+    expect(answers).toEqual(['/1', '/2', '/3'].map((path) => `you asked for ${path}`));
+  });
+
+  test.skipIf(!NPM)(
+    'installs packages with npm ci from a registry on the list, and from no other',
+    async () => {
+      const folder = tempFolder({
+        'package/package.json': JSON.stringify({ name: 'left-part', version: '1.0.0', main: 'index.js' }),
+        'package/index.js': 'module.exports = "installed";\n',
+      });
+      versionOutside(`tar -C ${folder} -czf ${folder}/left-part.tgz package`);
+      const tarball = readFileSync(join(folder, 'left-part.tgz'));
+      const { port, asked } = await origin(() => tarball);
+      const { root, text, run, proxy } = await openWithNetwork([`registry.example:${port}`]);
+      const lockFor = (host: string) => {
+        const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
+        const resolved = `http://${host}:${port}/left-part/-/left-part-1.0.0.tgz`;
+        const dependencies = { 'left-part': '1.0.0' };
+        const manifest = { name: 'project', version: '1.0.0', dependencies };
+        const packages = {
+          '': manifest,
+          'node_modules/left-part': { version: '1.0.0', resolved, integrity },
+        };
+        writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
+        writeFileSync(
+          join(root, 'package-lock.json'),
+          JSON.stringify({ ...manifest, lockfileVersion: 3, packages }),
+        );
+        writeFileSync(
+          join(root, '.npmrc'),
+          `registry=http://${host}:${port}/\naudit=false\nfund=false\nfetch-retries=0\n`,
+        );
+      };
+      lockFor('registry.example');
+      expect(await text('npm ci > /dev/null && node -p "require(\'left-part\')"')).toBe('installed\n');
+      expect(asked).toEqual(['/left-part/-/left-part-1.0.0.tgz']);
+      lockFor('evil.example');
+      const { end, output } = await run('rm -rf node_modules; npm ci --cache /tmp/other 2>&1');
+      expect(end.exitCode).not.toBe(0);
+      expect(output.head).toContain('403 Refused by the sandbox: evil.example');
+      expect(proxy.refused()).toEqual([{ host: `evil.example:${port}`, times: 1 }]);
+    },
+    60_000,
+  );
+});
+
+test('without such hosts there is no relay, no socket and no variable', async () => {
+  const { text } = await open(makePlace(), 'required');
+  expect(
+    await text(
+      'env | grep -i proxy; ls /run/patchsmith | grep -v ^objects; ps -e -o comm= | grep node; true',
+    ),
+  ).toBe('');
+});
+
+test('the relay is run by the very program that runs us', async () => {
+  const { text } = await openWithNetwork(['good.example']);
+  expect(await text('/run/patchsmith/node --version')).toBe(`${versionOutside(`${execPath} --version`)}`);
+});
