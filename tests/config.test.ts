@@ -52,6 +52,7 @@ test('without any source every setting has its documented default', () => {
     maxToolOutput: 40_000,
     maxPrinciplesBytes: 65_536,
     sandbox: 'auto',
+    allowedDomains: [],
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
@@ -274,6 +275,25 @@ describe('a project file', () => {
       'verify-baseline',
       'working-directory',
     ]);
+  });
+
+  test('may leave out domains that the operator allows, and not add any', () => {
+    const flags = { 'allow-domain': ['registry.npmjs.org', '*.example.com'] };
+    const narrowed = (list: unknown) => ({ flags, ...file({ 'allow-domain': list }, { 'allow-domain': 3 }) });
+    expect(settingsOf({ flags }).allowedDomains).toEqual(['registry.npmjs.org', '*.example.com']);
+    expect(settingsOf(narrowed('registry.npmjs.org')).allowedDomains).toEqual(['registry.npmjs.org']);
+    expect(settingsOf(narrowed(['a.example.com'])).allowedDomains).toEqual(['a.example.com']);
+    expect(settingsOf(narrowed([])).allowedDomains).toEqual([]);
+    const refused = (domain: string) =>
+      `.patchsmith.yml:3: a project file may only leave out what --allow-domain or PATCHSMITH_ALLOW_DOMAIN allows, and "${domain}" is not among that`;
+    expect(problemsOf(narrowed(['registry.npmjs.org', 'evil.com', 'registry.npmjs.org:22']))).toEqual([
+      refused('evil.com'),
+      refused('registry.npmjs.org:22'),
+    ]);
+    const alone = file({ 'allow-domain': 'registry.npmjs.org' }, { 'allow-domain': 3 });
+    expect(problemsOf(alone)).toEqual([refused('registry.npmjs.org')]);
+    const variable = { PATCHSMITH_ALLOW_DOMAIN: 'registry.npmjs.org\n*.example.com' };
+    expect(settingsOf({ ...alone, env: variable }).allowedDomains).toEqual(['registry.npmjs.org']);
   });
 
   test.each(['off', 'auto'])('may not say sandbox: %s', (level) => {

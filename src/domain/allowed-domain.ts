@@ -20,7 +20,7 @@ export const AllowedDomain = z
   .string()
   .trim()
   // Before small letters are made: those of some letters of other scripts are ASCII (the Kelvin sign's is k).
-  .regex(/^[\x20-\x7e]*$/, 'write names in other scripts as punycode (xn--…)')
+  .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
   .toLowerCase()
   .superRefine((entry, context) => {
     const problem = problemOf(entry);

@@ -1,6 +1,6 @@
 /** Runs in this process that can be cut off after every event, and carried on. */
 
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -96,7 +96,13 @@ export async function cutRun(
   };
 }
 
-const COPY = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
+/** Without sockets, which cannot be copied; nobody answers at those of a killed run. */
+const COPY = {
+  recursive: true,
+  verbatimSymlinks: true,
+  preserveTimestamps: true,
+  filter: (from: string) => !lstatSync(from).isSocket(),
+};
 
 function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
   const printed: string[] = [];
