@@ -117,15 +117,11 @@ describe('a run with --allow-domain', () => {
     'registry.npmjs.org.',
     'bücher.example',
   ])('does not start for %s', async (domain) => {
-    const repository = await makeRepository({ 'a.txt': 'a\n' });
-    const { exitCode, stderr } = await scriptedRun({
-      repository,
-      turns: [done],
-      args: domains(domain),
-      runDir: '',
-    });
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const args = ['run', '--message', 'Do it', ...domains(domain)];
+    const { exitCode, stderr } = await runCli(args, { cwd: root, env: { ANTHROPIC_API_KEY: 'x' } });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--allow-domain');
+    expect(stderr).toMatch(/^ *--allow-domain: .+\npatchsmith: usage_error/);
   });
 
   test('is replayed with the same domains, and says so', async () => {
