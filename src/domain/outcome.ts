@@ -249,7 +249,7 @@ export const RunResult = z.strictObject({
     'What commands may take of the machine; null before there is a sandbox',
   ),
   network: NetworkUse.nullable().describe(
-    'What commands could reach; null without a sandbox, when they reach what the machine reaches',
+    'What commands could reach; null without a sandbox, when they reach what the machine reaches, and before there is one',
   ),
   warnings: z.array(z.string()),
 });
