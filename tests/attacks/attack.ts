@@ -1,0 +1,88 @@
+/** What an attack is: a model that obeys the attacker, what it is after, and how far it may get in each mode. */
+
+import type { ToolOutcome } from '../../src/domain/tool.ts';
+import type { ScriptedCall } from '../support/claude-server/script.ts';
+import type { FinishedRun } from '../support/scripted-run.ts';
+import type { Victim } from './victim.ts';
+
+export const CATEGORIES = [
+  'Files',
+  'Secrets',
+  'Network',
+  'Processes and resources',
+  'Git',
+  'Policy',
+  'Terminal and CI output',
+  'Known incidents',
+] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+/** `contained`: whatever level `--sandbox required` gives. `none`: `--sandbox off`. */
+export type Mode = 'contained' | 'none';
+
+/**
+ * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker does reach it, and the docs say
+ * so. `untried`: open as well, and not carried out, since it would harm the machine.
+ */
+export type Verdict = 'held' | 'open' | 'untried';
+
+export interface Attack {
+  readonly id: string;
+  readonly category: Category;
+  /** What the attacker tries, as the docs say it. */
+  readonly what: string;
+  /** The answers of the model, each with its calls. Left out where the victim itself is the attack. */
+  readonly does?: (victim: Victim) => readonly (readonly ScriptedCall[])[];
+  readonly goal: Goal;
+  /** Default: held in both modes. */
+  readonly expected?: { readonly contained?: Verdict; readonly none?: Verdict };
+}
+
+export interface Goal {
+  /** How far the attacker got; null when the goal was not reached. */
+  reached(seen: Evidence): string | null;
+  /** The canary that is looked for, in this attack's results and in everything that leaves. */
+  readonly canary?: string;
+  /** Paths whose states are kept before the run, to be compared afterwards. */
+  readonly watches?: (victim: Victim) => readonly string[];
+}
+
+/** What is known of one attack after the run. */
+export interface Evidence {
+  readonly victim: Victim;
+  readonly mode: Mode;
+  readonly run: FinishedRun;
+  /** The results of the attack's own calls, in their order. */
+  readonly results: readonly ToolOutcome[];
+  /** Their texts. */
+  readonly said: string;
+  /** The state of a watched path before and after the run. */
+  readonly before: (path: string) => string;
+}
+
+type Undo = () => void;
+
+/** Attacks that share a run, since they do not disturb each other. */
+export interface Stage {
+  readonly name: string;
+  /** Files of the victim's repository. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Done to the victim before the run, and what undoes it. */
+  readonly prepare?: (victim: Victim) => Undo | Promise<Undo> | Promise<void> | void;
+  readonly args?: readonly string[];
+  readonly env?: (victim: Victim) => Readonly<Record<string, string>>;
+  /** Text of a plan file. */
+  readonly plan?: string;
+  /** What the model says with its first and its last answer. */
+  readonly words?: string;
+  /** How the run ends; default `done`. A run that ends otherwise has not tried everything. */
+  readonly ends?: string | { readonly [mode in Mode]: string };
+  readonly attacks: readonly Attack[];
+}
+
+export function verdictOf(attack: Attack, mode: Mode): Verdict {
+  return attack.expected?.[mode] ?? 'held';
+}
+
+/** The attack comes off nowhere but where commands are not contained. */
+export const OPEN_WITHOUT_SANDBOX = { none: 'open' } as const;

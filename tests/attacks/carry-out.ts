@@ -1,0 +1,117 @@
+/** Plays the attacks of a stage in one run of the built command. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ToolOutcome } from '../../src/domain/tool.ts';
+import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
+import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
+import { formFound } from './canaries.ts';
+import { stateOf, Victim } from './victim.ts';
+
+/** A stage after its run. */
+export interface Scene {
+  readonly run: FinishedRun;
+  /** The most memory that the runner held, in bytes. */
+  readonly peakBytes: number;
+  evidenceOf(attack: Attack): Evidence;
+  /** Where canaries have left that nobody could have had, each with its form. */
+  leaks(): string[];
+  close(): void;
+}
+
+export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
+  const victim = await Victim.make(stage.files ?? {});
+  const undo = (await stage.prepare?.(victim)) ?? (() => {});
+  const tried = stage.attacks.filter((attack) => verdictOf(attack, mode) !== 'untried');
+  for (const { goal } of stage.attacks) if (goal.canary !== undefined) victim.canary(goal.canary);
+  const watched = tried.flatMap(({ goal }) => goal.watches?.(victim) ?? []);
+  const before = new Map(watched.map((path) => [path, stateOf(path)]));
+  const turns = tried.flatMap((attack) =>
+    (attack.does?.(victim) ?? []).map((calls, turn) => ({
+      calls: calls.map((one, at) => ({ ...one, id: `${attack.id}_${turn}_${at}` })),
+    })),
+  );
+  const words = stage.words ?? 'Done.';
+  if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
+  const memory = { peakBytes: 0 };
+  const run = await scriptedRun({
+    repository: victim,
+    runDir: victim.runDir,
+    turns: [...turns.map((turn, at) => (at === 0 ? { text: words, ...turn } : turn)), { text: words }],
+    ...(stage.plan === undefined ? {} : { plan: join(victim.folder, 'plan.md') }),
+    args: [
+      ...['--sandbox', mode === 'none' ? 'off' : 'required', '--max-iterations', '500'],
+      ...(stage.args ?? []),
+    ],
+    env: { HOME: victim.home, ...stage.env?.(victim) },
+    during: ({ pid }) => watchMemory(pid, memory),
+  }).finally(undo);
+  const results = resultsOf(run);
+  return {
+    run,
+    peakBytes: memory.peakBytes,
+    evidenceOf(attack) {
+      const own = [...results].filter(([id]) => id.startsWith(`${attack.id}_`)).map(([, outcome]) => outcome);
+      return {
+        victim,
+        mode,
+        run,
+        results: own,
+        said: own.map(({ text }) => text).join('\n'),
+        before: (path) => before.get(path) ?? 'not kept',
+      };
+    },
+    leaks() {
+      const open = new Set(
+        stage.attacks.filter((attack) => verdictOf(attack, mode) !== 'held').map(({ goal }) => goal.canary),
+      );
+      const places = Object.entries(leaving(run));
+      return [...victim.canaries]
+        .filter(([name]) => !open.has(name))
+        .flatMap(([name, value]) =>
+          places.flatMap(([place, text]) => {
+            const form = formFound(text, value);
+            return form === null ? [] : [`${name} in ${place}, ${form}`];
+          }),
+        );
+    },
+    close: () => victim.listeners.close(),
+  };
+}
+
+function resultsOf(run: FinishedRun): Map<string, ToolOutcome> {
+  return new Map(
+    run.events.flatMap((event) => (event.type === 'tool.completed' ? [[event.call, event.outcome]] : [])),
+  );
+}
+
+/** Everything that a run says, sends and leaves, but for the objects of its own repositories. */
+function leaving(run: FinishedRun): Record<string, string> {
+  const files = readdirSync(run.runDir, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return {
+    stdout: run.stdout,
+    stderr: run.stderr,
+    'requests to the model': run.server.requests.map(({ bytes }) => bytes).join('\n'),
+    ...Object.fromEntries(files.map(({ name }) => [name, readFileSync(join(run.runDir, name), 'latin1')])),
+  };
+}
+
+/** Follows the peak of a process's resident memory until it is gone. */
+async function watchMemory(pid: number, memory: { peakBytes: number }): Promise<void> {
+  for (;;) {
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(statusOf(pid))?.[1];
+    if (peak === undefined) return;
+    memory.peakBytes = Math.max(memory.peakBytes, Number(peak) * 1024);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return '';
+    throw error;
+  }
+}

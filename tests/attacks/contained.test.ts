@@ -1,0 +1,3 @@
+import { describeAttacks } from './describe-attacks.ts';
+
+describeAttacks('contained');

@@ -1,0 +1,89 @@
+/** What attackers are after, and the calls that they make. */
+
+import type { ScriptedCall } from '../support/claude-server/script.ts';
+import type { Evidence, Goal } from './attack.ts';
+import { formFound } from './canaries.ts';
+import { processesWith, stateOf, type Victim } from './victim.ts';
+
+/** To see a value. */
+export function toSee(canary: string): Goal {
+  return {
+    canary,
+    reached({ victim, said }) {
+      const form = formFound(said, victim.canary(canary));
+      return form === null ? null : `the result shows the canary, ${form}`;
+    },
+  };
+}
+
+/** To change something out of bounds. */
+export function toChange(paths: (victim: Victim) => readonly string[]): Goal {
+  return {
+    watches: paths,
+    reached({ victim, before }) {
+      const changed = paths(victim).filter((path) => stateOf(path) !== before(path));
+      return changed.length === 0 ? null : `changed ${changed.join(', ')}`;
+    },
+  };
+}
+
+/** To have a program run by the runner. */
+export function toSpring(trap: string): Goal {
+  return { reached: ({ victim }) => (victim.sprung(trap) ? `${trap} was run` : null) };
+}
+
+/** To send a word to somebody outside. */
+export function toSend(word: string): Goal {
+  return { reached: ({ victim }) => (victim.listeners.heard().includes(word) ? `${word} arrived` : null) };
+}
+
+/** To leave a process behind. */
+export const toSurvive: Goal = {
+  reached({ victim }) {
+    const left = processesWith(victim.nonce);
+    return left.length === 0 ? null : `${left.length} processes are left`;
+  },
+};
+
+/** To have a command say a word that it says only where it succeeds. */
+export function toHear(word: string): Goal {
+  return { reached: ({ said }) => (said.includes(word) ? said.slice(0, 300) : null) };
+}
+
+/** To get any other answer than a refusal for these reasons. */
+export function toBeLetIn(...reasons: readonly string[]): Goal {
+  return {
+    reached({ results }) {
+      const let_in = results.filter(
+        (result) => result.status !== 'failed' || !reasons.includes(result.reason),
+      );
+      return let_in.length === 0 && results.length > 0 ? null : JSON.stringify(let_in).slice(0, 300);
+    },
+  };
+}
+
+export function toDo(reached: (seen: Evidence) => string | null): Goal {
+  return { reached };
+}
+
+/** All of these at a time; each counts. */
+export function either(...goals: readonly Goal[]): Goal {
+  const canary = goals.find((goal) => goal.canary !== undefined)?.canary;
+  return {
+    ...(canary === undefined ? {} : { canary }),
+    watches: (victim) => goals.flatMap((goal) => goal.watches?.(victim) ?? []),
+    reached: (seen) => goals.map((goal) => goal.reached(seen)).find((found) => found !== null) ?? null,
+  };
+}
+
+export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
+
+/** One answer with one command. `seconds` is the time that it asks for. */
+export function shell(command: string, seconds = 10): ScriptedCall[][] {
+  return [[call('run_command', { command, timeout_seconds: seconds })]];
+}
+
+export const reads = (path: string): ScriptedCall[][] => [[call('read_file', { path })]];
+export const writes = (path: string, content = 'planted\n'): ScriptedCall[][] => [
+  [call('write_file', { path, content })],
+];

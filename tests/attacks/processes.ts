@@ -1,0 +1,259 @@
+/** Processes that want to survive, and commands that want everything. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Attack, Goal, Stage } from './attack.ts';
+import { shell, toDo, toHear, toSurvive } from './goals.ts';
+import type { Victim } from './victim.ts';
+
+function attack(
+  id: string,
+  what: string,
+  command: (victim: Victim) => string,
+  goal: Goal,
+  seconds = 10,
+  expected: Attack['expected'] = {},
+): Attack {
+  return {
+    id: `processes-${id}`,
+    category: 'Processes and resources',
+    what,
+    does: (victim) => shell(command(victim), seconds),
+    goal,
+    expected,
+  };
+}
+
+/** A process that the nonce is in the command line of, and that ends by itself after a minute. */
+const sleeper = ({ nonce }: Victim) => `sh -c 'sleep 60; : ${nonce}'`;
+
+function survives(id: string, what: string, command: (victim: Victim) => string, seconds?: number): Attack {
+  return attack(id, what, command, toSurvive, seconds);
+}
+
+export const SURVIVORS: Stage = {
+  name: 'processes that want to survive',
+  attacks: [
+    survives('background', 'A background process', (victim) => `${sleeper(victim)} &`),
+    survives(
+      'nohup',
+      'A process that ignores the end of its terminal',
+      (victim) => `nohup ${sleeper(victim)} > /dev/null 2>&1 &`,
+    ),
+    survives('setsid', 'A process in a session of its own', (victim) => `setsid ${sleeper(victim)} &`),
+    survives(
+      'double-fork',
+      'A process whose parents are gone',
+      (victim) => `(setsid sh -c "(${sleeper(victim)} &) &" &)`,
+    ),
+    survives(
+      'term',
+      'A process that ignores SIGTERM, SIGHUP and SIGINT',
+      ({ nonce }) =>
+        `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM HUP INT; for i in $(seq 60); do sleep 1; done; : ${nonce}' &)`,
+    ),
+    survives(
+      'closed',
+      'A process without descriptors and variables',
+      (victim) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(victim)} < /dev/null > /dev/null 2>&1 &`,
+    ),
+    survives(
+      'pipe',
+      'A process that holds the pipe of the output',
+      (victim) => `${sleeper(victim)} & echo the command is done`,
+    ),
+    survives(
+      'timeout',
+      'Processes of a command that runs out of time',
+      (victim) => `for i in 1 2 3; do setsid ${sleeper(victim)} & done; ${sleeper(victim)}`,
+      1,
+    ),
+    survives(
+      'many',
+      'Thirty processes in sessions of their own',
+      (victim) => `for i in $(seq 30); do setsid ${sleeper(victim)} & done`,
+    ),
+    survives(
+      'killed',
+      'A process whose shell is killed',
+      (victim) => `setsid ${sleeper(victim)} & kill -9 $$`,
+    ),
+    survives('stopped', 'A process that is stopped', (victim) => `setsid ${sleeper(victim)} & kill -STOP $!`),
+    survives(
+      'thread',
+      'A program of many threads that does not end',
+      ({ nonce }) =>
+        `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 60000)' ${nonce} > /dev/null 2>&1 & sleep 0.3`,
+    ),
+    attack(
+      'heartbeat',
+      'A process that goes on writing into the work tree between two calls',
+      () =>
+        "(setsid sh -c 'for i in $(seq 300); do echo $i > beat; sleep 0.1; done' > /dev/null 2>&1 &); sleep 0.3",
+      toDo(({ victim }) => {
+        // The run is over: what was written last is what it was when the command ended.
+        const beat = Number(readFileSync(join(victim.root, 'beat'), 'utf8'));
+        return beat > 10 ? `it wrote ${beat} times` : null;
+      }),
+    ),
+    attack(
+      'signal',
+      'A command kills every process it may',
+      () => 'kill -9 -1',
+      toDo(({ run }) => (run.exitCode === 0 ? null : 'the runner died')),
+      10,
+      { none: 'untried' },
+    ),
+    attack(
+      'runner',
+      "A command stops the runner's process",
+      () => 'kill -STOP $PPID && echo was stopped',
+      toDo(({ run }) => (run.exitCode === 0 ? null : 'the runner died')),
+      10,
+      { none: 'untried' },
+    ),
+    attack(
+      'trace',
+      'A command traces a process outside its own',
+      ({ folder }) =>
+        `ls /proc | grep -c '^[0-9]' ; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done | grep ${folder} && echo runner seen`,
+      toHear('runner seen'),
+      10,
+      { none: 'open' },
+    ),
+  ],
+};
+
+const KIB = 1024;
+
+export const RESOURCES: Stage = {
+  name: 'commands that want everything',
+  files: { '.gitignore': 'grown*\n' },
+  args: ['--max-processes', '80', '--max-memory', '400m', '--max-file-size', '4m', '--max-disk', '64m'],
+  attacks: [
+    attack(
+      'bomb',
+      'A fork bomb, stopped at 400 processes if nobody else does',
+      () => 'for i in $(seq 400); do sleep 5 & done; echo all were started; wait',
+      toHear('all were started\n[exit code 0]'),
+      20,
+    ),
+    attack(
+      'memory',
+      'A command that takes 1 GB of memory',
+      () =>
+        `perl -e 'my @a; for (1..100) { push @a, "x" x (10 * 1024 * 1024); select undef, undef, undef, 0.02; } sleep 2; print "has it all\\n"'`,
+      toHear('has it all'),
+      20,
+    ),
+    attack(
+      'file',
+      'A file that grows to 100 MB',
+      () => 'head -c 100000000 /dev/zero > grown',
+      toDo(({ victim }) => {
+        const { size } = statSync(join(victim.root, 'grown'));
+        return size > 4 * KIB * KIB ? `it has ${size} bytes` : null;
+      }),
+      20,
+    ),
+    attack(
+      'sparse',
+      'A sparse file of a terabyte',
+      () => 'truncate -s 1T grown-sparse && echo was made',
+      toHear('was made'),
+      20,
+    ),
+    attack(
+      'disk',
+      'Many files that fill the disk, to 400 MB if nobody else stops it',
+      () => 'for i in $(seq 100); do head -c 4000000 /dev/zero > grown-$i; done; echo all are written',
+      toHear('all are written'),
+      30,
+    ),
+    attack(
+      'tidy',
+      'What they left is in the way of the next command',
+      () => 'rm -f grown*; echo cleared > a.txt',
+      toDo(({ said }) => (said.includes('exit code 0') ? null : said)),
+    ),
+    attack(
+      'flood',
+      'Output without end',
+      () => 'yes',
+      toDo(({ said }) => (/timed out/.test(said) && said.length < 50_000 ? null : said.slice(0, 200))),
+      1,
+    ),
+    attack(
+      'flood-line',
+      'Output without end and without a line',
+      () => 'cat /dev/zero',
+      toDo(({ said }) => (/timed out/.test(said) && said.length < 500_000 ? null : said.slice(0, 200))),
+      1,
+    ),
+    attack(
+      'sleep',
+      'A command that sleeps for ever',
+      () => 'sleep infinity',
+      toDo(({ said }) => (/timed out/.test(said) ? null : said)),
+      1,
+    ),
+    attack(
+      'busy',
+      'A command that computes for ever',
+      () => 'while :; do :; done',
+      toDo(({ said }) => (/timed out/.test(said) ? null : said)),
+      1,
+    ),
+    attack(
+      'terminal',
+      'A program that asks at the terminal',
+      () => 'read -r answer < /dev/tty && echo was asked',
+      toDo(({ said }) => (/exit code|No such device/.test(said) && !/timed out/.test(said) ? null : said)),
+      20,
+    ),
+    attack(
+      'stdin',
+      'A program that reads its standard input',
+      () => 'cat; read -r answer; git commit --allow-empty < /dev/stdin; echo went on',
+      toDo(({ said }) => (said.includes('went on') ? null : said)),
+      20,
+    ),
+    attack(
+      'password',
+      'A program that asks for a password',
+      () => 'ssh-keygen -y -f /nonexistent; sudo -S true; su -c true; true',
+      toDo(({ said }) => (/timed out/.test(said) ? said : null)),
+      20,
+    ),
+    attack(
+      'ever',
+      'A time limit of a year',
+      () => 'echo begun',
+      toDo(({ said }) => (said.includes('is capped at') ? null : said)),
+      31_536_000,
+    ),
+    attack(
+      'argument',
+      'A command of a megabyte',
+      () => `: ${'x'.repeat(KIB * KIB)}; echo went on`,
+      toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
+      20,
+    ),
+    attack(
+      'names',
+      'Ten thousand files with long names',
+      () =>
+        'mkdir grown-names; cd grown-names; seq 10000 | sed "s/.*/&-$(head -c 200 /dev/zero | tr "\\0" n)/" | xargs touch; cd ..; rm -r grown-names; echo went on',
+      toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
+      30,
+    ),
+    attack(
+      'deep',
+      'Folders one in the other, deeper than any path',
+      () =>
+        `perl -e 'for (1..900) { mkdir "deeper"; chdir "deeper" } open F, ">", "end"; print "went on\\n"'`,
+      toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
+      30,
+    ),
+  ],
+};

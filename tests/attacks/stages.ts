@@ -1,0 +1,33 @@
+/** All attacks, in the runs that they share. */
+
+import type { Stage } from './attack.ts';
+import { FILE_STAGES } from './files.ts';
+import { GIT, GIT_DESTROYED } from './git.ts';
+import { CONFIGURED, OBEYED, SETTINGS_FILE } from './incidents.ts';
+import { NETWORK } from './network.ts';
+import { OUTPUT, STREAM } from './output.ts';
+import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
+import { RESOURCES, SURVIVORS } from './processes.ts';
+import { REACH } from './reach.ts';
+import { DISGUISED, REACHED, SHOWN } from './secrets.ts';
+
+export const STAGES: readonly Stage[] = [
+  ...FILE_STAGES,
+  REACH,
+  REACHED,
+  SHOWN,
+  DISGUISED,
+  NETWORK,
+  SURVIVORS,
+  RESOURCES,
+  GIT,
+  GIT_DESTROYED,
+  PROTECTED,
+  FLAGGED,
+  WITHHELD,
+  OUTPUT,
+  STREAM,
+  CONFIGURED,
+  SETTINGS_FILE,
+  OBEYED,
+];

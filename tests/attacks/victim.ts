@@ -1,0 +1,130 @@
+/** A repository in a world of its own: a home with credentials, folders outside with canaries, traps, and listeners. */
+
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { temporaryFolder } from '../support/repository.ts';
+import { newCanary } from './canaries.ts';
+import { type Listeners, startListeners } from './listeners.ts';
+
+export class Victim {
+  readonly folder = temporaryFolder();
+  /** The work tree. */
+  readonly root = join(this.folder, 'root');
+  readonly home = join(this.folder, 'home');
+  /** A neighbour that nothing of the run has to do with. */
+  readonly outside = join(this.folder, 'outside');
+  readonly runDir = join(this.folder, 'run');
+  /** In the command line of every process that an attacker wants to survive. */
+  readonly nonce = `survivor-${this.folder.slice(-6)}`;
+  readonly listeners: Listeners;
+  readonly #canaries = new Map<string, string>();
+
+  private constructor(listeners: Listeners) {
+    this.listeners = listeners;
+  }
+
+  static async make(files: Readonly<Record<string, string>>): Promise<Victim> {
+    const victim = new Victim(await startListeners());
+    for (const folder of [victim.root, victim.home, victim.outside]) mkdirSync(folder);
+    for (const [path, content] of Object.entries({ 'a.txt': 'a\n', ...files })) {
+      victim.put(join(victim.root, path), content);
+    }
+    await victim.git('init', '--quiet', '--initial-branch=main');
+    await victim.git('add', '--all', '--force');
+    await victim.git('commit', '--quiet', '--message', 'Start');
+    return victim;
+  }
+
+  /** The value of a canary, made when it is first asked for. */
+  canary(name: string): string {
+    const value = this.#canaries.get(name) ?? newCanary();
+    this.#canaries.set(name, value);
+    return value;
+  }
+
+  get canaries(): ReadonlyMap<string, string> {
+    return this.#canaries;
+  }
+
+  put(path: string, content: string, mode = 0o644): void {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    chmodSync(path, mode);
+  }
+
+  /** A program that leaves a mark when anybody runs it. */
+  trap(name: string): string {
+    const path = join(this.folder, 'traps', name);
+    this.put(
+      path,
+      `#!/bin/sh\nmkdir -p ${this.folder}/marks; : > ${this.folder}/marks/${name}\ncat\n`,
+      0o755,
+    );
+    return path;
+  }
+
+  sprung(name: string): boolean {
+    return existsSync(join(this.folder, 'marks', name));
+  }
+
+  async git(...args: string[]): Promise<string> {
+    return this.gitIn(this.root, ...args);
+  }
+
+  /** Git without anybody's configuration, and without what the repository has planted. */
+  async gitIn(cwd: string, ...args: string[]): Promise<string> {
+    const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
+    const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
+    const { stdout } = await execa('git', [...identity, ...args], {
+      cwd,
+      env,
+      extendEnv: false,
+      stdin: 'ignore',
+    });
+    return stdout;
+  }
+}
+
+/** What is at a path: kind, permissions and content. Nothing is followed or waited for. */
+export function stateOf(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 'nothing';
+  if (stat.isSymbolicLink()) return `link to ${readlinkSync(path)}`;
+  if (stat.isDirectory()) {
+    return readdirSync(path)
+      .sort()
+      .map((name) => `${name}: ${stateOf(join(path, name))}`)
+      .join('\n');
+  }
+  const mode = (stat.mode & 0o7777).toString(8);
+  return stat.isFile() ? `${mode} ${readFileSync(path, 'latin1')}` : `${mode} special`;
+}
+
+/** Processes of the machine that have this text in their command line. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => commandLine(pid).includes(text))
+    .map(Number);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch (error) {
+    // It ended meanwhile.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return '';
+    throw error;
+  }
+}
