@@ -1,5 +1,6 @@
 /** What an attack is: a model that obeys the attacker, what it is after, and how far it may get in each mode. */
 
+import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { ToolOutcome } from '../../src/domain/tool.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import type { FinishedRun } from '../support/scripted-run.ts';
@@ -75,8 +76,8 @@ export interface Stage {
   readonly plan?: string;
   /** What the model says with its first and its last answer. */
   readonly words?: string;
-  /** How the run ends; default `done`. A run that ends otherwise has not tried everything. */
-  readonly ends?: string | { readonly [mode in Mode]: string };
+  /** How the run ends; default: well. A run that ends otherwise has not tried everything. */
+  readonly ends?: OutcomeName;
   readonly attacks: readonly Attack[];
 }
 

@@ -11,6 +11,8 @@ import { stateOf, Victim } from './victim.ts';
 /** A stage after its run. */
 export interface Scene {
   readonly run: FinishedRun;
+  /** Ids of calls that have no result. */
+  readonly untold: readonly string[];
   /** The most memory that the runner held, in bytes. */
   readonly peakBytes: number;
   evidenceOf(attack: Attack): Evidence;
@@ -49,6 +51,7 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
   const results = resultsOf(run);
   return {
     run,
+    untold: turns.flatMap(({ calls }) => calls.map(({ id }) => id)).filter((id) => !results.has(id)),
     peakBytes: memory.peakBytes,
     evidenceOf(attack) {
       const own = [...results].filter(([id]) => id.startsWith(`${attack.id}_`)).map(([, outcome]) => outcome);

@@ -30,9 +30,9 @@ export function describeAttacks(mode: Mode): void {
 
     test('everything was tried, no canary left, and the runner stayed small', () => {
       const { run } = scene;
-      const calls = run.server.requests.length;
-      const ends = typeof stage.ends === 'object' ? stage.ends[mode] : (stage.ends ?? 'done');
-      expect([run.result.outcome, calls > 0 || ends === 'usage_error'], run.stderr).toEqual([ends, true]);
+      const ends = stage.ends === undefined ? ['done', 'no_change'] : [stage.ends];
+      expect(ends, run.stderr).toContain(run.result.outcome);
+      expect(scene.untold).toEqual([]);
       expect(scene.leaks()).toEqual([]);
       expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
     });

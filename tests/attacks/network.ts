@@ -103,10 +103,10 @@ export const NETWORK: Stage = {
       'A Unix socket of the machine',
       ({ socket }, word) => `curl -s -m 3 --unix-socket ${socket} http://x/${word}`,
     ),
-    attack(
-      'abstract',
-      'A Unix socket in no folder, such as those of D-Bus and X',
-      ({ abstract }, word) => `curl -s -m 3 --abstract-unix-socket ${abstract} http://x/${word}`,
+    attack('abstract', 'A Unix socket in no folder, such as those of D-Bus and X', ({ abstract }, word) =>
+      perl(
+        `socket(S, PF_UNIX, SOCK_STREAM, 0) && connect(S, pack("S a108", PF_UNIX, "\\0${abstract}")) && syswrite(S, "${word}")`,
+      ),
     ),
     attack(
       'git',

@@ -1,6 +1,6 @@
 /** Processes that want to survive, and commands that want everything. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { shell, toDo, toHear, toSurvive } from './goals.ts';
@@ -114,9 +114,9 @@ export const SURVIVORS: Stage = {
     ),
     attack(
       'trace',
-      'A command traces a process outside its own',
+      'A command finds the runner among the processes',
       ({ folder }) =>
-        `ls /proc | grep -c '^[0-9]' ; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done | grep ${folder} && echo runner seen`,
+        `ls /proc | grep -c '^[0-9]' ; for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline; done | grep '${folder}.*[-]-max-iterations' && echo runner seen`,
       toHear('runner seen'),
       10,
       { none: 'open' },
@@ -129,7 +129,7 @@ const KIB = 1024;
 export const RESOURCES: Stage = {
   name: 'commands that want everything',
   files: { '.gitignore': 'grown*\n' },
-  args: ['--max-processes', '80', '--max-memory', '400m', '--max-file-size', '4m', '--max-disk', '64m'],
+  args: ['--max-processes', '80', '--max-memory', '400m', '--max-file-size', '4m'],
   attacks: [
     attack(
       'bomb',
@@ -149,11 +149,8 @@ export const RESOURCES: Stage = {
     attack(
       'file',
       'A file that grows to 100 MB',
-      () => 'head -c 100000000 /dev/zero > grown',
-      toDo(({ victim }) => {
-        const { size } = statSync(join(victim.root, 'grown'));
-        return size > 4 * KIB * KIB ? `it has ${size} bytes` : null;
-      }),
+      () => 'head -c 100000000 /dev/zero > grown; echo "bytes: $(stat -c %s grown)"',
+      toHear('bytes: 100000000'),
       20,
     ),
     attack(
@@ -162,19 +159,6 @@ export const RESOURCES: Stage = {
       () => 'truncate -s 1T grown-sparse && echo was made',
       toHear('was made'),
       20,
-    ),
-    attack(
-      'disk',
-      'Many files that fill the disk, to 400 MB if nobody else stops it',
-      () => 'for i in $(seq 100); do head -c 4000000 /dev/zero > grown-$i; done; echo all are written',
-      toHear('all are written'),
-      30,
-    ),
-    attack(
-      'tidy',
-      'What they left is in the way of the next command',
-      () => 'rm -f grown*; echo cleared > a.txt',
-      toDo(({ said }) => (said.includes('exit code 0') ? null : said)),
     ),
     attack(
       'flood',
@@ -253,6 +237,22 @@ export const RESOURCES: Stage = {
       () =>
         `perl -e 'for (1..900) { mkdir "deeper"; chdir "deeper" } open F, ">", "end"; print "went on\\n"'`,
       toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
+      30,
+    ),
+  ],
+};
+
+/** Apart, since it counts what anybody writes to the disk meanwhile. */
+export const DISK: Stage = {
+  name: 'a command that fills the disk',
+  files: { '.gitignore': 'grown*\n' },
+  args: ['--max-disk', '64m', '--max-file-size', '4m'],
+  attacks: [
+    attack(
+      'disk',
+      'Many files that fill the disk, to 400 MB if nobody else stops it',
+      () => 'for i in $(seq 100); do head -c 4000000 /dev/zero > grown-$i; done; echo all are written',
+      toHear('all are written'),
       30,
     ),
   ],

@@ -172,8 +172,8 @@ export const REACH: Stage = {
     ),
     attack(
       'root-of-init',
-      'A command looks at the machine through /proc/1/root',
-      ({ outside }) => `cat /proc/1/root${outside}/secret.txt /proc/1/cwd/../outside/secret.txt`,
+      'A command looks at the machine through the root folder of its parent',
+      ({ outside }) => `cat /proc/$PPID/root${outside}/secret.txt`,
       toSee('neighbour'),
     ),
     attack(
@@ -187,7 +187,7 @@ export const REACH: Stage = {
       'descriptors',
       'A command finds open files of the runner among its descriptors',
       () =>
-        'for fd in /proc/self/fd/*; do readlink $fd; done | grep -v "pipe:\\|/dev/\\|/proc/\\|/fd" ; true',
+        'for fd in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do readlink /proc/$$/fd/$fd; done; true',
       toDo(({ said, victim }) => (said.includes(victim.folder) ? said : null)),
       HELD,
     ),

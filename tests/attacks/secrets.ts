@@ -191,7 +191,7 @@ export const REACHED: Stage = {
       'memory',
       "The memory of the runner's process",
       () =>
-        'for m in /proc/[0-9]*/mem; do dd if=$m of=/dev/null bs=1 count=0 2>/dev/null && [ $m != /proc/self/mem ] && [ $m != /proc/1/mem ] && [ $m != /proc/$$/mem ] && echo memory of $m; done | grep -v "^$" | head -1',
+        'for p in /proc/[0-9]*; do grep -aq "[-]-max-iterations" $p/cmdline && head -c 1 $p/maps && echo memory of $p; done; true',
       toHear('memory of /proc/'),
       { none: 'untried' },
     ),
@@ -304,7 +304,7 @@ export const SHOWN: Stage = {
     shown(
       'base64-wrapped',
       'A known secret in base64 that breaks into lines',
-      script('printf "%s" "$s" | base64 -w20'),
+      script('printf "%050d:%s:x" 0 "$s" | base64'),
     ),
     shown('hex', 'A known secret in hex', script('printf %s "$s" | od -An -tx1 | tr -d \' \\n\'')),
     shown(

@@ -7,7 +7,7 @@ import { CONFIGURED, OBEYED, SETTINGS_FILE } from './incidents.ts';
 import { NETWORK } from './network.ts';
 import { OUTPUT, STREAM } from './output.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
-import { RESOURCES, SURVIVORS } from './processes.ts';
+import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
 import { REACH } from './reach.ts';
 import { DISGUISED, REACHED, SHOWN } from './secrets.ts';
 
@@ -20,6 +20,7 @@ export const STAGES: readonly Stage[] = [
   NETWORK,
   SURVIVORS,
   RESOURCES,
+  DISK,
   GIT,
   GIT_DESTROYED,
   PROTECTED,
