@@ -6,7 +6,7 @@ import type { ToolOutcome } from '../../src/domain/tool.ts';
 import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
-import { stateOf, Victim } from './victim.ts';
+import { processesWith, stateOf, Victim } from './victim.ts';
 
 /** A stage after its run. */
 export interface Scene {
@@ -78,7 +78,10 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
           }),
         );
     },
-    close: () => victim.listeners.close(),
+    close() {
+      victim.listeners.close();
+      for (const pid of processesWith(victim.nonce)) process.kill(pid, 'SIGKILL');
+    },
   };
 }
 

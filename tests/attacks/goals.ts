@@ -37,13 +37,15 @@ export function toSend(word: string): Goal {
   return { reached: ({ victim }) => (victim.listeners.heard().includes(word) ? `${word} arrived` : null) };
 }
 
-/** To leave a process behind. */
-export const toSurvive: Goal = {
-  reached({ victim }) {
-    const left = processesWith(victim.nonce);
-    return left.length === 0 ? null : `${left.length} processes are left`;
-  },
-};
+/** To leave a process behind that has the victim's nonce and this name in its command line. */
+export function toSurvive(name: string): Goal {
+  return {
+    reached({ victim }) {
+      const left = processesWith(`${victim.nonce}-${name}.`);
+      return left.length === 0 ? null : `${left.length} processes are left`;
+    },
+  };
+}
 
 /** To have a command say a word that it says only where it succeeds. */
 export function toHear(word: string): Goal {

@@ -25,65 +25,68 @@ function attack(
 }
 
 /** A process that the nonce is in the command line of, and that ends by itself after a minute. */
-const sleeper = ({ nonce }: Victim) => `sh -c 'sleep 60; : ${nonce}'`;
+const sleeper = (mark: string) => `sh -c 'sleep 60; : ${mark}'`;
 
-function survives(id: string, what: string, command: (victim: Victim) => string, seconds?: number): Attack {
-  return attack(id, what, command, toSurvive, seconds);
+/** `command` gets the mark that has to be in the command line of what survives. */
+function survives(
+  id: string,
+  what: string,
+  command: (mark: string) => string,
+  { seconds, expected }: { seconds?: number; expected?: Attack['expected'] } = {},
+): Attack {
+  return attack(id, what, ({ nonce }) => command(`${nonce}-${id}.`), toSurvive(id), seconds, expected);
 }
 
 export const SURVIVORS: Stage = {
   name: 'processes that want to survive',
   attacks: [
-    survives('background', 'A background process', (victim) => `${sleeper(victim)} &`),
+    survives('background', 'A background process', (mark) => `${sleeper(mark)} &`),
     survives(
       'nohup',
       'A process that ignores the end of its terminal',
-      (victim) => `nohup ${sleeper(victim)} > /dev/null 2>&1 &`,
+      (mark) => `nohup ${sleeper(mark)} > /dev/null 2>&1 &`,
     ),
-    survives('setsid', 'A process in a session of its own', (victim) => `setsid ${sleeper(victim)} &`),
+    survives('setsid', 'A process in a session of its own', (mark) => `setsid ${sleeper(mark)} &`),
     survives(
       'double-fork',
       'A process whose parents are gone',
-      (victim) => `(setsid sh -c "(${sleeper(victim)} &) &" &)`,
+      (mark) => `(setsid sh -c "(${sleeper(mark)} &) &" &)`,
     ),
     survives(
       'term',
       'A process that ignores SIGTERM, SIGHUP and SIGINT',
-      ({ nonce }) =>
-        `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM HUP INT; for i in $(seq 60); do sleep 1; done; : ${nonce}' &)`,
+      (mark) =>
+        `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM HUP INT; for i in $(seq 60); do sleep 1; done; : ${mark}' &)`,
     ),
     survives(
       'closed',
       'A process without descriptors and variables',
-      (victim) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(victim)} < /dev/null > /dev/null 2>&1 &`,
+      (mark) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(mark)} < /dev/null > /dev/null 2>&1 &`,
+      { expected: { none: 'open' } },
     ),
     survives(
       'pipe',
       'A process that holds the pipe of the output',
-      (victim) => `${sleeper(victim)} & echo the command is done`,
+      (mark) => `${sleeper(mark)} & echo the command is done`,
     ),
     survives(
       'timeout',
       'Processes of a command that runs out of time',
-      (victim) => `for i in 1 2 3; do setsid ${sleeper(victim)} & done; ${sleeper(victim)}`,
-      1,
+      (mark) => `for i in 1 2 3; do setsid ${sleeper(mark)} & done; ${sleeper(mark)}`,
+      { seconds: 1 },
     ),
     survives(
       'many',
       'Thirty processes in sessions of their own',
-      (victim) => `for i in $(seq 30); do setsid ${sleeper(victim)} & done`,
+      (mark) => `for i in $(seq 30); do setsid ${sleeper(mark)} & done`,
     ),
-    survives(
-      'killed',
-      'A process whose shell is killed',
-      (victim) => `setsid ${sleeper(victim)} & kill -9 $$`,
-    ),
-    survives('stopped', 'A process that is stopped', (victim) => `setsid ${sleeper(victim)} & kill -STOP $!`),
+    survives('killed', 'A process whose shell is killed', (mark) => `setsid ${sleeper(mark)} & kill -9 $$`),
+    survives('stopped', 'A process that is stopped', (mark) => `setsid ${sleeper(mark)} & kill -STOP $!`),
     survives(
       'thread',
       'A program of many threads that does not end',
-      ({ nonce }) =>
-        `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 60000)' ${nonce} > /dev/null 2>&1 & sleep 0.3`,
+      (mark) =>
+        `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 60000)' ${mark} > /dev/null 2>&1 & sleep 0.3`,
     ),
     attack(
       'heartbeat',
@@ -231,14 +234,18 @@ export const RESOURCES: Stage = {
       toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
       30,
     ),
-    attack(
-      'deep',
-      'Folders one in the other, deeper than any path',
-      () =>
-        `perl -e 'for (1..900) { mkdir "deeper"; chdir "deeper" } open F, ">", "end"; print "went on\\n"'`,
-      toDo(({ said }) => (said.includes('went on') ? null : said.slice(0, 300))),
-      30,
-    ),
+    {
+      ...attack(
+        'deep',
+        'Folders one in the other, deeper than any path',
+        () => '',
+        toDo(({ results }) => (results.every(({ status }) => status === 'ok') ? null : 'a call failed')),
+      ),
+      does: () => [
+        ...shell(`perl -e 'for (1..900) { mkdir "deeper"; chdir "deeper" }'`, 30),
+        ...shell('rm -r deeper', 30),
+      ],
+    },
   ],
 };
 

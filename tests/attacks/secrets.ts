@@ -31,7 +31,6 @@ const VARIABLES = [
   'AWS_SECRET_ACCESS_KEY',
   'ACTIONS_RUNTIME_TOKEN',
   'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
-  'DATABASE_URL',
   'INNOCENT',
 ] as const;
 
@@ -106,6 +105,7 @@ export const REACHED: Stage = {
   },
   env: (victim) => ({
     ...Object.fromEntries(VARIABLES.map((name) => [name, victim.canary(name)])),
+    DATABASE_URL: `postgres://user:${victim.canary('password').replace(/[/?]/g, '')}@database/x`,
     PATH: `${victim.home}/.cargo/bin:${process.env.PATH}`,
     RUNNER_TEMP: join(victim.folder, 'temp'),
     GITHUB_ENV: join(victim.folder, 'temp/github-env'),
@@ -128,8 +128,15 @@ export const REACHED: Stage = {
     attack(
       'ps-odd',
       "Variables of the runner's own process under names that do not look secret",
-      () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -a "^INNOCENT=\\|^DATABASE_URL="',
+      () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -a "^INNOCENT="',
       toSee('INNOCENT'),
+      OPEN_WITHOUT_SANDBOX,
+    ),
+    attack(
+      'address',
+      "A password in an address, in the runner's own process, reversed",
+      () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -a "^DATABASE_URL=" | rev',
+      toSee('password'),
       OPEN_WITHOUT_SANDBOX,
     ),
     attack(

@@ -3,7 +3,7 @@
 import type { Stage } from './attack.ts';
 import { FILE_STAGES } from './files.ts';
 import { GIT, GIT_DESTROYED } from './git.ts';
-import { CONFIGURED, OBEYED, SETTINGS_FILE } from './incidents.ts';
+import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
 import { NETWORK } from './network.ts';
 import { OUTPUT, STREAM } from './output.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
@@ -29,6 +29,6 @@ export const STAGES: readonly Stage[] = [
   OUTPUT,
   STREAM,
   CONFIGURED,
-  SETTINGS_FILE,
+  REDIRECTED,
   OBEYED,
 ];

@@ -27,6 +27,8 @@ export class Victim {
   /** In the command line of every process that an attacker wants to survive. */
   readonly nonce = `survivor-${this.folder.slice(-6)}`;
   readonly listeners: Listeners;
+  /** How runs before the run ended. */
+  readonly notes: string[] = [];
   readonly #canaries = new Map<string, string>();
 
   private constructor(listeners: Listeners) {
