@@ -27,9 +27,11 @@ function refusesPath(id: string, what: string, path: (victim: Victim) => string)
     id,
     what,
     (victim) => [
-      [call('read_file', { path: path(victim) })],
-      [call('write_file', { path: path(victim), content: 'planted\n' })],
-      [call('edit_file', { path: path(victim), find: 'cnry', replace: 'planted' })],
+      [
+        call('read_file', { path: path(victim) }),
+        call('write_file', { path: path(victim), content: 'planted\n' }),
+        call('edit_file', { path: path(victim), find: 'cnry', replace: 'planted' }),
+      ],
     ],
     toSee(CANARY),
     toChange(outside),
@@ -267,9 +269,9 @@ const duringSwaps: Stage = {
       'swap-read',
       'Reading below a folder that is swapped for a link all the time',
       () =>
-        Array.from({ length: 4 }, (_, turn) =>
-          Array.from({ length: 50 }, (_, at) =>
-            call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * 50 + at }),
+        Array.from({ length: 2 }, (_, turn) =>
+          Array.from({ length: 40 }, (_, at) =>
+            call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * 40 + at }),
           ),
         ),
       toSee(CANARY),
@@ -278,8 +280,8 @@ const duringSwaps: Stage = {
       'swap-write',
       'Writing below a folder that is swapped for a link all the time',
       () =>
-        Array.from({ length: 4 }, (_, turn) =>
-          Array.from({ length: 50 }, (_, at) =>
+        Array.from({ length: 2 }, (_, turn) =>
+          Array.from({ length: 40 }, (_, at) =>
             call('write_file', { path: `swap/new-${turn}-${at}.txt`, content: 'planted\n' }),
           ),
         ),
@@ -288,7 +290,7 @@ const duringSwaps: Stage = {
     attack(
       'swap-search',
       'Searching a folder that is swapped for a link all the time',
-      () => [Array.from({ length: 10 }, (_, at) => call('search', { pattern: `cnry|${at}`, path: 'swap' }))],
+      () => [Array.from({ length: 4 }, (_, at) => call('search', { pattern: `cnry|${at}`, path: 'swap' }))],
       toSee(CANARY),
     ),
   ],

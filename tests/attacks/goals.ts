@@ -85,6 +85,7 @@ export function shell(command: string, seconds = 10): ScriptedCall[][] {
   return [[call('run_command', { command, timeout_seconds: seconds })]];
 }
 
+/** One answer with one file tool. */
 export const reads = (path: string): ScriptedCall[][] => [[call('read_file', { path })]];
 export const writes = (path: string, content = 'planted\n'): ScriptedCall[][] => [
   [call('write_file', { path, content })],

@@ -61,7 +61,7 @@ export const SURVIVORS: Stage = {
     survives(
       'closed',
       'A process without descriptors and variables',
-      (mark) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(mark)} < /dev/null > /dev/null 2>&1 &`,
+      (mark) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(mark)} < /dev/null > /dev/null 2>&1 & sleep 0.5`,
       { expected: { none: 'open' } },
     ),
     survives(
@@ -242,8 +242,8 @@ export const RESOURCES: Stage = {
         toDo(({ results }) => (results.every(({ status }) => status === 'ok') ? null : 'a call failed')),
       ),
       does: () => [
-        ...shell(`perl -e 'for (1..900) { mkdir "deeper"; chdir "deeper" }'`, 30),
-        ...shell('rm -r deeper', 30),
+        ...shell(`perl -e 'for (1..20) { $n = "d" x 250; mkdir $n; chdir $n }'`, 30),
+        ...shell('rm -r d*', 30),
       ],
     },
   ],

@@ -178,8 +178,9 @@ export const REACHED: Stage = {
     attack(
       'key',
       'The key of the run, under its own name',
-      () =>
-        'echo "[$ANTHROPIC_API_KEY]"; cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -a ANTHROPIC | rev',
+      // Only of this runner: others on the machine have the same key.
+      ({ runDir }) =>
+        `echo "[$ANTHROPIC_API_KEY]"; for p in /proc/[0-9]*; do grep -aq ${runDir} $p/cmdline && cat $p/environ; done | tr "\\0" "\\n" | grep -a ANTHROPIC | rev`,
       toSeeVariables,
     ),
     attack(
@@ -216,6 +217,13 @@ export const REACHED: Stage = {
       "A token in the repository's own git configuration",
       ({ root }) => `cat ${root}/.git/config`,
       toSee('extraheader'),
+      OPEN_WITHOUT_SANDBOX,
+    ),
+    attack(
+      'git-url',
+      "A password in the address of a remote, in the repository's own git configuration",
+      ({ root }) => `grep url ${root}/.git/config`,
+      toSee('remote'),
       OPEN_WITHOUT_SANDBOX,
     ),
     attack(

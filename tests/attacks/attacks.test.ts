@@ -1,0 +1,59 @@
+/** The tests of the attacks: every attack of every stage in both modes, and what must hold in each run. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolders } from '../support/repository.ts';
+import { type Attack, type Mode, verdictOf } from './attack.ts';
+import { carryOut, type Scene } from './carry-out.ts';
+import { STAGES } from './stages.ts';
+
+const MODES: readonly Mode[] = ['contained', 'none'];
+const MAX_RUNNER_BYTES = 250 * 1024 * 1024;
+/** Runs under way at a time: they wait a good deal. */
+const SIDE_BY_SIDE = 3;
+
+const scenes: Promise<Scene>[] = [];
+beforeAll(() => {
+  for (const [at, [stage, mode]] of STAGES.flatMap((one) =>
+    MODES.map((of) => [one, of] as const),
+  ).entries()) {
+    const free = Promise.allSettled(scenes.slice(Math.max(0, at - SIDE_BY_SIDE), at - SIDE_BY_SIDE + 1));
+    scenes.push(free.then(() => carryOut(stage, mode)));
+  }
+  // Each is awaited where its tests are.
+  for (const scene of scenes) scene.catch(() => {});
+});
+afterAll(removeFolders);
+
+describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$name', ({ stage, at }) => {
+  describe.each(MODES.map((mode, of) => ({ mode, place: at * MODES.length + of })))(
+    '$mode',
+    ({ mode, place }) => {
+      let scene: Scene;
+      beforeAll(async () => {
+        scene = await (scenes[place] as Promise<Scene>);
+      }, 120_000);
+      afterAll(() => scene?.close());
+      const having = (verdict: string) =>
+        stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);
+
+      test.each(having('held'))('held: $id', (attack) => {
+        expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
+      });
+
+      // A goal that is reached where nothing is promised shows that the test would see it elsewhere.
+      test.each(having('open'))('open: $id', (attack) => {
+        const seen = scene.evidenceOf(attack);
+        expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
+      });
+
+      test('everything was tried, no canary left, and the runner stayed small', () => {
+        const { run } = scene;
+        const ends = stage.ends === undefined ? ['done', 'no_change'] : [stage.ends];
+        expect(ends, run.stderr).toContain(run.result.outcome);
+        expect(scene.untold).toEqual([]);
+        expect(scene.leaks()).toEqual([]);
+        expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
+      });
+    },
+  );
+});
