@@ -74,6 +74,8 @@ export interface Stage {
   readonly env?: (victim: Victim) => Readonly<Record<string, string>>;
   /** Text of a plan file. */
   readonly plan?: string;
+  /** The calls of so many attacks are made in one answer, those of one attack as well; left out, each has its own. */
+  readonly together?: number;
   /** What the model says with its first and its last answer. */
   readonly words?: string;
   /** How the run ends; default: well. A run that ends otherwise has not tried everything. */

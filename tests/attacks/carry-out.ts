@@ -28,11 +28,7 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
   for (const { goal } of stage.attacks) if (goal.canary !== undefined) victim.canary(goal.canary);
   const watched = tried.flatMap(({ goal }) => goal.watches?.(victim) ?? []);
   const before = new Map(watched.map((path) => [path, stateOf(path)]));
-  const turns = tried.flatMap((attack) =>
-    (attack.does?.(victim) ?? []).map((calls, turn) => ({
-      calls: calls.map((one, at) => ({ ...one, id: `${attack.id}_${turn}_${at}` })),
-    })),
-  );
+  const turns = answersOf(tried, victim, stage.together);
   const words = stage.words ?? 'Done.';
   if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
   const memory = { peakBytes: 0 };
@@ -83,6 +79,20 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
       for (const pid of processesWith(victim.nonce)) process.kill(pid, 'SIGKILL');
     },
   };
+}
+
+/** The answers of the model; every call is named after its attack. */
+function answersOf(attacks: readonly Attack[], victim: Victim, together?: number) {
+  const answers = attacks.map((attack) =>
+    (attack.does?.(victim) ?? []).map((calls, turn) =>
+      calls.map((one, at) => ({ ...one, id: `${attack.id}_${turn}_${at}` })),
+    ),
+  );
+  if (together === undefined) return answers.flat().map((calls) => ({ calls }));
+  const count = Math.ceil(answers.length / together);
+  return Array.from({ length: count }, (_, at) => ({
+    calls: answers.slice(at * together, (at + 1) * together).flat(2),
+  })).filter(({ calls }) => calls.length > 0);
 }
 
 function resultsOf(run: FinishedRun): Map<string, ToolOutcome> {

@@ -93,6 +93,7 @@ const throughTools: Stage = {
   name: 'file tools',
   files: { '.gitignore': 'sparse/\n', 'src/b.txt': 'b\n' },
   prepare: plant,
+  together: 8,
   attacks: [
     refusesPath('parent', 'A path that begins with `..`', () => '../outside/secret.txt'),
     refusesPath(

@@ -76,6 +76,7 @@ export const OUTPUT: Stage = {
   args: ['--verbose', '--output', 'json'],
   plan: `---\n${JSON.stringify({ title: EVERYTHING.slice(0, 300), setup: [`printf '%s\\n' ${quoted(EVERYTHING)}`], verify: [`printf '%s\\n' ${quoted(EVERYTHING)}; exit 1`] })}\n---\n${EVERYTHING}\n`,
   words: EVERYTHING,
+  together: 5,
   ends: 'blocked',
   attacks: [
     ...Object.entries(OBEYED).map(([id, [text, what]]) =>

@@ -9,14 +9,13 @@ import { OUTPUT, STREAM } from './output.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
 import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
 import { REACH } from './reach.ts';
-import { DISGUISED, REACHED, SHOWN } from './secrets.ts';
+import { REACHED, SHOWN } from './secrets.ts';
 
 export const STAGES: readonly Stage[] = [
   ...FILE_STAGES,
   REACH,
   REACHED,
   SHOWN,
-  DISGUISED,
   NETWORK,
   SURVIVORS,
   RESOURCES,
