@@ -1,6 +1,8 @@
-/** Writes what the docs derive from the code: docs/result.schema.json and docs/settings.md. A test compares them. */
+/** Writes what the docs derive from the code: docs/result.schema.json, docs/settings.md and docs/security.md. A test compares them. */
 import { writeFileSync } from 'node:fs';
 import { resultSchema, settingsPage } from '../tests/support/derived-docs.ts';
+import { securityPage } from '../tests/support/security-page.ts';
 
 writeFileSync('docs/result.schema.json', resultSchema());
 writeFileSync('docs/settings.md', settingsPage());
+writeFileSync('docs/security.md', securityPage());

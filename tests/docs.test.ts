@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { STAGES } from './attacks/stages.ts';
 import { resultSchema, settingsPage } from './support/derived-docs.ts';
+import { securityPage } from './support/security-page.ts';
 
 test('the published schema of result.json is that of the code', () => {
   expect(readFileSync('docs/result.schema.json', 'utf8')).toBe(resultSchema());
@@ -8,4 +10,11 @@ test('the published schema of result.json is that of the code', () => {
 
 test('the page of settings says what the code says', () => {
   expect(readFileSync('docs/settings.md', 'utf8')).toBe(settingsPage());
+});
+
+test('the page on security says of every attack how it ends, and there are more than 120', () => {
+  expect(readFileSync('docs/security.md', 'utf8')).toBe(securityPage());
+  const ids = STAGES.flatMap((stage) => stage.attacks.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.length).toBeGreaterThanOrEqual(120);
 });
