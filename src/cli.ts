@@ -13,7 +13,6 @@ import type { Interruption } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from './domain/outcome.ts';
 import { redactorFor, secretsAmong } from './domain/redact.ts';
-import { isSecretName } from './domain/secret-name.ts';
 import { oneLine, prefixed } from './domain/terminal-text.ts';
 import { finalLine, refusedResult } from './run/report.ts';
 
@@ -53,7 +52,7 @@ function edgeOfProcess(interrupt: AbortSignal): Edge {
   const { stdin, stdout, stderr } = process;
   const env = { ...process.env };
   // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
-  const secretNames = Object.keys(env).filter(isSecretName);
+  const secretNames = Object.keys(env).filter((name) => secretsAmong({ [name]: env[name] }).length > 0);
   const secretsInProc = !wipeInitialValues(secretNames);
   for (const name of secretNames) delete process.env[name];
   return {

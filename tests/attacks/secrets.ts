@@ -137,7 +137,6 @@ export const REACHED: Stage = {
       "A password in an address, in the runner's own process, reversed",
       () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -a "^DATABASE_URL=" | rev',
       toSee('password'),
-      OPEN_WITHOUT_SANDBOX,
     ),
     attack(
       'cmdline',
