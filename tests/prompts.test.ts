@@ -7,6 +7,7 @@ import { createTools, definitionsOf } from '../src/tools/registry.ts';
 
 const plan: Plan = {
   title: 'Add a cache',
+  source: { kind: 'message' },
   task: '# Add a cache\n\nCache the {{answer}}.\n',
   verify: [],
   verifyBaseline: false,

@@ -8,6 +8,7 @@ import { AllowedDomain } from './allowed-domain.ts';
 import { ChangeSource, CodeChange, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 import { ModelSettings, NO_CHANGES } from './run-settings.ts';
 import { SeenNote } from './seen-files.ts';
@@ -64,6 +65,7 @@ const RunStarted = z.strictObject({
   plan: z.strictObject({
     title: z.string(),
     sha256: z.string(),
+    source: PlanSource,
     allow: z.array(z.string()),
     protect: z.array(z.string()),
   }),

@@ -8,6 +8,7 @@ import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';
 import { figure } from './figure.ts';
 import type { StopReason } from './limits.ts';
+import { PlanSource } from './plan.ts';
 import { Provenance } from './provenance.ts';
 import { Flag } from './second-look.ts';
 import { FoundSecret } from './secret-scan.ts';
@@ -192,13 +193,31 @@ export const RunResult = z.strictObject({
   exitCode: z.int().nullable(),
   reason: z.string(),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
-  plan: z.strictObject({ title: z.string(), sha256: z.string() }).nullable(),
+  plan: z
+    .strictObject({
+      title: z.string(),
+      sha256: z.string(),
+      source: PlanSource,
+      allow: z
+        .array(z.string())
+        .describe("Globs of the plan and the settings' are both enforced; empty: all"),
+      protect: z.array(z.string()),
+    })
+    .nullable(),
+  paths: z
+    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
+    .nullable()
+    .describe("The settings' globs; null before the run has begun"),
   principles: z.array(
     z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
   ),
   provider: z.string().nullable(),
   model: z.string().nullable(),
   baseSha: z.string().nullable().describe('HEAD when the run began; null in a repository without commits'),
+  baseBranch: z
+    .string()
+    .nullable()
+    .describe('Branch that was checked out when the run began; null with a detached HEAD'),
   baseTree: z
     .string()
     .nullable()

@@ -48,8 +48,34 @@ export interface PathRules {
   readonly protect: readonly string[];
 }
 
+/** Where a plan came from. `repository` is OWNER/NAME, `url` the page for people, `author` a login. */
+export const PlanSource = z.discriminatedUnion('kind', [
+  z
+    .strictObject({ kind: z.literal('file'), path: z.string() })
+    .describe('A file; the path is relative to the repository where it lies inside, else as it was given'),
+  z.strictObject({ kind: z.literal('stdin') }),
+  z.strictObject({ kind: z.literal('message') }),
+  z.strictObject({
+    kind: z.literal('issue'),
+    repository: z.string(),
+    number: z.int().positive(),
+    url: z.string(),
+    author: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('comment'),
+    repository: z.string(),
+    number: z.int().positive().describe('The issue or pull request that was commented on'),
+    commentId: z.int().positive(),
+    url: z.string(),
+    author: z.string(),
+  }),
+]);
+export type PlanSource = z.infer<typeof PlanSource>;
+
 export interface Plan extends PathRules {
   readonly title: string;
+  readonly source: PlanSource;
   /** The task in Markdown, without the front matter. */
   readonly task: string;
   readonly verify: readonly string[];

@@ -81,7 +81,8 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));
   const { plan: planFile, message } = settings;
-  const reading = readPlan({ plan: planFile, message, stdin, cwd, signal: session.interrupt });
+  const { root } = checkout;
+  const reading = readPlan({ plan: planFile, message, stdin, cwd, root, signal: session.interrupt });
   const read = await unlessAborted(session.interrupt, reading);
   if (read === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (read.status === 'failed') return stopped(usageError(read.message));
@@ -168,7 +169,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     return stoppedBefore(session, settled);
   }
   const { workspace, setup, verifyBaseline, changes } = settled;
-  const { title, sha256 } = plan;
+  const { title, sha256, source } = plan;
   const start: RunStarted = {
     type: 'run.started',
     journalVersion: JOURNAL_VERSION,
@@ -180,7 +181,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     allowedDomains,
     root: workspace.root,
     base: workspace.base,
-    plan: { title, sha256, allow: [...plan.allow], protect: [...plan.protect] },
+    plan: { title, sha256, source, allow: [...plan.allow], protect: [...plan.protect] },
     paths,
     principles: principles.principles.map(({ text: _, ...file }) => file),
     setup,

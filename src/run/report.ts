@@ -22,9 +22,11 @@ export function emptyResult(runId: string, version: string): RunResult {
     summary: '',
     plan: null,
     principles: [],
+    paths: null,
     provider: null,
     model: null,
     baseSha: null,
+    baseBranch: null,
     baseTree: null,
     baseDirty: null,
     treeSha: null,
@@ -58,13 +60,15 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
 
 /** What is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
-  const { plan, principles, provider, model, base, sandbox, setup, verifyBaseline } = start;
+  const { plan, paths, principles, provider, model, base, sandbox, setup, verifyBaseline } = start;
   return {
-    plan: { title: plan.title, sha256: plan.sha256 },
+    plan,
+    paths,
     principles,
     provider,
     model,
     baseSha: base.commit,
+    baseBranch: base.branch,
     baseTree: base.tree,
     baseDirty: base.dirty,
     sandbox,

@@ -26,7 +26,7 @@ export const started: RunStarted = {
   allowedDomains: [],
   root: '/work',
   base: { commit: null, tree: 't0', branch: 'main', dirty: false, objectFormat: 'sha1' },
-  plan: { title: 'p', sha256: 'x', allow: [], protect: [] },
+  plan: { title: 'p', sha256: 'x', source: { kind: 'message' }, allow: [], protect: [] },
   paths: { allow: [], protect: [] },
   acceptSecrets: [],
   principles: [],

@@ -7,9 +7,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { type Plan, PlanFrontMatter, titleOf } from '../../domain/plan.ts';
+import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/plan.ts';
 import { nearestName } from './nearest-name.ts';
 import { type BytesRead, collect, readBytes, textOf } from './read-bytes.ts';
 import type { YamlMapping } from './yaml-mapping.ts';
@@ -27,6 +27,8 @@ export async function readPlan(given: {
   message: string | null;
   stdin: Readable;
   cwd: string;
+  /** Root of the repository, which the plan's path is told relative to. */
+  root: string;
   signal?: AbortSignal;
 }): Promise<PlanRead> {
   if (given.message !== null) return planOfMessage(given.message);
@@ -41,7 +43,16 @@ export async function readPlan(given: {
   if (read.status === 'failed') return failed(`${name} ${read.why}.`);
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
-  return parsePlan(text.replace(/\r\n?/g, '\n'), sha256(read.bytes), name);
+  const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name);
+  if (parsed.status === 'failed') return parsed;
+  const source = sourceOf(given.plan, given);
+  return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
+}
+
+function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): PlanSource {
+  if (plan === '-') return { kind: 'stdin' };
+  const inside = relative(root, resolve(cwd, plan));
+  return { kind: 'file', path: inside.startsWith('../') ? plan : inside };
 }
 
 /** Whoever writes to stdin may never finish. */
@@ -60,11 +71,21 @@ function planOfMessage(message: string): PlanRead {
   const none = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
   return {
     status: 'ok',
-    plan: { title: titleOf(task), task, ...none, sha256: sha256(Buffer.from(message)) },
+    plan: {
+      title: titleOf(task),
+      task,
+      ...none,
+      source: { kind: 'message' },
+      sha256: sha256(Buffer.from(message)),
+    },
   };
 }
 
-async function parsePlan(text: string, sha256: string, name: string): Promise<PlanRead> {
+type PlanParsed =
+  | { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> }
+  | { status: 'failed'; message: string };
+
+async function parsePlan(text: string, name: string): Promise<PlanParsed> {
   const split = splitFrontMatter(text);
   if (split === 'unclosed') {
     return failed(
@@ -83,7 +104,7 @@ async function parsePlan(text: string, sha256: string, name: string): Promise<Pl
   const verifyBaseline = front.fields.verify_baseline ?? false;
   return {
     status: 'ok',
-    plan: { title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect, sha256 },
+    plan: { title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect },
   };
 }
 
@@ -134,6 +155,6 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function failed(message: string): PlanRead {
+function failed(message: string): { status: 'failed'; message: string } {
   return { status: 'failed', message };
 }

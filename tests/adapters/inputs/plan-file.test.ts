@@ -12,12 +12,20 @@ const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).
 /** Reads a plan file with this content. */
 function planOf(content: string | Uint8Array): Promise<PlanRead> {
   const cwd = tempFolder({ 'plan.md': content });
-  return readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd });
+  return readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd, root: cwd });
 }
 
 const failedWith = (message: string): PlanRead => ({ status: 'failed', message });
 
-const bare = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
+const fromFile = { kind: 'file', path: 'plan.md' } as const;
+const bare = {
+  verify: [],
+  verifyBaseline: false,
+  setup: [],
+  allow: [],
+  protect: [],
+  source: fromFile,
+};
 
 test('a plan with front matter is its fields and the rest as the task', async () => {
   const text = [
@@ -46,6 +54,7 @@ test('a plan with front matter is its fields and the rest as the task', async ()
       setup: ['npm ci'],
       allow: ['src/**'],
       protect: ['src/legacy/'],
+      source: fromFile,
       sha256: sha256(text),
     },
   });
@@ -156,7 +165,7 @@ test('a plan of a mebibyte is read and one byte more is refused', async () => {
 
 test('a path that cannot be read is named with the reason', async () => {
   const cwd = tempFolder({ 'folder/a': '' });
-  const read = (plan: string) => readPlan({ plan, message: null, stdin: Readable.from([]), cwd });
+  const read = (plan: string) => readPlan({ plan, message: null, stdin: Readable.from([]), cwd, root: cwd });
   expect(await read('nowhere.md')).toEqual(failedWith('The plan nowhere.md does not exist.'));
   expect(await read('folder/a/b')).toEqual(failedWith('The plan folder/a/b does not exist.'));
   expect(await read('folder')).toEqual(failedWith('The plan folder is a folder.'));
@@ -167,22 +176,28 @@ test('a plan can come through a named pipe', async () => {
   const cwd = tempFolder();
   const pipe = join(cwd, 'pipe');
   makePipe(pipe);
-  const reading = readPlan({ plan: 'pipe', message: null, stdin: Readable.from([]), cwd });
+  const reading = readPlan({ plan: 'pipe', message: null, stdin: Readable.from([]), cwd, root: cwd });
   execFileSync('sh', ['-c', 'printf "Do it." > pipe'], { cwd });
   expect(await reading).toEqual({
     status: 'ok',
-    plan: { ...bare, title: 'Do it.', task: 'Do it.', sha256: sha256('Do it.') },
+    plan: {
+      ...bare,
+      source: { kind: 'file', path: 'pipe' },
+      title: 'Do it.',
+      task: 'Do it.',
+      sha256: sha256('Do it.'),
+    },
   });
 });
 
 test('a dash reads stdin, whole characters even when they arrive in pieces', async () => {
   const bytes = Buffer.from('Grüße');
   const stdin = Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]);
-  expect(await readPlan({ plan: '-', message: null, stdin, cwd: '/' })).toEqual({
+  expect(await readPlan({ plan: '-', message: null, stdin, cwd: '/', root: '/' })).toEqual({
     status: 'ok',
-    plan: { ...bare, title: 'Grüße', task: 'Grüße', sha256: sha256(bytes) },
+    plan: { ...bare, source: { kind: 'stdin' }, title: 'Grüße', task: 'Grüße', sha256: sha256(bytes) },
   });
-  const empty = await readPlan({ plan: '-', message: null, stdin: Readable.from([]), cwd: '/' });
+  const empty = await readPlan({ plan: '-', message: null, stdin: Readable.from([]), cwd: '/', root: '/' });
   expect(empty).toEqual(
     failedWith('The plan on stdin has no task: say below the front matter what to change.'),
   );
@@ -192,7 +207,7 @@ test('waiting for a stdin that never ends stops with the run', async () => {
   const stop = new AbortController();
   const stdin = new PassThrough();
   stdin.write('Do');
-  const reading = readPlan({ plan: '-', message: null, stdin, cwd: '/', signal: stop.signal });
+  const reading = readPlan({ plan: '-', message: null, stdin, cwd: '/', root: '/', signal: stop.signal });
   stop.abort();
   expect(await reading).toEqual(
     failedWith('The plan on stdin was not read to its end, for the run was stopped.'),
@@ -202,14 +217,20 @@ test('waiting for a stdin that never ends stops with the run', async () => {
 test('a message is a task as it stands', async () => {
   const stdin = Readable.from(['never read']);
   const message = '---\ntitle: x\n---\nDo it.\n';
-  expect(await readPlan({ plan: null, message, stdin, cwd: '/' })).toEqual({
+  expect(await readPlan({ plan: null, message, stdin, cwd: '/', root: '/' })).toEqual({
     status: 'ok',
-    plan: { ...bare, title: '---', task: '---\ntitle: x\n---\nDo it.', sha256: sha256(message) },
+    plan: {
+      ...bare,
+      source: { kind: 'message' },
+      title: '---',
+      task: '---\ntitle: x\n---\nDo it.',
+      sha256: sha256(message),
+    },
   });
-  expect(await readPlan({ plan: null, message: ' ', stdin, cwd: '/' })).toEqual(
+  expect(await readPlan({ plan: null, message: ' ', stdin, cwd: '/', root: '/' })).toEqual(
     failedWith('The message is empty: say what to change.'),
   );
-  expect(await readPlan({ plan: null, message: null, stdin, cwd: '/' })).toEqual(
+  expect(await readPlan({ plan: null, message: null, stdin, cwd: '/', root: '/' })).toEqual(
     failedWith('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.'),
   );
   expect(stdin.readableDidRead).toBe(false);
@@ -217,7 +238,7 @@ test('a message is a task as it stands', async () => {
 
 test('a file that is replaced between two runs has another hash', async () => {
   const cwd = tempFolder({ 'plan.md': 'One.' });
-  const read = () => readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd });
+  const read = () => readPlan({ plan: 'plan.md', message: null, stdin: Readable.from([]), cwd, root: cwd });
   const first = await read();
   writeFileSync(join(cwd, 'plan.md'), 'One. ');
   const second = await read();
@@ -225,4 +246,22 @@ test('a file that is replaced between two runs has another hash', async () => {
     { status: 'ok', plan: { ...bare, title: 'One.', task: 'One.', sha256: sha256('One.') } },
     { status: 'ok', plan: { ...bare, title: 'One.', task: 'One.', sha256: sha256('One. ') } },
   ]);
+});
+
+test("the source of a file's plan is its path in the repository, or as given where it lies outside", async () => {
+  const root = tempFolder({ 'app/plans/tidy.md': 'Do it.' });
+  const outside = tempFolder({ 'plan.md': 'Do it.' });
+  const sourceOf = async (plan: string) => {
+    const read = await readPlan({
+      plan,
+      message: null,
+      stdin: Readable.from([]),
+      cwd: join(root, 'app'),
+      root,
+    });
+    return read.status === 'ok' ? read.plan.source : read;
+  };
+  expect(await sourceOf('plans/tidy.md')).toEqual({ kind: 'file', path: 'app/plans/tidy.md' });
+  const path = join(outside, 'plan.md');
+  expect(await sourceOf(path)).toEqual({ kind: 'file', path });
 });

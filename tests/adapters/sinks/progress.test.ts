@@ -43,7 +43,10 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
 test('a run is told in lines', () => {
   const { accept, printed, progress } = open();
   accept(
-    { ...started, plan: { title: 'Fix it', sha256: 'x', allow: [], protect: [] } },
+    {
+      ...started,
+      plan: { title: 'Fix it', sha256: 'x', source: { kind: 'message' }, allow: [], protect: [] },
+    },
     turn({ calls: [call('r'), call('c')] }),
     toolStarted('r', 'read_file', { path: 'a.txt' }),
     toolStarted('c', 'run_command', { command: 'npm test\nrm x' }),
