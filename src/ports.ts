@@ -244,6 +244,38 @@ export interface Egress {
   close(): Promise<void>;
 }
 
+// ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** GitHub's REST API with one token. Retries and rate limits are its own business, and nobody else's. */
+export interface GitHub {
+  /** Refusals and outages are values; rejects only for bugs. */
+  ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
+}
+
+export interface GitHubRequest<T> {
+  /** Method and path, such as `GET /repos/{owner}/{repo}`. */
+  readonly route: string;
+  /** Fill the braces of the route; what is left over is the query of a GET, else the body. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** What is needed of the answer. */
+  readonly schema: z.ZodType<T>;
+  /** Whether it may be sent again when nobody knows if it has arrived; default: a GET may. */
+  readonly isRepeatable?: boolean;
+  /** For a write: what a dry run takes for the answer. */
+  readonly planned?: T;
+}
+
+export type GitHubAnswer<T> = { status: 'ok'; data: T } | { status: 'refused'; refusal: GitHubRefusal };
+
+/** `status` is null when there was no answer that could be used; `permission` is what GitHub says that the token lacks. */
+export interface GitHubRefusal {
+  readonly route: string;
+  readonly status: number | null;
+  readonly message: string;
+  readonly permission: string | null;
+  readonly requestId: string | null;
+}
+
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Takes the proven patch somewhere. */

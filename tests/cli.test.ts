@@ -83,7 +83,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       ['run', '--modle', 'x', '-z', '--constructor=y'],
       refusals(
         '--modle: there is no such flag; the nearest is --model',
-        '-z: there is no such flag; the nearest is --plan',
+        '-z: there is no such flag; the nearest is --via',
         '--constructor: there is no such flag; the nearest is --output',
         ...lacking,
       ),

@@ -61,6 +61,28 @@ test('without any source every setting has its documented default', () => {
     maxMemoryBytes: null,
     maxFileBytes: 1024 ** 3,
     maxDiskBytes: 10 * 1024 ** 3,
+    repository: null,
+    base: null,
+    branch: null,
+    headRepository: null,
+    via: 'api',
+    sign: 'auto',
+    draft: 'auto',
+    titlePrefix: null,
+    labels: [],
+    reviewers: [],
+    teamReviewers: [],
+    assignees: [],
+    milestone: null,
+    maxPatchFiles: 100,
+    maxPatchBytes: 4 * 1024 ** 2,
+    protectedPaths: 'refuse',
+    acceptProtected: [],
+    publishUnfinished: false,
+    comment: 'auto',
+    dryRun: false,
+    githubApiUrl: 'https://api.github.com',
+    githubServerUrl: 'https://github.com',
     patch: null,
     output: 'none',
     logLevel: 'info',
@@ -253,7 +275,9 @@ describe('a project file', () => {
   );
 
   test('what is refused to it includes every place, the provider, the address and the task', () => {
-    const refused = settingEntries().flatMap((entry) => (entry.file === 'refused' ? [entry.flag] : []));
+    const refused = settingEntries().flatMap((entry) =>
+      entry.file === 'refused' && entry.group !== 'Publishing' ? [entry.flag] : [],
+    );
     expect(refused.sort()).toEqual([
       'accept-secrets',
       'base-url',
@@ -275,6 +299,12 @@ describe('a project file', () => {
       'verify-baseline',
       'working-directory',
     ]);
+  });
+
+  test('has no say in publishing', () => {
+    const publishing = settingEntries().filter((entry) => entry.group === 'Publishing');
+    expect(publishing.length).toBeGreaterThan(20);
+    expect(publishing.filter((entry) => entry.file !== 'refused')).toEqual([]);
   });
 
   test('may leave out domains that the operator allows, and not add any', () => {

@@ -40,7 +40,8 @@ export async function readArguments(
   for (const { key, flag, repeatable } of settingEntries()) {
     const value = words[flag];
     if (value === undefined) continue;
-    if (!takes(command, key)) problems.push(`--${flag}: ${command.name} takes ${settingsOf(command)}`);
+    if (!command.settings.includes(key))
+      problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
     else if (Array.isArray(value) && !repeatable) problems.push(`--${flag}: is given ${value.length} times`);
     else flags[flag] = value;
   }
@@ -53,13 +54,17 @@ export async function readArguments(
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
 }
 
-function takes({ settings }: Command, key: SettingKey): boolean {
-  return settings === 'all' || settings.includes(key);
-}
+/** Long lists of what a command takes are for its help. */
+const MAX_LISTED = 16;
 
-function settingsOf({ settings }: Command): string {
-  const flags = settingEntries().flatMap(({ key, flag }) => (settings.includes(key) ? [`--${flag}`] : []));
-  return flags.length === 0 ? 'no settings' : `no such setting, only ${flags.join(', ')}`;
+function settingsOf({ settings }: Command, key: SettingKey, commands: readonly Command[]): string {
+  const flags = settingEntries().flatMap(({ key: own, flag }) =>
+    settings.includes(own) ? [`--${flag}`] : [],
+  );
+  if (flags.length === 0) return 'no settings';
+  if (flags.length <= MAX_LISTED) return `no such setting, only ${flags.join(', ')}`;
+  const others = commands.filter((command) => command.settings.includes(key)).map(({ name }) => name);
+  return `no such setting; it is for ${others.join(', ')}`;
 }
 
 function switchesOf(commands: readonly Command[]): string[] {

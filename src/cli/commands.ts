@@ -1,6 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import type { SettingKey } from '../config/settings.ts';
+import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/settings.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
@@ -18,7 +18,7 @@ export interface Command {
   /** What the words after the name stand for, such as `RUN`; one in brackets may be left out. */
   readonly operands: readonly string[];
   /** The settings that it takes, as flags and variables. */
-  readonly settings: 'all' | readonly SettingKey[];
+  readonly settings: readonly SettingKey[];
   /** Flags without a value that only this command knows, with what they do. */
   readonly switches: Readonly<Record<string, string>>;
   start(edge: Edge, given: Given): Promise<CommandEnd>;
@@ -59,7 +59,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
     ],
     operands: [],
-    settings: 'all',
+    settings: settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
     switches: {},
     start: startRun,
   },

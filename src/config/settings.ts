@@ -11,9 +11,11 @@ import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
 import {
   apiAddress,
+  branchName,
   choice,
   duration,
   price,
+  repositoryName,
   size,
   sizeText,
   text,
@@ -49,13 +51,18 @@ export const SETTING_GROUPS = [
   'Model',
   'Limits',
   'Sandbox and limits of commands',
+  'Publishing',
   'Output',
 ] as const;
-type SettingGroup = (typeof SETTING_GROUPS)[number];
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
 const PROVIDERS = ['anthropic', 'replay'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
+const ROUTES = ['api', 'push'] as const;
+const SIGNING = ['auto', 'required'] as const;
+const WHETHER = ['auto', 'always', 'never'] as const;
+const PROTECTED = ['refuse', 'draft', 'allow'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const about = z.registry<SettingMeta>();
@@ -188,6 +195,74 @@ export const Settings = z.strictObject({
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'What free disk space may shrink by during the run; over it, commands that write are killed' }),
 
+  repository: repositoryName().nullable().default(null).register(about, {
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
+    help: 'Repository on GitHub' }),
+  base: branchName().nullable().default(null).register(about, {
+    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch that the pull request is to be merged into',
+    defaultHelp: "the run's branch, else the repository's default branch" }),
+  branch: branchName().nullable().default(null).register(about, {
+    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
+  headRepository: repositoryName().nullable().default(null).register(about, {
+    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
+    help: 'Fork that the branch is made in', defaultHelp: 'the repository itself' }),
+  via: choice(ROUTES).default('api').register(about, {
+    flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
+    help: "Make the commit by GitHub's API, which signs a bot's, or by git push" }),
+  sign: choice(SIGNING).default('auto').register(about, {
+    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether a commit that GitHub does not show as verified is refused' }),
+  draft: choice(WHETHER).default('auto').register(about, {
+    flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
+  titlePrefix: text().nullable().default(null).register(about, {
+    flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'What the title of the pull request begins with' }),
+  labels: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Label of the pull request', defaultHelp: 'none' }),
+  reviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Person whose review is asked for', defaultHelp: 'none' }),
+  teamReviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'team-reviewer', value: 'SLUG', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Team whose review is asked for; takes a token that may read the organisation', defaultHelp: 'none' }),
+  assignees: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Person whom the pull request is assigned to', defaultHelp: 'none' }),
+  milestone: text().nullable().default(null).register(about, {
+    flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
+    help: 'Milestone of the pull request' }),
+  maxPatchFiles: whole(1).default(100).register(about, {
+    flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
+    help: 'The most files that a published patch may change' }),
+  maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
+    flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
+    help: 'The largest patch that is published' }),
+  protectedPaths: choice(PROTECTED).default('refuse').register(about, {
+    flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
+    help: 'What becomes of a patch that changes workflows, code owners, instructions for agents, or lock files and manifests: refused, a draft that warns, or as any other' }),
+  acceptProtected: texts(PathGlob).default([]).register(about, {
+    flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Protected files that may change nevertheless', defaultHelp: 'none' }),
+  publishUnfinished: yesOrNo().default(false).register(about, {
+    flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
+    help: 'Publish what a run that was cut short has made, as a draft' }),
+  comment: choice(WHETHER).default('auto').register(about, {
+    flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether the outcome is told in a comment on the issue; auto: when the plan came from one' }),
+  dryRun: yesOrNo().default(false).register(about, {
+    flag: 'dry-run', group: 'Publishing', file: 'refused',
+    help: 'Print the calls that would be made and change nothing' }),
+  githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
+    help: "GitHub's API" }),
+  githubServerUrl: apiAddress().default('https://github.com').register(about, {
+    flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_SERVER_URL',
+    help: 'GitHub as people open it, and git' }),
+
   patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
     flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
     help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
@@ -222,6 +297,11 @@ export function settingEntries(): SettingEntry[] {
     const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
     return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
   });
+}
+
+/** Settings of these groups, for commands that say which they take. */
+export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {
+  return settingEntries().flatMap(({ key, group }) => (groups.includes(group) ? [key] : []));
 }
 
 /** The default as help texts show it. */

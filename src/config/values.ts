@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { isBranchName } from '../domain/branch-name.ts';
 import { Price } from '../domain/pricing.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
@@ -101,6 +102,23 @@ export function apiAddress() {
     if (typeof given === 'string' && isApiAddress(given)) return given.replace(/\/+$/, '');
     context.addIssue({ code: 'custom', message: `expected ${expected}` });
     return z.NEVER;
+  });
+}
+
+/** `OWNER/NAME` of a repository on GitHub. */
+export function repositoryName() {
+  return value('OWNER/NAME', (given) =>
+    typeof given === 'string' && /^[\w-]+\/(?!\.{1,2}$)[\w.-]+$/.test(given.trim())
+      ? given.trim()
+      : undefined,
+  );
+}
+
+/** The name of a branch, without `refs/heads/`. */
+export function branchName() {
+  return value('the name of a branch, such as main', (given) => {
+    const name = typeof given === 'string' ? given.trim() : '';
+    return isBranchName(name) ? name : undefined;
   });
 }
 

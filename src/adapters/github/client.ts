@@ -1,0 +1,140 @@
+/**
+ * GitHub's REST API through Octokit, with its plugins for retries and rate limits. Loaded by the commands that need it, and
+ * by nothing at the start.
+ */
+
+import { Octokit } from '@octokit/core';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import { RequestError } from '@octokit/request-error';
+import Bottleneck from 'bottleneck/light.js';
+import type { GitHub, GitHubAnswer, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+
+export interface GitHubAccess {
+  /** `https://api.github.com`, without a slash at the end. */
+  readonly apiUrl: string;
+  /** Null asks without one, which serves for public repositories. */
+  readonly token: string | null;
+  /** Of patchsmith, for the user agent. */
+  readonly version: string;
+  /** Ends every wait; what is asked for then is answered with a refusal. */
+  readonly signal: AbortSignal;
+}
+
+/** The longest that a rate limit is waited for, in seconds. */
+const MAX_WAIT_S = 120;
+
+/** For one request and its answer; waits between tries are not counted. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** Answers that another try does not change; 409 is said of refs that moved and of empty repositories. */
+const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
+
+/**
+ * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
+ * for when that takes two minutes at most, and not more than twice.
+ */
+export function openGitHub({ apiUrl, token, version, signal }: GitHubAccess): GitHub {
+  const octokit = new (Octokit.plugin(retry, throttling))({
+    baseUrl: apiUrl,
+    ...(token === null ? {} : { auth: token }),
+    userAgent: `patchsmith/${version}`,
+    request: { fetch: fetchInTime(signal) },
+    log: SILENT,
+    retry: { doNotRetry: FINAL_STATUSES },
+    throttle: {
+      onRateLimit: isWorthWaiting,
+      onSecondaryRateLimit: isWorthWaiting,
+      // GitHub asks for a second between writes where there are many; a publication makes a dozen.
+      write: new Bottleneck.Group({
+        maxConcurrent: 1,
+        reservoir: 20,
+        reservoirIncreaseAmount: 1,
+        reservoirIncreaseInterval: 1_000,
+        reservoirIncreaseMaximum: 20,
+      }),
+      notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
+    },
+  });
+
+  return {
+    async ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>> {
+      const { route, parameters = {}, schema, isRepeatable = isRead(route) } = request;
+      try {
+        const { data } = await orAborted(
+          signal,
+          octokit.request(route, {
+            ...parameters,
+            headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+            request: { retries: isRepeatable ? 3 : 0 },
+          }),
+        );
+        const parsed = schema.safeParse(data);
+        return parsed.success
+          ? { status: 'ok', data: parsed.data }
+          : { status: 'refused', refusal: strangeAnswer(request, parsed.error.issues[0]) };
+      } catch (error) {
+        if (signal.aborted) return { status: 'refused', refusal: noAnswer(request, 'it was interrupted') };
+        if (!(error instanceof RequestError)) throw error;
+        return { status: 'refused', refusal: refusalOf(request, error) };
+      }
+    },
+  };
+}
+
+function isRead(route: string): boolean {
+  return route.startsWith('GET ');
+}
+
+function isWorthWaiting(retryAfter: number, _options: object, _octokit: unknown, retries: number): boolean {
+  return retryAfter <= MAX_WAIT_S && retries < 2;
+}
+
+/** Each try has its own deadline, which covers the body of the answer too. */
+function fetchInTime(signal: AbortSignal): typeof fetch {
+  return (url, init) =>
+    fetch(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) });
+}
+
+/** The libraries cannot be called back from a wait for a rate limit. */
+async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  // Nobody waits for it any longer.
+  answer.catch(() => {});
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function refusalOf({ route }: GitHubRequest<unknown>, error: RequestError): GitHubRefusal {
+  const { response } = error;
+  // Without an answer the library says 500.
+  if (!response) return noAnswer({ route }, error.message);
+  const header = (name: string) => {
+    const value = (response.headers as Record<string, unknown>)[name];
+    return value === undefined ? null : String(value);
+  };
+  return {
+    route,
+    status: error.status,
+    message: error.message,
+    permission: header('x-accepted-github-permissions'),
+    requestId: header('x-github-request-id'),
+  };
+}
+
+function noAnswer({ route }: Pick<GitHubRequest<unknown>, 'route'>, why: string): GitHubRefusal {
+  return { route, status: null, message: why, permission: null, requestId: null };
+}
+
+function strangeAnswer(
+  { route }: GitHubRequest<unknown>,
+  issue: { path: PropertyKey[]; message: string } | undefined,
+): GitHubRefusal {
+  const where = issue?.path.map(String).join('.') || 'the answer';
+  return noAnswer({ route }, `the answer is not what the API promises (${where}: ${issue?.message})`);
+}
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
+
+interface Told {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+  /** The connection is cut before there is an answer. */
+  readonly cut?: boolean;
+  /** There is never an answer. */
+  readonly silent?: boolean;
+}
+
+interface Heard {
+  readonly line: string;
+  readonly body: unknown;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A server that gives these answers, one after the other, and remembers what it was asked. */
+async function api(answers: readonly Told[]) {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    const body = method === 'GET' ? null : await json(request);
+    const answer = answers[heard.length] ?? { status: 500 };
+    heard.push({ line: `${method} ${url}`, body, headers });
+    if (answer.silent) return;
+    if (answer.cut) return void request.socket.destroy();
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
+    response.end(JSON.stringify(answer.body ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const stop = new AbortController();
+  const github = openGitHub({
+    apiUrl: `http://127.0.0.1:${port}/api/v3`,
+    token: 'ghs_0123456789abcdef',
+    version: '1.2.3',
+    signal: stop.signal,
+  });
+  return { github, heard, stop };
+}
+
+const READ = {
+  route: 'GET /repos/{owner}/{repo}/git/ref/{ref}',
+  parameters: { owner: 'o', repo: 'r', ref: 'heads/a b', per_page: 1 },
+  schema: z.object({ sha: z.string() }),
+};
+const WRITE = {
+  route: 'POST /repos/{owner}/{repo}/pulls',
+  parameters: { owner: 'o', repo: 'r', title: 'T' },
+  schema: z.object({ number: z.int() }),
+};
+
+describe('the client', () => {
+  test('says who asks, what for, and in which version', async () => {
+    const { github, heard } = await api([{ body: { sha: 'a', more: 1 } }, { body: { number: 3 } }]);
+    expect(await github.ask(READ)).toEqual({ status: 'ok', data: { sha: 'a' } });
+    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 3 } });
+    expect(heard.map(({ line, body }) => [line, body])).toEqual([
+      ['GET /api/v3/repos/o/r/git/ref/heads%2Fa%20b?per_page=1', null],
+      ['POST /api/v3/repos/o/r/pulls', { title: 'T' }],
+    ]);
+    expect(heard[0]?.headers).toMatchObject({
+      authorization: 'token ghs_0123456789abcdef',
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      'user-agent': expect.stringMatching(/^patchsmith\/1\.2\.3 /),
+    });
+  });
+
+  test('gives a refusal with the permission that the token lacks', async () => {
+    const headers = {
+      'x-accepted-github-permissions': 'contents=write; contents=write,workflows=write',
+      'x-github-request-id': 'AB:12',
+    };
+    const { github, heard } = await api([{ status: 403, headers, body: { message: 'Not accessible' } }]);
+    expect(await github.ask(WRITE)).toEqual({
+      status: 'refused',
+      refusal: {
+        route: WRITE.route,
+        status: 403,
+        message: 'Not accessible',
+        permission: 'contents=write; contents=write,workflows=write',
+        requestId: 'AB:12',
+      },
+    });
+    expect(heard.length).toBe(1);
+  });
+
+  test('asks again when a read meets an outage or a cut connection', async () => {
+    const { github, heard } = await api([{ cut: true }, { body: { sha: 'b' } }]);
+    expect(await github.ask(READ)).toEqual({ status: 'ok', data: { sha: 'b' } });
+    expect(heard.length).toBe(2);
+  });
+
+  test('sends a write once when nobody knows whether it arrived', async () => {
+    const { github, heard } = await api([{ status: 502, body: { message: 'Bad gateway' } }]);
+    const answer = await github.ask(WRITE);
+    expect(answer).toMatchObject({ status: 'refused', refusal: { status: 502, message: 'Bad gateway' } });
+    expect(heard.length).toBe(1);
+  });
+
+  test('waits for a rate limit, and sends the write that was turned away again', async () => {
+    const limited = {
+      status: 403,
+      headers: { 'retry-after': '1' },
+      body: { message: 'You have exceeded a secondary rate limit.' },
+    };
+    const { github, heard } = await api([limited, { body: { number: 4 } }]);
+    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 4 } });
+    expect(heard.length).toBe(2);
+  });
+
+  test('does not wait for a rate limit that takes longer than two minutes', async () => {
+    const headers = {
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Math.floor(Date.now() / 1_000) + 3_600),
+    };
+    const { github } = await api([{ status: 429, headers, body: { message: 'API rate limit exceeded' } }]);
+    expect(await github.ask(READ)).toMatchObject({ refusal: { status: 429 } });
+  });
+
+  test('refuses an answer that is not what the API promises', async () => {
+    const { github } = await api([{ body: { sha: 1 } }]);
+    expect(await github.ask(READ)).toMatchObject({
+      refusal: { status: null, message: expect.stringContaining('(sha: ') },
+    });
+  });
+
+  test('stops waiting at once when it is interrupted', async () => {
+    const { github, stop } = await api([{ silent: true }]);
+    const answer = github.ask(READ);
+    stop.abort({ cause: 'deadline' });
+    expect(await answer).toMatchObject({ refusal: { status: null, message: 'it was interrupted' } });
+    expect(await github.ask(READ)).toMatchObject({ refusal: { message: 'it was interrupted' } });
+  });
+});
