@@ -66,7 +66,8 @@ export function openGitHub({ apiUrl, token, version, signal }: GitHubAccess): Gi
           octokit.request(route, {
             ...parameters,
             headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
-            request: { retries: isRepeatable ? 3 : 0 },
+            // A number here would hold for every refusal, also a final one.
+            request: isRepeatable ? {} : { retries: 0 },
           }),
         );
         const parsed = schema.safeParse(data);
