@@ -1,0 +1,42 @@
+/** The message of a commit that publishes a run, and what it says of where the commit came from. */
+
+import { plainLine } from './plain-text.ts';
+
+export interface CommitOrigin {
+  readonly runId: string;
+  /** Id of the commit's own tree: whoever amends the commit changes the one and not the other. */
+  readonly tree: string;
+}
+
+/** Characters of the first line. GitHub folds longer ones. */
+const MAX_SUBJECT = 72;
+
+/** `title` is text from outside; it cannot close an issue, skip checks or pretend to be a trailer. */
+export function commitMessage(title: string, { runId, tree }: CommitOrigin): string {
+  const subject = plainLine(title, MAX_SUBJECT) || 'Changes of a run';
+  return `${subject}\n\n${RUN}: ${plainLine(runId, 200)}\n${TREE}: ${tree}\n`;
+}
+
+/** What the last paragraph says; null where it does not say both, each once. */
+export function originOfCommit(message: string): CommitOrigin | null {
+  const last = message
+    .replace(/\r\n/g, '\n')
+    .trimEnd()
+    .split(/\n\s*\n/);
+  // A message of one paragraph has no trailers.
+  const lines = last.length > 1 ? (last.at(-1) ?? '').split('\n') : [];
+  const runId = onlyValue(lines, RUN);
+  const tree = onlyValue(lines, TREE);
+  return runId === null || tree === null || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(tree)
+    ? null
+    : { runId, tree };
+}
+
+const RUN = 'Patchsmith-Run';
+const TREE = 'Patchsmith-Tree';
+
+function onlyValue(lines: readonly string[], name: string): string | null {
+  const values = lines.flatMap((line) => (line.startsWith(`${name}: `) ? [line.slice(name.length + 2)] : []));
+  const [only, ...more] = values;
+  return only === undefined || only === '' || more.length > 0 ? null : only;
+}

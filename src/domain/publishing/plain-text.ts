@@ -1,0 +1,36 @@
+/**
+ * Text from outside for places that GitHub shows without Markdown: titles and commit messages. GitHub reads those raw, and a
+ * squash merge makes a commit message of title and body, so that nothing in them may close an issue or skip checks.
+ */
+
+import { oneLine } from '../terminal-text.ts';
+
+/** One line that mentions nobody, refers to nothing and tells CI nothing; every change can be seen. May be empty. */
+export function plainLine(text: string, maxLength: number): string {
+  const line = oneLine(text.replace(/\s+/g, ' '), 4 * maxLength).replace(/ +/g, ' ');
+  const inert = line
+    .trim()
+    .replace(MENTION, '＠')
+    .replace(NUMBER_SIGN, '# ')
+    .replace(GH_REFERENCE, '$1 ')
+    .replace(SCHEME, ':// ')
+    .replace(SKIP_DIRECTIVE, '($1)');
+  return inert.length > maxLength
+    ? `${inert.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`
+    : inert;
+}
+
+/** Also what stands before the mark of a team: `@org/team`. */
+const MENTION = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu;
+
+/** `#1`, `owner/repo#1`. */
+const NUMBER_SIGN = /#(?=\p{Nd})/gu;
+
+/** `GH-1`. */
+const GH_REFERENCE = /(GH)-(?=\p{Nd})/giu;
+
+/** An address of an issue closes it as its number does. */
+const SCHEME = /:\/\/(?=\S)/g;
+
+/** What keeps workflows from being started, when it stands in the message of the commit. */
+export const SKIP_DIRECTIVE = /\[\s*(skip ci|ci skip|no ci|skip actions|actions skip)\s*\]/gi;
