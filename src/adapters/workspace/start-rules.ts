@@ -99,6 +99,11 @@ export class StartRules {
     this.#frozen = true;
   }
 
+  /** Whether git ignores this path; null when it has not been asked yet. */
+  answered(path: string): boolean | null {
+    return this.#ignored.get(path) ?? null;
+  }
+
   /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
   async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
     const unknown = paths.filter((path) => !this.#ignored.has(path));
@@ -123,20 +128,21 @@ export class StartRules {
 
   async #askIgnored(paths: readonly string[]): Promise<void> {
     const restore = this.#shapeTree(paths);
+    // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
+    const names = paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}`).toString('latin1'));
     const answer = await askGit({
       cwd: this.#tree,
-      args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z', '--verbose', '--non-matching'],
+      // Not for the patterns: git 2.39 dies over them below 24 folders.
+      args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z'],
       env: this.#env,
-      // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
-      input: Buffer.concat(paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}\0`))),
+      input: Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1'),
     }).finally(restore);
     if (answer.exitCode !== 0 && answer.exitCode !== 1) {
       throw new Error(`git check-ignore failed: ${answer.stderr}`);
     }
-    const fields = answer.stdout.toString('latin1').split('\0');
+    const ignored = new Set(answer.stdout.toString('latin1').split('\0'));
     paths.forEach((path, at) => {
-      const pattern = fields[at * 4 + 2] ?? '';
-      this.#ignored.set(path, pattern !== '' && !pattern.startsWith('!'));
+      this.#ignored.set(path, ignored.has(names[at] ?? ''));
     });
   }
 

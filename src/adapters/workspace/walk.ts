@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/path.ts';
+import { LookAhead } from './look-ahead.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartRules } from './start-rules.ts';
 import { foldersOf, type TrackedPaths } from './tracked-paths.ts';
@@ -80,12 +81,14 @@ class Walk {
   readonly #nested: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
+  readonly #ahead: LookAhead;
   #looked = 0;
 
   /** Without `earlier` every folder is read and every file looked at. */
   constructor(tree: WalkedTree, earlier: Earlier | null) {
     this.#tree = tree;
     this.#earlier = earlier;
+    this.#ahead = new LookAhead(tree);
   }
 
   /** Looks at the files that git says have changed. */
@@ -134,7 +137,7 @@ class Walk {
     };
   }
 
-  /** Reads the folders of one depth and returns those of the next, so that git is asked at most once a depth. */
+  /** Reads the folders of one depth and returns those of the next; git is asked about all of them at once. */
   async #level(folders: readonly string[]): Promise<string[]> {
     const next: string[] = [];
     const candidates: string[] = [];
@@ -197,7 +200,10 @@ class Walk {
     const { tracked, rules } = this.#tree;
     const isKnown = (path: string) =>
       path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
-    const ignored = await rules.ignored(candidates.filter((path) => !isKnown(path)));
+    const asked = candidates.filter((path) => !isKnown(path));
+    if (asked.some((path) => rules.answered(path) === null))
+      await rules.ignored([...asked, ...this.#ahead.below(candidates)]);
+    const ignored = await rules.ignored(asked);
     const folders: string[] = [];
     const files: string[] = [];
     for (const path of candidates) {

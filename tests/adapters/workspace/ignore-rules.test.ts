@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -154,6 +155,33 @@ describe('ignore rules', () => {
     ]);
   });
 
+  test('cost a deep tree some questions and not one a depth, with the same answers', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', 'build/\n*.log\n');
+    scratch.write('deep/tracked.txt', 'x\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    const expected: string[] = [];
+    let folder = 'deep';
+    for (let depth = 0; depth < 400; depth += 1) {
+      folder = `${folder}/${depth % 10}`;
+      if (depth % 40 !== 0) continue;
+      for (const name of ['kept.txt', 'a.log', 'build/kept.txt']) scratch.write(`${folder}/${name}`, 'x\n');
+      scratch.write(`${folder}/other/.git/HEAD`, 'ref: refs/heads/main\n');
+      scratch.write(`${folder}/other/kept.txt`, 'x\n');
+      expected.push(`${folder}/kept.txt`);
+    }
+    // In the middle of what is looked at ahead.
+    expected.push(`${folder}/last.txt`);
+    scratch.write(`${folder}/last.txt`, 'x\n');
+    const { captured, processes } = await countingProcesses(async () => ({
+      captured: (await workspace.capture('all')).map(({ path }) => path),
+    }));
+    expect(captured).toEqual(expected.sort());
+    expect(processes).toBeLessThan(12);
+    expect(workspace.warnings()).toContain('"deep/0/other" is a repository of its own and is left out.');
+  });
+
   test('are told of files written under them, which are in no patch', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', 'build/\n*.log\n');
@@ -195,6 +223,23 @@ describe('ignore rules', () => {
     expect(faultsOfChildren()).not.toBe(before);
   });
 });
+
+/** Counts the processes that are made meanwhile. */
+async function countingProcesses<T extends object>(
+  work: () => Promise<T>,
+): Promise<T & { processes: number }> {
+  let processes = 0;
+  const count = () => {
+    processes += 1;
+  };
+  subscribe('child_process', count);
+  try {
+    const result = await work();
+    return { ...result, processes };
+  } finally {
+    unsubscribe('child_process', count);
+  }
+}
 
 describe('listing files', () => {
   test('takes globs in the manner of .gitignore, relative to the folder', async () => {
