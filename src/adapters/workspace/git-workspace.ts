@@ -35,7 +35,8 @@ import { readStartIndex, START_INDEX } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { readUserSettings, type UserEnvironment } from './user-settings.ts';
-import { type WalkedTree, walk } from './walk.ts';
+import { walk } from './walk.ts';
+import type { WalkedTree } from './walked-tree.ts';
 import { lookAt } from './work-tree.ts';
 import { shadowRepository, snapshotParts } from './workspace-parts.ts';
 

@@ -1,7 +1,7 @@
 /** What a walk asks the ignore rules about before it comes there, so that a deep tree takes few questions, not one a depth. */
 
 import { isGitDirName } from '../../domain/path.ts';
-import type { WalkedTree } from './walk.ts';
+import type { WalkedTree } from './walked-tree.ts';
 import { listFolder } from './work-tree.ts';
 
 /** Questions of a walk that are asked as they come: most trees need no more. */

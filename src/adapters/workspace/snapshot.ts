@@ -11,7 +11,8 @@ import { KnownFiles } from './known-files.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
 import { foldersOf } from './tracked-paths.ts';
-import { type Earlier, type Walked, type WalkedTree, walk, walkAll } from './walk.ts';
+import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
+import type { WalkedTree } from './walked-tree.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
 export interface SnapshotParts {

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/path.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { SettledFiles } from './settled-files.ts';
-import type { StartRules } from './start-rules.ts';
-import { foldersOf, type TrackedPaths } from './tracked-paths.ts';
+import { foldersOf } from './tracked-paths.ts';
+import type { WalkedTree } from './walked-tree.ts';
 import { type FileStat, listFolder, lookAt, sameStat } from './work-tree.ts';
 
 /** What lies at and below `scope`. */
@@ -27,14 +27,6 @@ export interface Walked {
   readonly unstorable: readonly string[];
   /** Folders without any entry, of which git knows nothing. */
   readonly empty: readonly string[];
-}
-
-export interface WalkedTree {
-  readonly root: string;
-  readonly rules: StartRules;
-  readonly tracked: TrackedPaths;
-  /** Called for every rule file met, before its folder's entries are judged. */
-  onRuleFile(path: string): void;
 }
 
 /** Looks at one path and everything below it; `''` is the whole tree. */

@@ -1,0 +1,12 @@
+/** The tree that a walk goes through, with what decides which of its files git would see. */
+
+import type { StartRules } from './start-rules.ts';
+import type { TrackedPaths } from './tracked-paths.ts';
+
+export interface WalkedTree {
+  readonly root: string;
+  readonly rules: StartRules;
+  readonly tracked: TrackedPaths;
+  /** Called for every rule file met, before its folder's entries are judged. */
+  onRuleFile(path: string): void;
+}
