@@ -1,0 +1,230 @@
+/** Blobs, trees, commits and refs: the Git data API. */
+
+import type { Answer, Call, Handler } from '../call.ts';
+import type { Signature } from '../git-store.ts';
+import { notAccessible } from '../permissions.ts';
+import { notFound, Refusal, unprocessable } from '../refusal.ts';
+import { showGitCommit, showRef } from '../views.ts';
+import type { Token } from '../world.ts';
+import { checkRefUpdate } from './ref-update.ts';
+
+export const gitData: Readonly<Record<string, Handler>> = {
+  'git/get-ref': getRef,
+  'git/list-matching-refs': listMatchingRefs,
+  'git/create-ref': createRef,
+  'git/update-ref': updateRef,
+  'git/delete-ref': deleteRef,
+  'git/get-blob': getBlob,
+  'git/create-blob': createBlob,
+  'git/get-tree': getTree,
+  'git/create-tree': createTree,
+  'git/get-commit': getCommit,
+  'git/create-commit': createCommit,
+};
+
+/** GitHub cuts a recursive listing here. */
+const MAX_LISTED = 100_000;
+
+async function getRef(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const name = `refs/${call.params.ref ?? ''}`;
+  const sha = await repository.store.ref(name);
+  if (sha === null) throw notFound();
+  return { status: 200, body: showRef(call.world, repository, name, sha) };
+}
+
+async function listMatchingRefs(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const prefix = `refs/${call.params.ref ?? ''}`;
+  const refs = (await repository.store.refs('refs/')).filter(({ name }) => name.startsWith(prefix));
+  return { status: 200, body: refs.map(({ name, sha }) => showRef(call.world, repository, name, sha)) };
+}
+
+async function createRef(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const [name, sha] = [String(call.body.ref), String(call.body.sha)];
+  const { store } = repository;
+  if (!/^refs\/[^/]+\/./.test(name) || !(await store.holds('check-ref-format', name)))
+    throw unprocessable(`${name} is not a valid ref name.`);
+  if ((await store.typeOf(sha)) !== 'commit') throw unprocessable('Object does not exist');
+  if ((await store.ref(name)) !== null) throw unprocessable('Reference already exists');
+  await checkRefUpdate(repository, call.token, name, sha);
+  await move(call, name, sha, '0'.repeat(40));
+  return { status: 201, body: showRef(call.world, repository, name, sha) };
+}
+
+async function updateRef(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const name = `refs/${call.params.ref ?? ''}`;
+  const sha = String(call.body.sha);
+  const { store } = repository;
+  const old = await store.ref(name);
+  if (old === null) throw unprocessable('Reference does not exist');
+  if ((await store.typeOf(sha)) !== 'commit') throw unprocessable('Object does not exist');
+  if (call.body.force !== true && !(await store.holds('merge-base', '--is-ancestor', old, sha)))
+    throw unprocessable('Update is not a fast forward');
+  await checkRefUpdate(repository, call.token, name, sha);
+  await move(call, name, sha, old);
+  return { status: 200, body: showRef(call.world, repository, name, sha) };
+}
+
+async function deleteRef(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const name = `refs/${call.params.ref ?? ''}`;
+  if ((await repository.store.ref(name)) === null) throw unprocessable('Reference does not exist');
+  await repository.store.text(['update-ref', '-d', name]);
+  for (const { pull, ...issue } of repository.issues.values()) {
+    const isHead = pull?.headRepository === repository.fullName && name === `refs/heads/${pull.head}`;
+    const known = repository.issues.get(issue.number);
+    if (isHead && known !== undefined) known.state = 'closed';
+  }
+  return { status: 204 };
+}
+
+async function move(call: Call, name: string, sha: string, old: string): Promise<void> {
+  if (!(await call.repository().store.holds('update-ref', name, sha, old)))
+    throw unprocessable('Reference update failed');
+}
+
+async function getBlob(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const sha = call.params.file_sha ?? '';
+  if ((await repository.store.typeOf(sha)) !== 'blob') throw notFound();
+  const content = await repository.store.bytes(['cat-file', 'blob', sha]);
+  if (/\braw\b/.test(call.accept)) return { status: 200, body: content };
+  return {
+    status: 200,
+    body: {
+      sha,
+      node_id: `B_${sha}`,
+      size: content.length,
+      url: `${call.world.apiUrl}/repos/${repository.fullName}/git/blobs/${sha}`,
+      // GitHub breaks it into lines, with a newline at the end.
+      content: content.toString('base64').replace(/.{1,60}/g, '$&\n'),
+      encoding: 'base64',
+    },
+  };
+}
+
+async function createBlob(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const { content, encoding = 'utf-8' } = call.body;
+  if (encoding !== 'utf-8' && encoding !== 'base64') throw unprocessable(`encoding must be utf-8 or base64`);
+  const text = String(content);
+  if (encoding === 'base64' && !/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text))
+    throw unprocessable('content is not valid Base64');
+  const sha = await repository.store.writeBlob(Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8'));
+  const url = `${call.world.apiUrl}/repos/${repository.fullName}/git/blobs/${sha}`;
+  return { status: 201, body: { sha, url }, headers: { location: url } };
+}
+
+async function getTree(call: Call): Promise<Answer> {
+  const { store } = call.repository();
+  const named = call.params.tree_sha ?? '';
+  const sha = /^[0-9a-f]{40}$/.test(named) ? named : ((await store.head(named)) ?? '');
+  if (!['tree', 'commit'].includes((await store.typeOf(sha)) ?? '')) throw notFound();
+  const tree = await store.text(['rev-parse', `${sha}^{tree}`]);
+  return { status: 200, body: await showTree(call, tree, call.query.has('recursive')) };
+}
+
+async function createTree(call: Call): Promise<Answer> {
+  const { store } = call.repository();
+  const entries = call.body.tree as Record<string, string | null | undefined>[];
+  const base = call.body.base_tree;
+  if (base !== undefined && !['tree', 'commit'].includes((await store.typeOf(String(base))) ?? ''))
+    throw unprocessable('base_tree is not a valid tree oid');
+  if (entries.length === 0) throw unprocessable('Invalid tree info');
+  const checked = [];
+  for (const { path, mode, type, sha, content } of entries) {
+    if (typeof path !== 'string' || !isPath(path))
+      throw unprocessable('tree.path contains a malformed path component');
+    if (typeof mode !== 'string') throw unprocessable('Must supply a valid tree.mode');
+    if ((sha === undefined) === (content === undefined))
+      throw unprocessable(
+        'Must supply either tree.sha or tree.content. Request will be rejected if both are present.',
+      );
+    const kind = mode === '040000' ? 'tree' : mode === '160000' ? 'commit' : 'blob';
+    if (type !== undefined && type !== kind) throw unprocessable('Must supply a valid tree.type');
+    const blob =
+      sha === undefined ? await store.writeBlob(Buffer.from(String(content))) : sha === null ? null : sha;
+    if (blob !== null && kind !== 'commit' && (await store.typeOf(blob)) !== kind)
+      throw unprocessable(`tree.sha ${blob} is not a valid ${kind}`);
+    if (blob !== null) checkWorkflow(call.token, path);
+    checked.push({ path, mode, sha: blob });
+  }
+  const tree = await store.writeTree(base === undefined ? null : String(base), checked);
+  return { status: 201, body: await showTree(call, tree, false) };
+}
+
+/** GitHub Apps get this 403 from `git/trees`, before there is any commit. */
+function checkWorkflow(token: Token | null, path: string): void {
+  const isWorkflow = /^\.github(\/workflows(\/|$)|$)/.test(path);
+  if (token !== null && isWorkflow && token.permissions.workflows !== 'write')
+    throw notAccessible(token, ['contents=write,workflows=write']);
+}
+
+function isPath(path: string): boolean {
+  return path.split('/').every((part) => !['', '.', '..'].includes(part) && part.toLowerCase() !== '.git');
+}
+
+async function showTree(call: Call, tree: string, recursive: boolean): Promise<unknown> {
+  const { store, fullName } = call.repository();
+  const root = `${call.world.apiUrl}/repos/${fullName}/git`;
+  const entries = await store.entries(tree, recursive);
+  return {
+    sha: tree,
+    url: `${root}/trees/${tree}`,
+    truncated: entries.length > MAX_LISTED,
+    tree: entries.slice(0, MAX_LISTED).map(({ path, mode, type, sha, size }) => ({
+      path,
+      mode,
+      type,
+      sha,
+      ...(size === null ? {} : { size }),
+      // Submodules have no object here to link to.
+      ...(type === 'commit' ? {} : { url: `${root}/${type}s/${sha}` }),
+    })),
+  };
+}
+
+async function getCommit(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const sha = call.params.commit_sha ?? '';
+  if ((await repository.store.typeOf(sha)) !== 'commit') throw notFound();
+  return { status: 200, body: showGitCommit(call.world, repository, await repository.store.commit(sha)) };
+}
+
+async function createCommit(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const { store } = repository;
+  const { message, tree, parents = [], author, committer, signature } = call.body;
+  if (signature !== undefined) throw new Refusal(501, 'Given signatures are not supported by this server');
+  if ((await store.typeOf(String(tree))) !== 'tree') throw unprocessable('Tree SHA does not exist');
+  for (const parent of parents as string[]) {
+    if ((await store.typeOf(parent)) !== 'commit')
+      throw unprocessable('Parent SHA does not exist or is not a commit object');
+  }
+  // Commits of an app carry GitHub's signature, unless the request says by whom they are.
+  const signs = call.token?.kind === 'installation' && author === undefined && committer === undefined;
+  const self = ownSignature(call);
+  const by = { ...self, ...(author as Partial<Signature> | undefined) };
+  const sha = await store.writeCommit(
+    {
+      tree: String(tree),
+      parents: parents as string[],
+      author: by,
+      committer: signs
+        ? { ...self, name: 'GitHub', email: 'noreply@github.com' }
+        : { ...by, ...(committer as Partial<Signature> | undefined) },
+      message: String(message),
+    },
+    signs,
+  );
+  return { status: 201, body: showGitCommit(call.world, repository, await store.commit(sha)) };
+}
+
+function ownSignature({ token, world }: Call): Signature {
+  if (token === null) throw new Refusal(401, 'Requires authentication');
+  const { login, id } = token.account;
+  return { name: login, email: `${id}+${login}@users.noreply.github.com`, date: world.now() };
+}

@@ -1,0 +1,186 @@
+/** Repositories, branches, comparisons, files, roles. */
+
+import { type Answer, type Call, type Handler, page } from '../call.ts';
+import { notFound, Refusal } from '../refusal.ts';
+import { resolveCommit } from '../revision.ts';
+import { showCommit, showRepository, showUser } from '../views.ts';
+import { type Repository, roleOf } from '../world.ts';
+
+export const repositories: Readonly<Record<string, Handler>> = {
+  'repos/get': (call) => ({
+    status: 200,
+    body: showRepository(call.world, call.repository(), call.token),
+  }),
+  'repos/get-branch': getBranch,
+  'repos/list-branches': listBranches,
+  'repos/get-commit': getCommit,
+  'repos/get-content': getContent,
+  'repos/compare-commits': compare,
+  'repos/compare-commits-with-basehead': compare,
+  'repos/get-collaborator-permission-level': getRole,
+};
+
+/** Commits of one page of a comparison, and files of the first. */
+const MAX_COMMITS = 250;
+const MAX_FILES = 300;
+/** The contents API gives no content of files larger than this. */
+const MAX_CONTENT = 1024 * 1024;
+
+async function getBranch(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const name = call.params.branch ?? '';
+  const sha = await repository.store.head(name);
+  if (sha === null) throw new Refusal(404, 'Branch not found');
+  const commit = showCommit(call.world, repository, await repository.store.commit(sha));
+  return { status: 200, body: { name, commit, protected: isProtected(repository, name) } };
+}
+
+async function listBranches(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const heads = await repository.store.refs('refs/heads/');
+  const branches = heads.map(({ name, sha }) => {
+    const short = name.replace('refs/heads/', '');
+    return { name: short, commit: { sha }, protected: isProtected(repository, short) };
+  });
+  return page(call, branches);
+}
+
+function isProtected({ settings }: Repository, branch: string): boolean {
+  return settings.protectedBranches.includes(branch);
+}
+
+async function getCommit(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const sha = await resolveCommit(call.world, repository, call.params.ref ?? '');
+  if (sha === null) throw new Refusal(422, `No commit found for SHA: ${call.params.ref}`);
+  const commit = await repository.store.commit(sha);
+  if (/\bsha\b/.test(call.accept)) return { status: 200, body: Buffer.from(sha) };
+  const files = await changedFiles(repository, commit.parents[0] ?? null, sha);
+  return { status: 200, body: { ...showCommit(call.world, repository, commit), files } };
+}
+
+async function getContent(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const { store, settings } = repository;
+  const path = call.params.path ?? '';
+  const ref = call.query.get('ref') ?? settings.defaultBranch;
+  const commit = await resolveCommit(call.world, repository, ref);
+  if (commit === null) throw new Refusal(404, `No commit found for the ref ${ref}`);
+  const entries = await store.entries(commit, true);
+  const url = (of: string): string =>
+    `${call.world.apiUrl}/repos/${repository.fullName}/contents/${of}?ref=${ref}`;
+  const show = (entry: (typeof entries)[number]): Record<string, unknown> => ({
+    type: { tree: 'dir', commit: 'submodule' }[entry.type] ?? (entry.mode === '120000' ? 'symlink' : 'file'),
+    name: entry.path.split('/').at(-1),
+    path: entry.path,
+    sha: entry.sha,
+    size: entry.size ?? 0,
+    url: url(entry.path),
+    _links: { self: url(entry.path), git: null, html: null },
+  });
+  const found = entries.find((entry) => entry.path === path);
+  if (found === undefined) throw notFound();
+  if (found.type === 'tree') {
+    const below = entries.filter((one) => one.path.slice(0, one.path.lastIndexOf('/')) === path);
+    return { status: 200, body: below.map(show) };
+  }
+  if (found.type !== 'blob') return { status: 200, body: show(found) };
+  const content = await store.bytes(['cat-file', 'blob', found.sha]);
+  if (/\braw\b/.test(call.accept)) return { status: 200, body: content };
+  const small = content.length <= MAX_CONTENT;
+  const shown = found.mode === '120000' ? { target: content.toString('utf8') } : {};
+  return {
+    status: 200,
+    body: {
+      ...show(found),
+      ...shown,
+      encoding: small ? 'base64' : 'none',
+      content: small ? content.toString('base64').replace(/.{1,60}/g, '$&\n') : '',
+    },
+  };
+}
+
+async function compare(call: Call): Promise<Answer> {
+  const repository = call.repository();
+  const { store } = repository;
+  const [baseName = '', headName = ''] = call.params.basehead?.split('...') ?? [
+    call.params.base,
+    call.params.head,
+  ];
+  const base = await resolveCommit(call.world, repository, baseName);
+  const head = await resolveCommit(call.world, repository, headName);
+  if (base === null || head === null) throw notFound();
+  if (!(await store.holds('merge-base', base, head)))
+    throw new Refusal(404, `No common ancestor between ${baseName} and ${headName}.`);
+  const mergeBase = await store.text(['merge-base', base, head]);
+  const list = async (range: string): Promise<string[]> =>
+    (await store.text(['rev-list', '--reverse', '--topo-order', range])).split('\n').filter(Boolean);
+  const ahead = await list(`${base}..${head}`);
+  const behind = await list(`${head}..${base}`);
+  const asked = call.query.has('page') || call.query.has('per_page');
+  const shown = asked ? (page(call, ahead).body as string[]) : ahead.slice(0, MAX_COMMITS);
+  const show = async (sha: string): Promise<unknown> =>
+    showCommit(call.world, repository, await store.commit(sha));
+  const isFirst = (call.query.get('page') ?? '1') === '1';
+  const status =
+    ahead.length === 0
+      ? behind.length === 0
+        ? 'identical'
+        : 'behind'
+      : behind.length === 0
+        ? 'ahead'
+        : 'diverged';
+  return {
+    status: 200,
+    headers: asked ? (page(call, ahead).headers ?? {}) : {},
+    body: {
+      url: `${call.world.apiUrl}${call.seen.path}`,
+      status,
+      ahead_by: ahead.length,
+      behind_by: behind.length,
+      total_commits: ahead.length,
+      base_commit: await show(base),
+      merge_base_commit: await show(mergeBase),
+      commits: await Promise.all(shown.map(show)),
+      ...(isFirst ? { files: await changedFiles(repository, mergeBase, head) } : {}),
+    },
+  };
+}
+
+/** `from` null: against nothing. */
+export async function changedFiles(
+  { store }: Repository,
+  from: string | null,
+  to: string,
+): Promise<Record<string, unknown>[]> {
+  const args = from === null ? ['--root', to] : [from, to];
+  const out = await store.bytes(['diff-tree', '-r', '-M', '-z', '--raw', '--no-commit-id', ...args]);
+  const parts = out.toString('utf8').split('\0');
+  const files: Record<string, unknown>[] = [];
+  for (let at = 0; at < parts.length - 1; ) {
+    const [, , , sha = '', letter = ''] = (parts[at] ?? '').split(' ');
+    const renamed = letter.startsWith('R');
+    const status = { A: 'added', D: 'removed', R: 'renamed', T: 'changed' }[letter[0] ?? ''] ?? 'modified';
+    files.push({
+      sha: status === 'removed' ? null : sha,
+      filename: parts[at + (renamed ? 2 : 1)],
+      status,
+      ...(renamed ? { previous_filename: parts[at + 1] } : {}),
+    });
+    at += renamed ? 3 : 2;
+  }
+  return files.slice(0, MAX_FILES);
+}
+
+function getRole(call: Call): Answer {
+  const repository = call.repository();
+  const login = call.params.username ?? '';
+  const account = call.world.account(login);
+  if (account === undefined) throw notFound();
+  if (account.type !== 'User') throw new Refusal(404, `${login} is not a user`);
+  const role = roleOf(repository, account) ?? (repository.settings.private ? 'none' : 'read');
+  // The old field knows four words only.
+  const permission = { maintain: 'write', triage: 'read' }[role as string] ?? role;
+  const user = { ...showUser(call.world, account), role_name: role };
+  return { status: 200, body: { permission, role_name: role, user } };
+}

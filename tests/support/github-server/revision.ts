@@ -1,0 +1,37 @@
+/** Names of commits, as paths and bodies of requests have them. */
+
+import type { Repository, World } from './world.ts';
+
+/** A commit by branch, tag, `refs/…`, full or short id, or `owner:branch` of a fork; null when there is none. */
+export async function resolveCommit(
+  world: World,
+  repository: Repository,
+  name: string,
+): Promise<string | null> {
+  const { store } = repository;
+  const colon = name.indexOf(':');
+  if (colon >= 0) {
+    const fork = forkOf(world, repository, name.slice(0, colon));
+    if (fork === null) return null;
+    const sha = await fork.store.head(name.slice(colon + 1));
+    if (sha !== null && fork !== repository) await store.text(['fetch', '--quiet', fork.store.folder, sha]);
+    return sha;
+  }
+  for (const ref of [`refs/heads/${name}`, `refs/tags/${name}`, name]) {
+    const sha = await store.ref(ref);
+    if (sha !== null) return store.text(['rev-parse', `${sha}^{commit}`]);
+  }
+  if (!/^[0-9a-f]{7,40}$/.test(name) || !(await store.holds('cat-file', '-e', `${name}^{commit}`)))
+    return null;
+  return store.text(['rev-parse', `${name}^{commit}`]);
+}
+
+/** The repository of this owner in the same network; null when there is none. */
+export function forkOf(world: World, repository: Repository, owner: string): Repository | null {
+  const root = repository.forkOf ?? repository.fullName;
+  for (const one of world.repositories.values()) {
+    const sameNetwork = one.fullName === root || one.forkOf === root;
+    if (sameNetwork && one.owner.login.toLowerCase() === owner.toLowerCase()) return one;
+  }
+  return null;
+}
