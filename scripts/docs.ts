@@ -1,8 +1,10 @@
-/** Writes what the docs derive from the code: docs/result.schema.json, docs/settings.md and docs/security.md. A test compares them. */
+/** Writes what the docs derive from the code: docs/result.schema.json, docs/settings.md, docs/security.md and action.yml. A test compares them. */
 import { writeFileSync } from 'node:fs';
+import { actionManifest } from '../tests/support/action-docs.ts';
 import { resultSchema, settingsPage } from '../tests/support/derived-docs.ts';
 import { securityPage } from '../tests/support/security-page.ts';
 
+writeFileSync('action.yml', actionManifest());
 writeFileSync('docs/result.schema.json', resultSchema());
 writeFileSync('docs/settings.md', settingsPage());
 writeFileSync('docs/security.md', securityPage());

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { STAGES } from './attacks/stages.ts';
+import { actionManifest } from './support/action-docs.ts';
 import { resultSchema, settingsPage } from './support/derived-docs.ts';
 import { securityPage } from './support/security-page.ts';
 
@@ -10,6 +11,10 @@ test('the published schema of result.json is that of the code', () => {
 
 test('the page of settings says what the code says', () => {
   expect(readFileSync('docs/settings.md', 'utf8')).toBe(settingsPage());
+});
+
+test('action.yml has the inputs and outputs that the code has', () => {
+  expect(readFileSync('action.yml', 'utf8')).toBe(actionManifest());
 });
 
 test('the page on security says of every attack how it ends, and there are more than 120', () => {

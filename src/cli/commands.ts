@@ -1,6 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/settings.ts';
+import type { SettingKey } from '../config/settings.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
@@ -9,6 +9,7 @@ import { runPatchsmith } from '../run.ts';
 import { undoRun } from '../undo.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 import { readKey, readRunInputs, readSettings } from './run-inputs.ts';
+import { SETTINGS_TAKEN } from './settings-taken.ts';
 
 export interface Command {
   readonly name: string;
@@ -59,7 +60,7 @@ export const COMMANDS: readonly Command[] = [
       ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
     ],
     operands: [],
-    settings: settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+    settings: SETTINGS_TAKEN.run,
     switches: {},
     start: startRun,
   },

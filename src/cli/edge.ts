@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { RunOutcome } from '../domain/outcome.ts';
+import type { RunWatcher } from '../run/session.ts';
 
 /** The process as a command sees it. */
 export interface Edge {
@@ -19,6 +20,7 @@ export interface Edge {
   hide(secret: string): void;
   /** Leaves out the secrets of the environment, and what was hidden. */
   redact(text: string): string;
+  readonly watcher?: RunWatcher;
 }
 
 /** `told` has printed its last line; `refused` has done nothing, for these reasons. */

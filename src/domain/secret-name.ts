@@ -1,6 +1,6 @@
 /** Which variables hold secrets, told by their names. */
 
-/** patchsmith's own hold none. */
+/** patchsmith's own hold none, nor do the inputs of the action that are limits and globs: `INPUT_MAX-TOKENS`. */
 export function isSecretName(name: string): boolean {
-  return /^(?!PATCHSMITH_).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i.test(name);
+  return /^(?!PATCHSMITH_|INPUT_(?:MAX|ACCEPT)-).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i.test(name);
 }

@@ -18,7 +18,14 @@ import type { Settings } from '../config.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { knownSecretFinder, openEndOf, type Redact, redactorFor, secretsAmong } from '../domain/redact.ts';
+import {
+  knownSecretFinder,
+  openEndOf,
+  type Redact,
+  redactedStrings,
+  redactorFor,
+  secretsAmong,
+} from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
@@ -40,6 +47,15 @@ export interface RunInput {
   readonly version: string;
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
+  readonly watcher?: RunWatcher;
+}
+
+/** Who tells others of a run while it goes on. */
+export interface RunWatcher {
+  /** There is a run directory, and a result in it that says that the run is running. */
+  onDirectory(directory: RunDirectory): void;
+  /** The run has ended and its result is written. Secrets in it are hidden. */
+  onResult(result: RunResult): void;
 }
 
 /** What a run that is carried on brings with it. */
@@ -108,6 +124,7 @@ export class Session {
     if (made.status === 'failed') return made.message;
     this.directory = made.directory;
     this.tell({});
+    this.input.watcher?.onDirectory(made.directory);
     return null;
   }
 
@@ -170,6 +187,7 @@ export class Session {
 
   /** The closing lines for people; the outcome is the last one. */
   sayGoodbye(outcome: RunOutcome): void {
+    this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
     if (this.result.model !== null) this.#sumUp();
     this.progress.final(finalLine(outcome));
   }

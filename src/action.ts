@@ -1,0 +1,106 @@
+/**
+ * The GitHub Action: inputs in; outputs, summary and exit code out. With `post` as its argument it is the post step, which
+ * says what is left of a run whose step was killed.
+ */
+
+import { Readable, Writable } from 'node:stream';
+import { readInputs, withoutInputs } from './action/inputs.ts';
+import { leftBehind } from './action/left-behind.ts';
+import { STATE, Step } from './action/step.ts';
+import { crashSummary, summaryOf } from './action/summary.ts';
+import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
+import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
+import { COMMANDS } from './cli/commands.ts';
+import type { Edge } from './cli/edge.ts';
+import { takeProcess } from './cli/process-edge.ts';
+import { machineFault } from './domain/machine-fault.ts';
+import { internalError, type RunOutcome } from './domain/outcome.ts';
+
+const isPost = process.argv[2] === 'post';
+const files = runnerFiles(process.env);
+const step = new Step(files);
+const { edge, printLast, refusal, crash } = takeProcess(
+  process,
+  isPost ? {} : { onInterrupt: (interruption) => step.onInterrupt(interruption), onCrash: tellCrash },
+);
+
+await (isPost ? post() : main()).then((exitCode) => process.exit(exitCode), crash);
+
+async function main(): Promise<number> {
+  step.begin();
+  const inputs = readInputs(edge.env);
+  for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) mask(secret);
+  const obstacle = tooFewOpenFiles();
+  if (obstacle !== null) return tell(internalError(obstacle));
+  if (inputs.problems.length > 0) return tell(refusal(inputs.problems));
+
+  const here = edgeWith(inputs);
+  const end = await commandNamed('run').start(here, given(inputs.flags.run ?? {}));
+  if (end.status === 'refused') return tell(refusal(end.problems));
+  return conclude(end.outcome);
+}
+
+/** Nothing where the step came to its end. */
+async function post(): Promise<number> {
+  if (edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
+  const { lines, summary } = leftBehind(edge.env[`STATE_${STATE.runDir}`] ?? null);
+  for (const line of lines) process.stderr.write(`${edge.redact(line)}\n`);
+  addToSummary(files, edge.redact(summary));
+  return 0;
+}
+
+function commandNamed(wanted: string) {
+  const command = COMMANDS.find(({ name }) => name === wanted);
+  if (command === undefined) throw new Error(`There is no command ${wanted}.`);
+  return command;
+}
+
+function given(flags: Readonly<Record<string, string>>) {
+  return { operands: [], flags, switches: new Set<string>(), problems: [] };
+}
+
+/** The process as a command sees it that is told by inputs what others are told by flags and variables. */
+function edgeWith({ plan, apiKey, githubToken, flags }: ReturnType<typeof readInputs>): Edge {
+  if (plan !== null && flags.run) flags.run.plan = '-';
+  return {
+    ...edge,
+    env: {
+      ...withoutInputs(edge.env),
+      ...(apiKey === null ? {} : { ANTHROPIC_API_KEY: apiKey }),
+      ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
+    },
+    cwd: edge.env.GITHUB_WORKSPACE || edge.cwd,
+    stdin: plan === null ? edge.stdin : Readable.from([plan]),
+    // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.
+    stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    watcher: step,
+  };
+}
+
+/** A runner shows *** in place of each line of it from here on. */
+function mask(secret: string): void {
+  edge.hide(secret);
+  for (const line of secret.split(/\r?\n/))
+    if (line.trim() !== '') process.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+}
+
+/** An outcome that no command has told. */
+function tell(outcome: RunOutcome): number {
+  const exitCode = conclude(outcome);
+  printLast(outcome);
+  return exitCode;
+}
+
+function conclude(outcome: RunOutcome): number {
+  step.end(outcome, summaryOf(outcome, step.result));
+  return outcome.exitCode;
+}
+
+function tellCrash(outcome: RunOutcome): void {
+  try {
+    step.end(outcome, crashSummary(outcome));
+  } catch (error) {
+    // The disk that the run has broken on is often that of the runner's files.
+    if (machineFault(error) === null) throw error;
+  }
+}

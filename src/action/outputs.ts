@@ -1,0 +1,61 @@
+/** The outputs of the action: what they are called and mean, and their values for a run. */
+
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import { inertJson } from '../domain/terminal-text.ts';
+
+/** Names that workflows already read from other actions keep their meaning here. */
+export const OUTPUTS = {
+  outcome: 'How it ended, such as done, no_change or verify_failed; set however the step ends',
+  'exit-code': 'The exit code of that outcome',
+  'run-dir': 'The run directory',
+  'result-file': 'result.json in the run directory',
+  'events-file': 'events.jsonl, the journal, in the run directory',
+  'patch-file': 'The proven patch; empty when there is none or it is withheld',
+  'patch-sha256': 'SHA-256 of the patch',
+  'base-sha':
+    'HEAD when the run began; the patch applies to it, and to uncommitted changes where there were some',
+  'tree-sha': 'The git tree that the patch makes of it',
+  'changed-files':
+    'JSON list of the changed files with path, kind, from, additions and deletions; null when it would be longer than 1 MB',
+  iterations: 'Turns of the model',
+  'input-tokens': 'Tokens of all prompts, cached ones included',
+  'output-tokens': 'Tokens of all answers',
+  'cost-usd': 'Cost in USD, or unknown',
+  'pull-request-number': 'Number of the pull request; empty when there is none',
+  'pull-request-url': 'Page of the pull request',
+  'pull-request-operation': 'created, updated or none',
+  'pull-request-head-sha': 'The commit at the head of the pull request',
+  'pull-request-branch': 'The branch of the pull request',
+} as const satisfies Record<string, string>;
+
+export type OutputName = keyof typeof OUTPUTS;
+export type Outputs = Partial<Record<OutputName, string>>;
+
+/** GitHub takes 1 MB for an output. */
+const MAX_OUTPUT_CHARS = 1_000_000;
+
+export function outcomeOutputs({ name, exitCode }: Pick<RunOutcome, 'name' | 'exitCode'>): Outputs {
+  return { outcome: name, 'exit-code': String(exitCode) };
+}
+
+export function directoryOutputs({ path, result, events }: RunDirectory): Outputs {
+  return { 'run-dir': path, 'result-file': result, 'events-file': events };
+}
+
+/** What is known of a run that has ended. */
+export function resultOutputs(result: RunResult): Outputs {
+  const { patch, tokens, costUsd } = result;
+  const files = inertJson(JSON.stringify(result.changedFiles));
+  return {
+    'patch-file': patch?.path ?? '',
+    'patch-sha256': patch?.sha256 ?? '',
+    'base-sha': result.baseSha ?? '',
+    'tree-sha': result.treeSha ?? '',
+    'changed-files': files.length > MAX_OUTPUT_CHARS ? 'null' : files,
+    iterations: String(result.iterations),
+    'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),
+    'output-tokens': String(tokens.output),
+    'cost-usd': costUsd === 'unknown' ? costUsd : costUsd.toFixed(6),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * What the step tells its runner. It is told as soon as it is true, since the process can be killed at any time: from the
+ * first moment there is an outcome among the outputs.
+ */
+
+import { addToSummary, type RunnerFiles, setValues } from '../adapters/runner/file-commands.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { Interruption } from '../domain/limits.ts';
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import type { RunWatcher } from '../run/session.ts';
+import { directoryOutputs, type Outputs, outcomeOutputs, resultOutputs } from './outputs.ts';
+
+/** State for the post step, which finds it in its environment as `STATE_<name>`. */
+export const STATE = { runDir: 'run-dir', ended: 'ended' } as const;
+
+export class Step implements RunWatcher {
+  readonly #files: RunnerFiles;
+  #hasEnded = false;
+  /** The run directory and the result, as far as there are any. */
+  directory: RunDirectory | null = null;
+  result: RunResult | null = null;
+
+  constructor(files: RunnerFiles) {
+    this.#files = files;
+  }
+
+  /** Who kills a process without a signal that it can see says nothing; then this is what has been said. */
+  begin(): void {
+    this.#tell(outcomeOutputs({ name: 'internal_error', exitCode: 1 }));
+  }
+
+  /** A runner that cancels gives a few seconds and then kills. */
+  onInterrupt(interruption: Interruption): void {
+    if (interruption.cause !== 'signal') return;
+    const exitCode = interruption.signal === 'SIGINT' ? 130 : 143;
+    this.#tell(outcomeOutputs({ name: 'interrupted', exitCode }));
+  }
+
+  onDirectory(directory: RunDirectory): void {
+    this.directory = directory;
+    setValues(this.#files.state, { [STATE.runDir]: directory.path });
+    this.#tell(directoryOutputs(directory));
+  }
+
+  onResult(result: RunResult): void {
+    this.result = result;
+    this.#tell(resultOutputs(result));
+  }
+
+  /** The last thing that is told. */
+  end(outcome: RunOutcome, summary: string, outputs: Outputs = {}): void {
+    this.#tell({ ...outputs, ...outcomeOutputs(outcome) });
+    this.#hasEnded = true;
+    setValues(this.#files.state, { [STATE.ended]: 'true' });
+    addToSummary(this.#files, summary);
+  }
+
+  #tell(outputs: Outputs): void {
+    if (!this.#hasEnded) setValues(this.#files.output, outputs);
+  }
+}

@@ -1,0 +1,8 @@
+/** Which settings the commands take that the action has too: the flags of the one are the inputs of the other. */
+
+import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/settings.ts';
+
+/** By command. */
+export const SETTINGS_TAKEN: Readonly<Record<'run', readonly SettingKey[]>> = {
+  run: settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+};

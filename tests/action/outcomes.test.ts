@@ -1,0 +1,268 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RunResult } from '../../src/domain/outcome.ts';
+import { type ActionEnd, type ActionRun, runAction, runPost } from '../support/action-runner.ts';
+import type { Script } from '../support/claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { call, KEY } from '../support/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
+const done = { text: 'All done.' };
+const FILES = { 'a.txt': 'old\n', 'kept.txt': 'kept\n' };
+
+type Finished = ActionEnd & { server: ClaudeServer; root: string };
+
+async function run(
+  turns: Script,
+  inputs: Record<string, string> = {},
+  part: Partial<ActionRun> & { files?: Record<string, string> } = {},
+): Promise<Finished> {
+  const { root } = await makeRepository(part.files ?? FILES);
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  try {
+    const given = { plan: 'Do it', 'api-key': KEY, 'base-url': server.url, ...inputs };
+    return { ...(await runAction({ workspace: root, ...part, inputs: given })), server, root };
+  } finally {
+    await server.close();
+  }
+}
+
+/** Exit code, outputs, result, summary and last line say the same; the key is nowhere. */
+function expectOutcome(finished: Finished, outcome: string, exitCode: number): RunResult | null {
+  const { outputs, summary, lastLine, post } = finished;
+  expect(finished.exitCode, finished.stderr).toBe(exitCode);
+  expect([outputs.outcome, outputs['exit-code']]).toEqual([outcome, String(exitCode)]);
+  expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode}): `);
+  expect(summary).toContain(outcome);
+  expect([post.exitCode, post.stdout, post.stderr, post.summary, post.outputs]).toEqual([0, '', '', '', {}]);
+  expect(finished.masks).toEqual([KEY]);
+  const told = [
+    finished.stderr,
+    finished.stdout.replace(`::add-mask::${KEY}\n`, ''),
+    summary,
+    ...Object.values(outputs),
+  ];
+  expect(told.join()).not.toContain(KEY);
+  if (outputs['result-file'] === undefined) return null;
+  const result = RunResult.parse(JSON.parse(readFileSync(outputs['result-file'], 'utf8')));
+  expect([result.outcome, result.exitCode, result.status]).toEqual([outcome, exitCode, 'finished']);
+  return result;
+}
+
+describe('every row of the outcome table, through the action', () => {
+  test('0 done: with all that later steps may want to know', async () => {
+    const finished = await run([edit, done], { verify: 'grep -q new a.txt' });
+    const result = expectOutcome(finished, 'done', 0);
+    const { outputs, temp, root } = finished;
+    const runDir = join(temp, 'patchsmith', result?.runId ?? '');
+    expect(outputs).toEqual({
+      outcome: 'done',
+      'exit-code': '0',
+      'run-dir': runDir,
+      'result-file': join(runDir, 'result.json'),
+      'events-file': join(runDir, 'events.jsonl'),
+      'patch-file': join(runDir, 'changes.patch'),
+      'patch-sha256': result?.patch?.sha256,
+      'base-sha': result?.baseSha,
+      'tree-sha': result?.treeSha,
+      'changed-files': '[{"path":"a.txt","kind":"modify","additions":1,"deletions":1}]',
+      iterations: '2',
+      'input-tokens': expect.stringMatching(/^[1-9]\d*$/),
+      'output-tokens': expect.stringMatching(/^[1-9]\d*$/),
+      'cost-usd': expect.stringMatching(/^0\.\d{6}$/),
+    });
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
+    expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
+  });
+
+  test('0 no_change', async () => {
+    const finished = await run([done]);
+    expectOutcome(finished, 'no_change', 0);
+    expect(finished.outputs['changed-files']).toBe('[]');
+  });
+
+  test('1 internal_error: somebody takes the run directory away', async () => {
+    const runDir = join(temporaryFolder(), 'run');
+    const remove = { calls: [call('run_command', { command: `rm -rf ${runDir}` })] };
+    const finished = await run([remove, done], { 'run-dir': runDir, sandbox: 'off' });
+    expect([finished.exitCode, finished.outputs.outcome], finished.stderr).toEqual([1, 'internal_error']);
+    expect(finished.lastLine).toContain('is gone');
+    expect(finished.summary).toContain('internal_error');
+  });
+
+  test('2 usage_error: every problem is told', async () => {
+    const finished = await run([], { 'max-iterations': 'many', deadline: 'soon' });
+    expectOutcome(finished, 'usage_error', 2);
+    expect(finished.stderr).toContain('--max-iterations: expected a whole number of at least 1, got "many"');
+    expect(finished.server.requests).toHaveLength(0);
+    expect(finished.outputs).toEqual({ outcome: 'usage_error', 'exit-code': '2' });
+  });
+
+  test('3 no_change where that is an error', async () => {
+    expectOutcome(await run([done], { 'if-no-changes': 'error' }), 'no_change', 3);
+  });
+
+  test('4 provider_error: with the work so far', async () => {
+    const finished = await run([edit, { fault: { kind: 'http', status: 401 } }]);
+    expectOutcome(finished, 'provider_error', 4);
+    expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
+  });
+
+  test('5 blocked', async () => {
+    const finish = { calls: [call('finish', { status: 'blocked', summary: 'The file is gone.' })] };
+    expectOutcome(await run([finish]), 'blocked', 5);
+  });
+
+  test('7 limit_reached', async () => {
+    expectOutcome(await run([edit], { 'max-iterations': '1' }), 'limit_reached', 7);
+  });
+
+  test('8 policy_violation: a patch that adds a secret is withheld, and is no output', async () => {
+    const token = `ghp_${'0123456789abcdefghijABCDEFGHIJ012345'}`;
+    const leak = { calls: [call('write_file', { path: 'a.txt', content: `token = ${token}\n` })] };
+    const finished = await run([leak, done]);
+    expectOutcome(finished, 'policy_violation', 8);
+    expect(finished.outputs['patch-file']).toBe('');
+    expect(finished.summary + finished.stderr).not.toContain(token);
+  });
+
+  test('9 verify_failed', async () => {
+    const finished = await run([edit, done], { verify: 'echo it is red; exit 3', 'fix-rounds': '0' });
+    expectOutcome(finished, 'verify_failed', 9);
+  });
+
+  // A container that may make no namespaces, as the kernel sees it.
+  test('10 sandbox_unavailable: under a runner it is required', async () => {
+    const wrap = ['bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--proc', '/proc'];
+    const finished = await run([], {}, { wrap });
+    expectOutcome(finished, 'sandbox_unavailable', 10);
+  });
+
+  test('11 publish_failed: a patch file that can no longer be written', async () => {
+    const folder = temporaryFolder();
+    const remove = { calls: [call('run_command', { command: `rm -r ${folder}` })] };
+    const finished = await run([edit, remove, done], { patch: join(folder, 'x.patch'), sandbox: 'off' });
+    expectOutcome(finished, 'publish_failed', 11);
+    expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
+  });
+
+  test('124 deadline', async () => {
+    const slow = { calls: [call('run_command', { command: 'sleep 30' })] };
+    expectOutcome(await run([slow, done], { deadline: '2s' }), 'deadline', 124);
+  });
+
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    '%s interrupted: patch, result and outputs are there before a runner would kill',
+    async (signal, exitCode) => {
+      const marker = signal === 'SIGINT' ? '31411' : '31412';
+      let sentAt = 0;
+      const finished = await run(
+        [edit, sleep(marker)],
+        {},
+        {
+          during: async ({ pid }) => {
+            await until('the command runs', () => isRunning(marker));
+            sentAt = Date.now();
+            process.kill(pid, signal);
+          },
+        },
+      );
+      expect(Date.now() - sentAt).toBeLessThan(7_000);
+      expectOutcome(finished, 'interrupted', exitCode);
+      expect(readFileSync(finished.outputs['patch-file'] ?? '', 'utf8')).toContain('+new');
+      expect(isRunning(marker)).toBe(false);
+    },
+  );
+});
+
+describe('a step that is killed', () => {
+  test('leaves an outcome, the run directory, and a post step that says how to carry on', async () => {
+    const finished = await run(
+      [edit, sleep('31413')],
+      {},
+      {
+        during: async ({ pid, outputs }) => {
+          await until('the command runs', () => isRunning('31413'));
+          expect(outputs().outcome).toBe('internal_error');
+          process.kill(pid, 'SIGKILL');
+        },
+      },
+    );
+    const { outputs, post } = finished;
+    const runDir = outputs['run-dir'] ?? '';
+    expect(finished.signal).toBe('SIGKILL');
+    expect(outputs).toEqual({
+      outcome: 'internal_error',
+      'exit-code': '1',
+      'run-dir': runDir,
+      'result-file': join(runDir, 'result.json'),
+      'events-file': join(runDir, 'events.jsonl'),
+    });
+    expect(finished.summary).toBe('');
+    expect(post.exitCode).toBe(0);
+    expect(post.summary).toContain('killed');
+    expect(post.summary).toContain(`patchsmith resume ${runDir}`);
+    expect(post.stderr).toContain(`patchsmith resume ${runDir}`);
+  });
+
+  test('after a cancel says that it was interrupted', async () => {
+    const finished = await run(
+      [{ fault: { kind: 'stall', afterEvents: 1 } }],
+      {},
+      {
+        during: async ({ pid, outputs }) => {
+          await until('there is a run directory', () => outputs()['run-dir'] !== undefined);
+          process.kill(pid, 'SIGINT');
+          await until('the signal has arrived', () => outputs().outcome !== 'internal_error');
+          process.kill(pid, 'SIGKILL');
+        },
+      },
+    );
+    expect([finished.outputs.outcome, finished.outputs['exit-code']]).toEqual(['interrupted', '130']);
+  });
+
+  test('before it began starts nothing afterwards', async () => {
+    const server = await startClaudeServer({ turns: [done], apiKey: KEY });
+    try {
+      const { root } = await makeRepository(FILES);
+      const inputs = { plan: 'Do it', 'api-key': KEY, 'base-url': server.url };
+      const post = await runPost({ workspace: root, inputs });
+      expect(post.exitCode).toBe(0);
+      expect(post.summary).toContain('nothing was done');
+      expect(server.requests).toHaveLength(0);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+const sleep = (marker: string) => ({
+  calls: [call('run_command', { command: `trap '' TERM; sleep ${marker}` })],
+});
+
+/** Waits until something is so; fails loudly when it never is. */
+async function until(what: string, isSo: () => boolean): Promise<void> {
+  for (let i = 0; i < 400; i += 1) {
+    if (isSo()) return;
+    await wait(25);
+  }
+  throw new Error(`It never came to this: ${what}`);
+}
+
+function isRunning(argument: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(argument);
+    } catch {
+      return false;
+    }
+  });
+}
