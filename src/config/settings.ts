@@ -8,6 +8,7 @@ import { AllowedDomain } from '../domain/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
+import { AUTHORS } from '../domain/outside-text.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
 import {
   apiAddress,
@@ -48,6 +49,7 @@ export interface SettingMeta {
 export const SETTING_GROUPS = [
   'Task',
   'Repository',
+  'Trust on GitHub',
   'Model',
   'Limits',
   'Sandbox and limits of commands',
@@ -76,6 +78,12 @@ export const Settings = z.strictObject({
   message: text().nullable().default(null).register(about, {
     flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
     help: 'The task as text, in place of a plan file' }),
+  planFromIssue: text().nullable().default(null).register(about, {
+    flag: 'plan-from-issue', value: 'N|URL', group: 'Task', file: 'refused',
+    help: "GitHub issue whose text is the task; with --plan as well, the file's rules and instructions hold for it" }),
+  planFromComment: text().nullable().default(null).register(about, {
+    flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
+    help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
   principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File that says how changes are made here',
@@ -109,10 +117,27 @@ export const Settings = z.strictObject({
     flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Folder down to which AGENTS.md files are read, relative to the repository',
     defaultHelp: 'where you stand, else the root' }),
+  rulesFrom: text().nullable().default(null).register(about, {
+    flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
+    help: 'Commit of this repository from which project file, principles and plan file are read, in place of the work tree',
+    defaultHelp: 'the work tree; the base when it holds the pull request of a fork' }),
   runDir: text().nullable().default(null).register(about, {
     flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Folder for the journal, the result and the patch; outside the repository',
     defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
+
+  trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHORS, `expected one of ${AUTHORS.join(', ')}`)))
+    .default(['owner', 'member', 'collaborator']).register(about, {
+      flag: 'trust-author', value: AUTHORS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
+      help: 'Whose issues and comments may be a task, by what the author is to the repository; who was seen to have write access always may',
+      defaultHelp: 'owner, member, collaborator' }),
+  allowBots: texts(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
+    .default([]).register(about, {
+      flag: 'allow-bot', value: 'ID', repeatable: true, group: 'Trust on GitHub', file: 'refused',
+      help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),
+  allowUntrustedCheckout: yesOrNo().default(false).register(about, {
+    flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
+    help: 'Work on a checkout of code that outsiders have written although the event gives the job secrets' }),
 
   model: text().default('claude-sonnet-5-5').register(about, {
     flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
