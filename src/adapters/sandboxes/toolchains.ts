@@ -92,11 +92,18 @@ class Scan {
     this.#boundaries = boundaries;
   }
 
-  /** Parents before what lies in them. */
+  /** Parents before what lies in them, and nothing that a parent shows anyway: every mount costs time. */
   mounts(): { source: string; at: string }[] {
-    return [...this.#mounts]
+    const sorted = [...this.#mounts]
       .map(([at, source]) => ({ at, source }))
       .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    const kept: typeof sorted = [];
+    for (const mount of sorted) {
+      const around = kept.findLast(({ at }) => isWithin(mount.at, at));
+      if (around === undefined || around.source + mount.at.slice(around.at.length) !== mount.source)
+        kept.push(mount);
+    }
+    return kept;
   }
 
   /** Makes a folder of programs work at this very path; false when it is missing or must stay hidden. */

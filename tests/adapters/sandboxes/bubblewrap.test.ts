@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { tempFolder } from '../../support/temp-folder.ts';
-import { makePlace, open, tryToOpen } from './fixture.ts';
+import { makePlace, open, tryToOpen, versionOutside } from './fixture.ts';
 
 test('a server of the machine cannot be reached, and one inside can', async () => {
   const server = createServer((_, response) => response.end('outside'));
@@ -158,4 +158,13 @@ test('the home folder as work tree is warned of', async () => {
   const place = makePlace();
   const { warnings } = await open(place, 'required', { ...process.env, HOME: place.root });
   expect(warnings).toEqual(['The work tree is the home folder: commands can read everything in it.']);
+});
+
+test('what is there of /etc is as on the machine, copied or mounted', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const list = `cd /etc; for f in alternatives fonts ld.so.conf.d maven/logging perl ssl/certs; do
+    test -d $f && (cd -P $f && find . -type f -readable -exec cksum {} + && find . -type l -exec readlink {} + && find . -type d) | sort; done`;
+  const outside = versionOutside(list);
+  expect(outside).not.toBe(null);
+  expect(await text(list)).toBe(outside);
 });

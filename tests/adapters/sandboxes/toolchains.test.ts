@@ -138,6 +138,21 @@ test('a toolchain named through a link is there under both names', async () => {
   });
 });
 
+test('a folder that is shown with the one around it is not mounted twice', async () => {
+  const folder = tempFolder({
+    'home/.local/lib/node_modules/.bin/x': '',
+    'home/.local/lib/node_modules/tool/cli.js': '',
+    'home/.local/bin/other': '',
+    'opt/go1.22/bin/go': '',
+    'opt/go1.22/lib/x': '',
+  });
+  const local = join(folder, 'home/.local');
+  symlinkSync('../lib/node_modules/tool/cli.js', join(local, 'bin/tool'));
+  const found = await find(folder, { PATH: `${local}/lib/node_modules/.bin:${local}/bin` });
+  expect(found.mounts).toEqual([`${local}/bin`, `${local}/lib/node_modules`]);
+  expect(found.path).toEqual([`${local}/lib/node_modules/.bin`, `${local}/bin`, '/usr/bin', '/bin']);
+});
+
 test('links of the work tree itself open nothing', async () => {
   const folder = tempFolder({ 'home/private/bin/x': '', 'home/private/lib/x': '', 'repo/bin/own': '' });
   symlinkSync(join(folder, 'home/private/bin/x'), join(folder, 'repo/bin/x'));
