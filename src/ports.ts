@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { RefusedHost } from './domain/allowed-domain.ts';
-import type { FileState, PathChange } from './domain/change.ts';
+import type { FileMode, FileState, PathChange } from './domain/change.ts';
 import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
@@ -275,6 +275,37 @@ export interface GitHubRefusal {
   readonly permission: string | null;
   readonly requestId: string | null;
 }
+
+/** Makes one commit and moves a branch to it, by one way or another. A branch only ever moves forward. */
+export interface Committer {
+  /** Refusals of GitHub are thrown as `GitHubRefused`. */
+  commit(order: CommitOrder): Promise<Committed>;
+}
+
+export interface CommitOrder {
+  /** The tree that the commit must have. */
+  readonly tree: string;
+  readonly baseTree: string;
+  /** What is to be changed in `baseTree` to get there. */
+  readonly files: readonly NewFile[];
+  readonly message: string;
+  readonly parents: readonly string[];
+  /** Name of the branch, and where it is; null when there is none yet. */
+  readonly branch: string;
+  readonly head: string | null;
+}
+
+/** A path and what it shall be; null takes it away. `bytes` null is a content that the repository has already. */
+export interface NewFile {
+  readonly path: string;
+  readonly state: { readonly mode: FileMode; readonly blob: string; readonly bytes: Buffer | null } | null;
+}
+
+/** `moved`: somebody else has moved the branch meanwhile, and nothing was overwritten. */
+export type Committed =
+  | { status: 'made'; sha: string; verified: boolean }
+  | { status: 'moved' }
+  | { status: 'failed'; message: string };
 
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
 

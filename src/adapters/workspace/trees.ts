@@ -24,11 +24,11 @@ export class ScratchIndex {
   #nullId = '';
   readonly #file: string;
 
-  /** `name` is the file's name in the shadow repository; what it held before is dropped. */
-  constructor(shadowDir: string, name: string) {
+  /** `name` is the file's name in the shadow repository; what it held before is dropped. `env` is added to git's. */
+  constructor(shadowDir: string, name: string, env: Readonly<Record<string, string>> = {}) {
     this.#shadowDir = shadowDir;
     this.#file = join(shadowDir, name);
-    this.#env = { GIT_INDEX_FILE: this.#file };
+    this.#env = { ...env, GIT_INDEX_FILE: this.#file };
     rmSync(this.#file, { force: true });
     // A git that was killed leaves its lock behind.
     rmSync(`${this.#file}.lock`, { force: true });
@@ -41,6 +41,11 @@ export class ScratchIndex {
     copyFileSync(from, this.#file);
     this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
     return true;
+  }
+
+  /** Begins without an entry, as a new index does. */
+  empty(format: ObjectFormat): void {
+    this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
   }
 
   async readTree(tree: string): Promise<void> {

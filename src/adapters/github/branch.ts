@@ -1,0 +1,62 @@
+/** Whose a branch is, and how it stands to its base. */
+
+import * as z from 'zod';
+import { originOfCommit } from '../../domain/publishing/commit-message.ts';
+import { need, type OnGitHub } from './asking.ts';
+import { findCommit, ObjectId } from './objects.ts';
+
+/** `ahead` and `behind` count commits; `foreign` names the first commit that no run of ours has made. */
+export type BranchState =
+  | { whose: 'nobody' }
+  | { whose: 'ours'; head: string; tree: string; ahead: number; behind: number }
+  | { whose: 'foreign'; sha: string; author: string };
+
+const Comparison = z.object({
+  ahead_by: z.int(),
+  behind_by: z.int(),
+  commits: z.array(
+    z.object({
+      sha: ObjectId,
+      commit: z.object({
+        message: z.string(),
+        tree: z.object({ sha: ObjectId }),
+        author: z.object({ name: z.string().optional() }).nullable(),
+      }),
+    }),
+  ),
+});
+
+/** More commits than this are more than runs of one plan make. */
+const MAX_COMMITS = 100;
+
+export interface BranchQuestion {
+  /** The repository that is published to. */
+  readonly base: OnGitHub;
+  readonly baseSha: string;
+  /** The repository of the branch: the same, or a fork of it. */
+  readonly fork: OnGitHub;
+  readonly branch: string;
+  /** Where the branch is. */
+  readonly head: string;
+}
+
+/** A branch is ours when each of its commits since the base says that it is, and has the tree that it says. */
+export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
+  const { base, baseSha, fork, branch, head } = question;
+  const isFork = base.owner !== fork.owner || base.repo !== fork.repo;
+  const { ahead_by, behind_by, commits } = await need(base, {
+    route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
+    parameters: {
+      basehead: `${baseSha}...${isFork ? `${fork.owner}:${branch}` : head}`,
+      per_page: MAX_COMMITS,
+    },
+    schema: Comparison,
+  });
+  const foreign = commits.find(({ commit }) => originOfCommit(commit.message)?.tree !== commit.tree.sha);
+  if (foreign)
+    return { whose: 'foreign', sha: foreign.sha, author: foreign.commit.author?.name ?? 'unknown' };
+  const tip = await findCommit(fork, head);
+  if (ahead_by > MAX_COMMITS || tip === null)
+    return { whose: 'foreign', sha: head, author: `${ahead_by} commits` };
+  return { whose: 'ours', head, tree: tip.tree.sha, ahead: ahead_by, behind: behind_by };
+}

@@ -1,0 +1,22 @@
+/** A GitHub that is only read: what would be written is told instead. */
+
+import type { GitHub } from '../../ports.ts';
+
+/** `tell` gets each write as one line: method, path and body. */
+export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
+  return {
+    ask(request) {
+      const { route, parameters = {}, planned } = request;
+      if (route.startsWith('GET ')) return github.ask(request);
+      if (planned === undefined) throw new Error(`${route} does not say what it plans.`);
+      const inPath = new Set<string>();
+      const path = route.replace(/\{(\w+)\}/g, (_, name: string) => {
+        inPath.add(name);
+        return encodeURIComponent(String(parameters[name]));
+      });
+      const body = Object.fromEntries(Object.entries(parameters).filter(([name]) => !inPath.has(name)));
+      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body)}`);
+      return Promise.resolve({ status: 'ok', data: planned });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Commits, folders and contents of a repository on GitHub. What comes is checked against the id that was asked for. */
+
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { find, need, type OnGitHub } from './asking.ts';
+
+export const ObjectId = z.string().regex(/^[0-9a-f]{40}$/);
+
+const Commit = z.object({
+  sha: ObjectId,
+  message: z.string(),
+  tree: z.object({ sha: ObjectId }),
+  parents: z.array(z.object({ sha: ObjectId })),
+});
+export type GitHubCommit = z.infer<typeof Commit>;
+
+/** Null when the repository does not have it. */
+export function findCommit(where: OnGitHub, sha: string): Promise<GitHubCommit | null> {
+  const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
+  return find(where, { route, parameters: { commit_sha: sha }, schema: Commit });
+}
+
+const TreeEntry = z.object({
+  path: z.string(),
+  mode: z.enum(['100644', '100755', '120000', '160000', '040000', '100664']),
+  sha: ObjectId,
+});
+export type TreeEntry = z.infer<typeof TreeEntry>;
+
+/** The entries of one folder. Throws when names or entries got lost on the way, so that the folder cannot be written again. */
+export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntry[]> {
+  const { tree, truncated } = await need(where, {
+    route: 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}',
+    parameters: { tree_sha: sha },
+    schema: z.object({ tree: z.array(TreeEntry), truncated: z.boolean() }),
+  });
+  if (truncated || folderId(tree) !== sha) throw new UnreadableFolder(sha);
+  return tree;
+}
+
+/** A folder with more entries than the API tells, or with names that are not UTF-8. */
+export class UnreadableFolder extends Error {
+  constructor(sha: string) {
+    super(`GitHub's API does not tell all of the folder with tree ${sha}`);
+  }
+}
+
+/** Git's id of a folder with these entries. */
+export function folderId(entries: readonly TreeEntry[]): string {
+  const parts = [...entries].sort(byGitOrder).flatMap(({ mode, path, sha }) => [
+    // Git writes the mode of a folder without its zero.
+    Buffer.from(`${mode.replace(/^0/, '')} ${path}\0`),
+    Buffer.from(sha, 'hex'),
+  ]);
+  return objectId('tree', Buffer.concat(parts));
+}
+
+/** Git sorts by bytes, and a folder as if its name ended with a slash. */
+function byGitOrder(a: TreeEntry, b: TreeEntry): number {
+  const key = ({ path, mode }: TreeEntry) => Buffer.from(mode === '040000' ? `${path}/` : path);
+  return Buffer.compare(key(a), key(b));
+}
+
+/** Contents that are worth having to merge a text are small; GitHub gives up to 100 MB. */
+const MAX_BLOB_BYTES = 32 * 1024 * 1024;
+
+/** Null when the repository does not have it, or when it is larger than 32 MiB. */
+export async function findBlob(where: OnGitHub, sha: string): Promise<Buffer | null> {
+  const blob = await find(where, {
+    route: 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
+    parameters: { file_sha: sha },
+    schema: z.object({
+      content: z.string(),
+      encoding: z.enum(['base64', 'utf-8']),
+      size: z.int().nullable(),
+    }),
+  });
+  if (blob === null || (blob.size ?? 0) > MAX_BLOB_BYTES) return null;
+  const bytes = Buffer.from(blob.content, blob.encoding === 'base64' ? 'base64' : 'utf8');
+  return objectId('blob', bytes) === sha ? bytes : null;
+}
+
+function objectId(type: 'blob' | 'tree', bytes: Uint8Array): string {
+  return createHash('sha1').update(`${type} ${bytes.length}\0`).update(bytes).digest('hex');
+}

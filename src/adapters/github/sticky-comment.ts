@@ -1,0 +1,111 @@
+/** One comment a plan on an issue, brought up to date in place. */
+
+import * as z from 'zod';
+import type { GitHub } from '../../ports.ts';
+import { GitHubRefused, listAll, need, type OnGitHub } from './asking.ts';
+
+const Comment = z.object({
+  id: z.int(),
+  html_url: z.string(),
+  body: z.string().optional(),
+  user: z.object({ login: z.string(), type: z.string() }).nullable(),
+});
+type Comment = z.infer<typeof Comment>;
+
+export interface StickyComment {
+  readonly issue: number;
+  /** Stands in the comment and tells it from others. */
+  readonly marker: string;
+  readonly body: string;
+}
+
+export interface CommentMade {
+  readonly url: string;
+  readonly operation: 'created' | 'updated' | 'none';
+}
+
+/** Of several that are ours the oldest stays. Comments of others are not touched, whatever they hold. */
+export async function putComment(where: OnGitHub, comment: StickyComment): Promise<CommentMade> {
+  const isOurs = await ownComments(where.github, comment.marker);
+  const [oldest] = await listOurs(where, comment, isOurs);
+  if (oldest) return updated(where, oldest, comment);
+  const made = await create(where, comment, isOurs);
+  // Somebody may have done the same at the same time.
+  const [first, ...more] = await listOurs(where, comment, isOurs);
+  for (const { id } of more) await remove(where, id);
+  if (first === undefined || first.id === made.id) return { url: made.html_url, operation: 'created' };
+  return { ...(await updated(where, first, comment)), operation: 'updated' };
+}
+
+/** Whether a comment is of the token's own account. Tokens of apps may not ask who they are; then a bot's has to do. */
+async function ownComments(github: GitHub, marker: string): Promise<(comment: Comment) => boolean> {
+  const me = await github.ask({ route: 'GET /user', schema: z.object({ login: z.string() }) });
+  return ({ user, body }) =>
+    body?.includes(marker) === true &&
+    (me.status === 'ok' ? user?.login === me.data.login : user?.type === 'Bot');
+}
+
+async function listOurs(
+  where: OnGitHub,
+  { issue }: StickyComment,
+  isOurs: (comment: Comment) => boolean,
+): Promise<Comment[]> {
+  const all = await listAll(where, {
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
+    parameters: { issue_number: issue },
+    entry: Comment,
+  });
+  return all.filter(isOurs).sort((a, b) => a.id - b.id);
+}
+
+/** Looks again before it asks again, when nobody knows whether the comment was made. */
+async function create(
+  where: OnGitHub,
+  comment: StickyComment,
+  isOurs: (comment: Comment) => boolean,
+): Promise<Comment> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await need(where, {
+        route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
+        parameters: { issue_number: comment.issue, body: comment.body },
+        schema: Comment,
+        planned: { id: 0, html_url: '', body: comment.body, user: null },
+      });
+    } catch (error) {
+      if (!(error instanceof GitHubRefused)) throw error;
+      const { status } = error.refusal;
+      if ((status !== null && status < 500) || tries === 3) throw error;
+      const [made] = await listOurs(where, comment, isOurs);
+      if (made) return made;
+    }
+  }
+}
+
+async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): Promise<CommentMade> {
+  // GitHub gives texts back with the line ends of forms.
+  if (old.body?.replaceAll('\r\n', '\n') === body) return { url: old.html_url, operation: 'none' };
+  const { html_url } = await need(where, {
+    route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
+    parameters: { comment_id: old.id, body },
+    schema: Comment,
+    isRepeatable: true,
+    planned: old,
+  });
+  return { url: html_url, operation: 'updated' };
+}
+
+async function remove(where: OnGitHub, id: number): Promise<void> {
+  const { github, owner, repo } = where;
+  const route = 'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}';
+  const parameters = { owner, repo, comment_id: id };
+  const answer = await github.ask({
+    route,
+    parameters,
+    schema: z.unknown(),
+    isRepeatable: true,
+    planned: '',
+  });
+  // The other publication may have removed it already.
+  if (answer.status === 'refused' && answer.refusal.status !== 404) throw new GitHubRefused(answer.refusal);
+}

@@ -1,0 +1,192 @@
+/**
+ * What a patch says that it does, file by file. Takes exactly the form in which patches are written here (git's, with full
+ * ids, binary contents and renames), and nothing beside it: a patch comes from outside.
+ */
+
+import type { FileMode } from './change.ts';
+
+/** `blob` and `mode` are null where the patch does not say them, since it leaves them as they are. */
+export interface PatchedState {
+  readonly mode: FileMode | null;
+  readonly blob: string | null;
+}
+
+/** One file of a patch. `from` is the old path of a rename, whose state is `before`. Lines are null for a binary file. */
+export interface PatchedPath {
+  readonly path: string;
+  readonly from: string | null;
+  readonly before: PatchedState | null;
+  readonly after: PatchedState | null;
+  readonly additions: number | null;
+  readonly deletions: number | null;
+}
+
+export type PatchTextRead =
+  | { status: 'ok'; files: PatchedPath[] }
+  | { status: 'failed'; line: number; why: string };
+
+/** `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. */
+export function readPatchText(text: string): PatchTextRead {
+  const lines = new Lines(text);
+  const files: PatchedPath[] = [];
+  try {
+    while (!lines.atEnd) files.push(section(lines));
+    return { status: 'ok', files: withTypeChanges(files) };
+  } catch (error) {
+    if (error instanceof Malformed) return { status: 'failed', line: lines.number, why: error.message };
+    throw error;
+  }
+}
+
+class Malformed extends Error {}
+
+class Lines {
+  readonly #lines: readonly string[];
+  #next = 0;
+
+  constructor(text: string) {
+    const lines = text.split('\n');
+    // The last line of a patch ends with a newline too.
+    if (lines.pop() !== '') throw new Malformed('it does not end with a whole line');
+    this.#lines = lines;
+  }
+
+  get atEnd(): boolean {
+    return this.#next >= this.#lines.length;
+  }
+
+  /** Of the line that was taken last, counted from 1. */
+  get number(): number {
+    return this.#next;
+  }
+
+  /** The groups of the next line when it has this form; null, and it stays the next one, when not. */
+  take(form: RegExp): RegExpExecArray | null {
+    const line = this.#lines[this.#next];
+    const match = line === undefined ? null : form.exec(line);
+    if (match) this.#next += 1;
+    return match;
+  }
+
+  need(form: RegExp, what: string): RegExpExecArray {
+    const match = this.take(form);
+    if (match) return match;
+    this.#next += 1;
+    throw new Malformed(`expected ${what}`);
+  }
+}
+
+function section(lines: Lines): PatchedPath {
+  const [, names = ''] = lines.need(/^diff --git (.+)$/, 'the head of a file');
+  const oldMode = modeOf(lines.take(/^old mode (\d{6})$/));
+  const newMode = oldMode === null ? null : modeOf(lines.need(/^new mode (\d{6})$/, 'the new mode'));
+  const deleted = modeOf(lines.take(/^deleted file mode (\d{6})$/));
+  const created = deleted === null ? modeOf(lines.take(/^new file mode (\d{6})$/)) : null;
+  const isRename = lines.take(/^similarity index \d{1,3}%$/) !== null;
+  const from = isRename ? lines.need(/^rename from (.+)$/, 'the old name')[1] : undefined;
+  const to = isRename ? lines.need(/^rename to (.+)$/, 'the new name')[1] : undefined;
+  if ((oldMode !== null || isRename) && (deleted ?? created) !== null)
+    throw new Malformed('a file that is made or deleted has no other change');
+  const index = lines.take(/^index ([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})(?: (\d{6}))?$/);
+  const counts = index ? body(lines) : { additions: 0, deletions: 0 };
+  const mode = modeOf(index?.[3] === undefined ? null : ['', index[3]]);
+  const state = (own: FileMode | null, blob: string | undefined) => ({ mode: own, blob: blob ?? null });
+  const path = to === undefined ? sameName(names) : unquoted(to);
+  return {
+    path,
+    from: from === undefined ? null : unquoted(from),
+    before: created !== null ? null : state(deleted ?? oldMode ?? mode, index?.[1]),
+    after: deleted !== null ? null : state(created ?? newMode ?? mode, index?.[2]),
+    ...counts,
+  };
+}
+
+/** A file that becomes a link, or a link that becomes a file, is deleted and made anew under the same name. */
+function withTypeChanges(sections: readonly PatchedPath[]): PatchedPath[] {
+  const files: PatchedPath[] = [];
+  for (const next of sections) {
+    const last = files.at(-1);
+    if (last?.path === next.path && last.from === null && last.after === null && next.before === null) {
+      const sum = (a: number | null, b: number | null) => (a === null || b === null ? null : a + b);
+      files[files.length - 1] = {
+        ...next,
+        before: last.before,
+        additions: sum(last.additions, next.additions),
+        deletions: sum(last.deletions, next.deletions),
+      };
+    } else files.push(next);
+  }
+  return files;
+}
+
+type Counts = Pick<PatchedPath, 'additions' | 'deletions'>;
+
+function body(lines: Lines): Counts {
+  if (lines.take(/^GIT binary patch$/)) {
+    binary(lines);
+    binary(lines);
+    return { additions: null, deletions: null };
+  }
+  // A file without content is made or deleted without a body.
+  if (!lines.take(/^--- /)) return { additions: 0, deletions: 0 };
+  lines.need(/^\+\+\+ /, 'the new name');
+  let [additions, deletions] = [0, 0];
+  for (;;) {
+    const head = lines.take(/^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/);
+    if (!head) break;
+    let [old, now] = [Number(head[1] ?? 1), Number(head[2] ?? 1)];
+    while (old > 0 || now > 0) {
+      const [line = ''] = lines.need(/^[ +-]/, 'a line of the hunk');
+      if (line !== '+') old -= 1;
+      if (line !== '-') now -= 1;
+      if (line === '+') additions += 1;
+      if (line === '-') deletions += 1;
+      lines.take(/^\\ /);
+    }
+    if (old < 0 || now < 0) throw new Malformed('a hunk has more lines than its head says');
+  }
+  return { additions, deletions };
+}
+
+function binary(lines: Lines): void {
+  lines.need(/^(?:literal|delta) \d{1,10}$/, 'the size of a binary content');
+  while (lines.take(/^[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{5,65}$/)) {}
+  lines.need(/^$/, 'the end of a binary content');
+}
+
+function modeOf(match: ArrayLike<string> | null): FileMode | null {
+  const mode = match?.[1];
+  if (mode === undefined) return null;
+  if (mode === '100644' || mode === '100755' || mode === '120000' || mode === '160000') return mode;
+  throw new Malformed(`${mode} is no mode of a file`);
+}
+
+/** `a/name b/name`, quoted or not. */
+function sameName(names: string): string {
+  const half = (names.length - 1) / 2;
+  const [old, now] = [unquoted(names.slice(0, half)), unquoted(names.slice(half + 1))];
+  if (names[half] !== ' ' || !old.startsWith('a/') || !now.startsWith('b/') || old.slice(2) !== now.slice(2))
+    throw new Malformed('expected twice the same name');
+  return old.slice(2);
+}
+
+function unquoted(name: string): string {
+  if (!name.startsWith('"')) return name;
+  if (!/^"(?:[^"\\]|\\(?:[0-3][0-7]{2}|["\\abfnrtv]))+"$/.test(name))
+    throw new Malformed('a name is badly quoted');
+  return name
+    .slice(1, -1)
+    .replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
+      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPED[code] ?? code),
+    );
+}
+
+const ESCAPED: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};

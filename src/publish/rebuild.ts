@@ -1,0 +1,158 @@
+/** Rebuilds what a patch makes, on the base as it is now: no checkout, only the folders and contents that it touches. */
+
+import type { OnGitHub } from '../adapters/github/asking.ts';
+import { findBlob } from '../adapters/github/objects.ts';
+import { readTouchedTree, type TouchedTree } from '../adapters/github/touched-tree.ts';
+import type { PatchBench } from '../adapters/workspace/patch-bench.ts';
+import type { PatchedPath, PatchedState } from '../domain/patch-text.ts';
+import { type Occupant, type RebasedFile, rebaseFile } from '../domain/publishing/rebase-file.ts';
+import type { ReviewedFile } from '../domain/second-look.ts';
+import type { NewFile } from '../ports.ts';
+import type { CheckedPatch } from './read-run.ts';
+
+/** `tree` is what the base becomes; the base's own when it has all of the patch already. */
+export type Rebuilt =
+  | { status: 'ok'; tree: string; files: NewFile[]; merged: string[] }
+  | { status: 'conflict'; files: { path: string; why: string }[] }
+  | { status: 'broken'; message: string };
+
+export interface RebuildOrder {
+  readonly where: OnGitHub;
+  readonly patch: CheckedPatch;
+  /** Tree of the commit that the run began with; null when there is none, or GitHub has it not. */
+  readonly runTree: string | null;
+  /** Tree of the base as it is now. */
+  readonly baseTree: string;
+  readonly bench: PatchBench;
+}
+
+export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
+  const { where, patch, runTree, baseTree, bench } = order;
+  const touched = patch.files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+  const base = await readTouchedTree(where, baseTree, touched);
+  const then =
+    runTree === null || runTree === baseTree ? base : await readTouchedTree(where, runTree, touched);
+  const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
+  const occupant = occupantWithout(base, files);
+  const rebased = files.map((file) => ({ file, now: rebaseFile(file, occupant) }));
+  const conflicts = rebased.flatMap(({ now }) =>
+    now.do === 'conflict' ? [{ path: now.path, why: now.why }] : [],
+  );
+  if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
+
+  const contents = await contentsBefore(where, patch.files);
+  if (!(contents instanceof Map)) return { status: 'conflict', files: [contents] };
+  const wrong = await bench.apply(patch.bytes, patch.files, contents);
+  if (wrong !== null) return { status: 'broken', message: wrong };
+
+  const made: NewFile[] = [];
+  const merged: string[] = [];
+  for (const { file, now } of rebased) {
+    if (now.do === 'delete') made.push({ path: now.path, state: null });
+    if (now.do !== 'put') continue;
+    if (now.removed !== null) made.push({ path: now.removed, state: null });
+    const state = await newState(order, file, now, contents);
+    if (state === null)
+      return { status: 'conflict', files: [{ path: now.path, why: 'both have changed the same lines' }] };
+    if (now.content === 'merge') merged.push(now.path);
+    made.push({ path: now.path, state });
+  }
+  const after = base.after(made);
+  return after.status === 'ok'
+    ? { status: 'ok', tree: after.sha, files: made, merged }
+    : { status: 'conflict', files: [{ path: after.path, why: 'a file has the place of a folder now' }] };
+}
+
+/** Says of the state before what the patch leaves unsaid, where the commit that the run began with knows it. */
+function completed(file: PatchedPath, then: TouchedTree): PatchedPath {
+  const occupant = then.occupant(file.from ?? file.path);
+  if (file.before === null || occupant?.kind !== 'file') return file;
+  const told = (state: PatchedState): PatchedState => ({
+    mode: state.mode ?? occupant.mode,
+    blob: state.blob ?? occupant.blob,
+  });
+  return { ...file, before: told(file.before), after: file.after === null ? null : told(file.after) };
+}
+
+/** A folder of which the patch takes away files may make room for a file; whether it does is seen when the tree is made. */
+function occupantWithout(
+  base: TouchedTree,
+  files: readonly PatchedPath[],
+): (path: string) => Occupant | null {
+  const removed = files.flatMap(({ path, from, after }) => (after === null ? [path] : (from ?? [])));
+  return (path) => {
+    const occupant = base.occupant(path);
+    const makesRoom = occupant?.kind === 'folder' && removed.some((name) => name.startsWith(`${path}/`));
+    return makesRoom ? null : occupant;
+  };
+}
+
+/** Every content that the patch changes or removes, by its id; else which is not to be had. */
+async function contentsBefore(
+  where: OnGitHub,
+  files: readonly PatchedPath[],
+): Promise<Map<string, Buffer> | { path: string; why: string }> {
+  const wanted = new Map(
+    files.flatMap(({ path, before }) =>
+      before === null || before.blob === null || before.mode === '160000'
+        ? []
+        : [[before.blob, path] as const],
+    ),
+  );
+  const found = await Promise.all(
+    [...wanted].map(async ([blob, path]) => ({ blob, path, bytes: await findBlob(where, blob) })),
+  );
+  const lost = found.find(({ bytes }) => bytes === null);
+  if (lost)
+    return {
+      path: lost.path,
+      why: 'what it held when the run began is not on GitHub, as with uncommitted changes',
+    };
+  return new Map(found.flatMap(({ blob, bytes }) => (bytes === null ? [] : [[blob, bytes]])));
+}
+
+/** Null when the content cannot be merged. */
+async function newState(
+  { where, bench }: RebuildOrder,
+  { before, after }: PatchedPath,
+  now: RebasedFile & { do: 'put' },
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<NewFile['state']> {
+  const { mode, content, current } = now;
+  if (content === 'tree') return current === null ? null : { mode, blob: current, bytes: null };
+  const made = after?.blob ?? '';
+  // A nested repository has no content here.
+  const bytes = mode === '160000' ? null : ((await bench.read([made])).get(made) ?? null);
+  if (content === 'patch') return { mode, blob: made, bytes };
+  const then = contents.get(before?.blob ?? '');
+  const there = current === null ? null : await findBlob(where, current);
+  if (!then || !there || !bytes) return null;
+  const merged = await bench.merge({ before: then, now: there, after: bytes });
+  return merged === null ? null : { mode, ...merged };
+}
+
+/** Both sides of every file as texts, for a second look and the search for secrets. Contents that are left alone are empty. */
+export async function reviewedFiles(
+  files: readonly PatchedPath[],
+  bench: PatchBench,
+): Promise<ReviewedFile[]> {
+  const reviewed: ReviewedFile[] = [];
+  for (const { path, before, after } of files) {
+    const ids = [before, after].flatMap((state) =>
+      state?.blob && state.mode !== '160000' ? [state.blob] : [],
+    );
+    const blobs = await bench.read(ids);
+    const textOf = (state: PatchedState | null) =>
+      state?.blob && state.mode !== '160000' ? (blobs.get(state.blob)?.toString('utf8') ?? null) : '';
+    const stateOf = (state: PatchedState | null) =>
+      state === null ? null : { mode: state.mode ?? '100644', blob: state.blob ?? '', size: 0 };
+    reviewed.push({
+      path,
+      before: stateOf(before),
+      after: stateOf(after),
+      textBefore: textOf(before),
+      textAfter: textOf(after),
+    });
+  }
+  return reviewed;
+}
