@@ -8,8 +8,9 @@ import { finalLine } from '../run/report.ts';
 import { runPatchsmith } from '../run.ts';
 import { undoRun } from '../undo.ts';
 import type { CommandEnd, Edge } from './edge.ts';
-import { readKey, readRunInputs, readSettings } from './run-inputs.ts';
+import { readKey, readRunInputs, readSettings, withoutKey } from './run-inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
+import { startPublish } from './start-publish.ts';
 
 export interface Command {
   readonly name: string;
@@ -63,6 +64,18 @@ export const COMMANDS: readonly Command[] = [
     settings: SETTINGS_TAKEN.run,
     switches: {},
     start: startRun,
+  },
+  {
+    name: 'publish',
+    summary: 'Open or update a pull request with what a run has made (RUN: its id or run directory)',
+    examples: [
+      ['patchsmith publish RUN --label bot --reviewer octocat', 'A pull request with what a run has made'],
+      ['patchsmith publish RUN --dry-run', 'See the calls that it would take'],
+    ],
+    operands: ['RUN'],
+    settings: SETTINGS_TAKEN.publish,
+    switches: {},
+    start: startPublish,
   },
   {
     name: 'replay',
@@ -224,8 +237,3 @@ async function startBlame(edge: Edge, { operands, flags, problems }: Given): Pro
 }
 
 const BLAME_OUTPUT = '--output: blame prints text; for machines say --output json';
-
-/** The key goes its own way: what an environment holds ends up in a child sooner or later. */
-function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {
-  return env;
-}

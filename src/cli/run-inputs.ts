@@ -69,3 +69,13 @@ export async function readRunInputs(
     ? { status: 'refused', problems: all }
     : { status: 'ok', settings, apiKey: key, notes };
 }
+
+/** Keys and tokens go their own way: what an environment holds ends up in a child sooner or later. */
+export function withoutKey({
+  ANTHROPIC_API_KEY: _key,
+  GITHUB_TOKEN: _token,
+  GH_TOKEN: _other,
+  ...env
+}: Edge['env']): Edge['env'] {
+  return env;
+}

@@ -3,6 +3,15 @@
 import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/settings.ts';
 
 /** By command. */
-export const SETTINGS_TAKEN: Readonly<Record<'run', readonly SettingKey[]>> = {
+export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
   run: settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+  publish: [
+    ...settingsIn('Publishing'),
+    'allow',
+    'protect',
+    'acceptSecrets',
+    'deadlineMs',
+    'output',
+    'quiet',
+  ],
 };

@@ -10,6 +10,7 @@ const PullRequest = z.object({
   number: z.int(),
   html_url: z.string(),
   draft: z.boolean().optional(),
+  user: Login.nullish(),
   title: z.string(),
   body: z.string().nullable(),
   head: z.object({ sha: z.string() }),

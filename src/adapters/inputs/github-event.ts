@@ -36,7 +36,9 @@ export async function readGitHubEvent(env: Environment): Promise<EventRead> {
   const payload = Payload.safeParse(json);
   if (!payload.success) {
     const [issue] = payload.error.issues;
-    return failed(`the payload of ${name} is not as GitHub writes it: ${issue?.path.join('.')}: ${issue?.message}`);
+    return failed(
+      `the payload of ${name} is not as GitHub writes it: ${issue?.path.join('.')}: ${issue?.message}`,
+    );
   }
   return { status: 'ok', event: eventOf(name, env, payload.data) };
 }
@@ -80,7 +82,11 @@ function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent 
       ? { ...headOf(pull.head.sha, pull.head.repo), number: pull.number, baseCommit: pull.base.sha }
       : null,
     earlierRun: earlier
-      ? { ...headOf(earlier.head_sha, earlier.head_repository), event: earlier.event, actor: earlier.actor ?? null }
+      ? {
+          ...headOf(earlier.head_sha, earlier.head_repository),
+          event: earlier.event,
+          actor: earlier.actor ?? null,
+        }
       : null,
     commentedPull: name === 'issue_comment' && issue?.pull_request ? issue.number : null,
     texts: repository ? textsOf(payload, repository.full_name) : [],

@@ -9,9 +9,7 @@ import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Hidden } from '../../domain/outside-text.ts';
 
 /** `failed` says why, following the name of the text. */
-export type VisibleText =
-  | { status: 'ok'; text: string; hidden: Hidden }
-  | { status: 'failed'; why: string };
+export type VisibleText = { status: 'ok'; text: string; hidden: Hidden } | { status: 'failed'; why: string };
 
 /** GitHub's own limit for a body. */
 const MAX_LENGTH = 65_536;
@@ -53,7 +51,10 @@ export function visibleLine(text: string): string {
  * and marks of writing direction go too; what is left of the text can still be read.
  */
 function withoutInvisible(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu, '');
+  return text.replace(
+    /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu,
+    '',
+  );
 }
 
 /** Quotes and lists in one another, ten of them; deeper ones would keep the parser busy for minutes. */

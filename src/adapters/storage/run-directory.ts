@@ -24,6 +24,8 @@ export interface RunDirectory {
   readonly result: string;
   readonly patch: string;
   readonly log: string;
+  /** What its last publication came to. */
+  readonly publication: string;
   readonly shadowGit: string;
   readonly agentGit: string;
   /** For the sandbox: emptied when the run ends. */
@@ -88,6 +90,7 @@ export function runDirectoryAt(path: string): RunDirectory {
     result: join(path, 'result.json'),
     patch: join(path, 'changes.patch'),
     log: join(path, 'patchsmith.log'),
+    publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
     agentGit: join(path, 'agent.git'),
     scratch: join(path, 'scratch'),

@@ -1,0 +1,50 @@
+/** What became of a publication: `publish.json`, and the document on stdout. */
+
+import * as z from 'zod';
+import { OutcomeName } from '../outcome.ts';
+import { Flag } from '../second-look.ts';
+
+export const Publication = z.strictObject({
+  version: z.literal(1),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  runId: z.string().nullable().describe('null when there is no run that could be read'),
+  outcome: OutcomeName,
+  exitCode: z.int(),
+  reason: z.string(),
+  dryRun: z.boolean().describe('Nothing was changed, and what is told here is what would have been'),
+  repository: z.string().nullable(),
+  base: z
+    .strictObject({ branch: z.string(), sha: z.string() })
+    .nullable()
+    .describe('Branch to be merged into, and the commit that the patch was rebuilt on'),
+  branch: z.string().nullable(),
+  commit: z
+    .strictObject({
+      sha: z.string(),
+      tree: z.string(),
+      operation: z.enum(['created', 'updated', 'none']).describe('Of the branch; none: it was there already'),
+      verified: z
+        .boolean()
+        .nullable()
+        .describe('Whether GitHub shows the signature as valid; null where it was not asked'),
+    })
+    .nullable(),
+  pullRequest: z
+    .strictObject({
+      number: z.int(),
+      url: z.string(),
+      operation: z.enum(['created', 'updated', 'none']),
+      branch: z.string(),
+      headSha: z.string(),
+      draft: z.boolean(),
+    })
+    .nullable(),
+  comment: z.strictObject({ url: z.string(), operation: z.enum(['created', 'updated', 'none']) }).nullable(),
+  conflicts: z
+    .array(z.strictObject({ path: z.string(), why: z.string() }))
+    .describe('Files that the base has changed as well, so that the patch does not fit'),
+  merged: z.array(z.string()).describe('Files that were merged with changes of the base, without a conflict'),
+  flags: z.array(Flag).describe('Changes that deserve a second look, as found in the patch itself'),
+  warnings: z.array(z.string()),
+});
+export type Publication = z.infer<typeof Publication>;

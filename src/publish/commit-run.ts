@@ -1,0 +1,64 @@
+/** The branch with the change on it. It only ever moves forward, and never over a commit that is not ours. */
+
+import { apiCommitter, findHead } from '../adapters/github/api-committer.ts';
+import { type BranchState, judgeBranch } from '../adapters/github/branch.ts';
+import { outcome } from '../domain/outcome.ts';
+import { commitMessage } from '../domain/publishing/commit-message.ts';
+import type { Base } from './base.ts';
+import type { Job, Refused } from './job.ts';
+import type { Change } from './rebuild-run.ts';
+
+/** Others may move the branch at the same time; then everything is looked at anew. */
+const TRIES = 3;
+
+export async function commitRun(
+  job: Job,
+  base: Base,
+  { tree, files }: Change,
+): Promise<Refused | { status: 'ok'; sha: string }> {
+  const { fork, upstream, branch, result, settings, told, say } = job;
+  const refuse = (reason: string): Refused => ({
+    status: 'refused',
+    outcome: outcome('publish_failed', 11, reason),
+  });
+  const committer = apiCommitter(fork, { mustBeVerified: settings.sign === 'required' });
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const head = await findHead(fork, branch);
+    const state: BranchState =
+      head === null
+        ? { whose: 'nobody' }
+        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, branch, head });
+    if (state.whose === 'foreign')
+      return refuse(
+        `The branch ${branch} has work of others on it (${state.sha.slice(0, 8)} by ${state.author}), which is not overwritten. Merge or delete the branch, or name another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
+      );
+    if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
+      told.commit = { sha: state.head, tree, operation: 'none', verified: null };
+      say(`${branch} has this change already`);
+      return { status: 'ok', sha: state.head };
+    }
+    const made = await committer.commit({
+      tree,
+      baseTree: base.tree,
+      files,
+      message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree }),
+      parents: parentsOf(state, base.sha),
+      branch,
+      head,
+    });
+    if (made.status === 'failed')
+      return refuse(`${made.message}. The patch is kept in ${job.run.directory.patch}.`);
+    if (made.status === 'moved') continue;
+    const operation = head === null ? 'created' : 'updated';
+    told.commit = { sha: made.sha, tree, operation, verified: made.verified };
+    say(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
+    return { status: 'ok', sha: made.sha };
+  }
+  return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);
+}
+
+/** What the branch has stays in its history; a base that has moved on is merged in. */
+function parentsOf(state: BranchState, base: string): string[] {
+  if (state.whose !== 'ours' || state.ahead === 0) return [base];
+  return state.behind === 0 ? [state.head] : [state.head, base];
+}

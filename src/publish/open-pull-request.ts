@@ -1,0 +1,108 @@
+/** The pull request of a change: opened, or brought up to date. */
+
+import {
+  findPullRequest,
+  furnish,
+  openPullRequest,
+  type PullRequest,
+  type PullRequestText,
+  updatePullRequest,
+} from '../adapters/github/pull-requests.ts';
+import { outcome, type RunOutcome } from '../domain/outcome.ts';
+import { draftReasons, verificationOf } from '../domain/publishing/policy.ts';
+import type { Base } from './base.ts';
+import type { Job } from './job.ts';
+import type { Change } from './rebuild-run.ts';
+import { pullRequestText } from './texts.ts';
+import { mendOf, refusalSentence } from './why-refused.ts';
+
+export interface DraftFacts {
+  readonly unfinished: boolean;
+  readonly protectedPaths: readonly string[];
+}
+
+/** Tells the pull request's number and address the moment that it exists, whatever becomes of labels and reviewers. */
+export async function openForReview(
+  job: Job,
+  base: Base,
+  change: Change & { sha: string },
+  facts: DraftFacts,
+): Promise<RunOutcome> {
+  const { upstream, fork, branch, told, settings, say } = job;
+  const drafts = draftReasons({
+    ...facts,
+    setting: settings.draft,
+    verification: verificationOf(job.result),
+  });
+  if (drafts.length > 0) job.notes.push(`A draft, since ${drafts.join(', and ')}.`);
+  const text = textOf(job, change);
+  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
+  const there = await findPullRequest(upstream, wanted);
+  const { pull, isNew } =
+    there === null
+      ? await openPullRequest(upstream, { ...wanted, ...text, draft: drafts.length > 0 })
+      : { pull: there, isNew: false };
+  const tell = (operation: 'created' | 'updated' | 'none') => {
+    const { number, html_url, draft = false } = pull;
+    told.pullRequest = { number, url: html_url, operation, branch, headSha: change.sha, draft };
+  };
+  tell(isNew ? 'created' : told.commit?.operation === 'none' ? 'none' : 'updated');
+  if (!isNew && (await refreshed(job, pull, text))) tell('updated');
+  if (!isNew && drafts.length > 0 && pull.draft !== true)
+    told.warnings.push(
+      `The pull request is open for review, though it should be a draft: ${drafts.join(', and ')}.`,
+    );
+  if (pull.user?.login === 'github-actions[bot]')
+    told.warnings.push(
+      'The pull request was opened with GITHUB_TOKEN, which starts no workflows: close and open it again to have its checks run, or publish with the token of a GitHub App.',
+    );
+  say(`pull request #${pull.number} ${told.pullRequest?.operation ?? ''}: ${pull.html_url}`);
+
+  const problems = await furnish(upstream, pull, settings);
+  const said = problems.map((one) =>
+    typeof one === 'string' ? one : `${refusalSentence(one)} ${mendOf(one, { workflows: [] })}`.trim(),
+  );
+  told.warnings.push(...said);
+  return said.length === 0
+    ? outcome(
+        'done',
+        0,
+        `Pull request #${pull.number} ${OPERATIONS[told.pullRequest?.operation ?? 'none']}: ${pull.html_url}`,
+      )
+    : outcome(
+        'publish_failed',
+        11,
+        `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
+      );
+}
+
+const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is as it was' } as const;
+
+function textOf(
+  { result, runUrl, notes, askedIn, marker, settings }: Job,
+  { flags }: Change,
+): PullRequestText {
+  const { title, body } = pullRequestText({
+    result: { ...result, flags: [...flags] },
+    files: result.changedFiles,
+    notes,
+    runUrl,
+    fixes: askedIn !== null && !askedIn.isPullRequest ? askedIn : null,
+    marker,
+  });
+  return { title: settings.titlePrefix === null ? title : `${settings.titlePrefix} ${title}`, body };
+}
+
+/** What somebody else has opened from this branch keeps its own words. */
+async function refreshed(job: Job, pull: PullRequest, text: PullRequestText): Promise<boolean> {
+  const body = (pull.body ?? '').replaceAll('\r\n', '\n');
+  if (!body.includes(job.marker)) {
+    job.told.warnings.push(
+      `The text of pull request #${pull.number} is left as it is, since others have written it.`,
+    );
+    return false;
+  }
+  if (pull.title === text.title && body === text.body) return false;
+  await updatePullRequest(job.upstream, pull, text);
+  return true;
+}
