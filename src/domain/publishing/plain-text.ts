@@ -21,13 +21,13 @@ export function plainLine(text: string, maxLength: number): string {
 }
 
 /** Also what stands before the mark of a team: `@org/team`. */
-const MENTION = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu;
+const MENTION = /(?<![a-z0-9_])@(?=[\p{L}\p{N}_])/giu;
 
 /** `#1`, `owner/repo#1`. */
 const NUMBER_SIGN = /#(?=\p{Nd})/gu;
 
 /** `GH-1`. */
-const GH_REFERENCE = /(GH)-(?=\p{Nd})/giu;
+const GH_REFERENCE = /(?<![a-z0-9_])(GH)-(?=\p{Nd})/giu;
 
 /** An address of an issue closes it as its number does. */
 const SCHEME = /:\/\/(?=\S)/g;
