@@ -1,6 +1,6 @@
 /** Makes repositories, with a bare git repository and a first commit. */
 
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UPDATE_HOOK } from './git-http.ts';
 import { GitStore, type NewEntry, type Signature } from './git-store.ts';
@@ -38,8 +38,8 @@ export async function newRepository(
   const store = new GitStore(join(folder, `${fullName.toLowerCase()}.git`));
   await mkdir(store.folder, { recursive: true });
   const defaultBranch = given.defaultBranch ?? 'main';
-  await store.text(['init', '--quiet', '--bare', `--initial-branch=${defaultBranch}`]);
-  for (const [key, value] of Object.entries(CONFIG)) await store.text(['config', key, value]);
+  await store.text(['init', '--quiet', '--bare', '--template=', `--initial-branch=${defaultBranch}`]);
+  await appendFile(join(store.folder, 'config'), CONFIG);
   const hook = join(store.folder, 'hooks', 'update');
   await mkdir(join(store.folder, 'hooks'), { recursive: true });
   await writeFile(hook, UPDATE_HOOK);
@@ -83,15 +83,15 @@ export async function newRepository(
   return repository;
 }
 
-/** A commit of a person, past the API. `null` deletes a file. Returns its id. */
+/** A commit of a person, past the API. `null` deletes a file. A new branch starts at the default one. Returns its id. */
 export async function commitFiles(
   world: World,
-  { store }: Repository,
+  { store, settings }: Repository,
   branch: string,
   files: Readonly<Record<string, FileContent | null>>,
   { message = 'A commit of a person', author = 'A Person' }: { message?: string; author?: string },
 ): Promise<string> {
-  const parent = await store.head(branch);
+  const parent = (await store.head(branch)) ?? (await store.head(settings.defaultBranch));
   const entries: NewEntry[] = [];
   for (const [path, file] of Object.entries(files)) {
     const { mode, content } =
@@ -126,10 +126,13 @@ export async function commitFiles(
   return sha;
 }
 
-const CONFIG: Readonly<Record<string, string>> = {
-  'http.receivepack': 'true',
-  'uploadpack.allowFilter': 'true',
-  'uploadpack.allowAnySHA1InWant': 'true',
-  'receive.autogc': 'false',
-  'gc.auto': '0',
-};
+const CONFIG = `[http]
+	receivepack = true
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[receive]
+	autogc = false
+[gc]
+	auto = 0
+`;

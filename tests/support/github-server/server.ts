@@ -71,7 +71,10 @@ export interface GitHubRepository {
   git(...args: string[]): Promise<string>;
   /** The commit of a branch; null when there is none. */
   head(branch: string): Promise<string | null>;
-  /** A person's commit on a branch, past the API; `null` deletes a file. Returns the commit's id. */
+  /**
+   * A person's commit, past the API; `null` deletes a file, a new branch starts at the default one. Returns the
+   * commit's id.
+   */
   commit(
     branch: string,
     files: Readonly<Record<string, FileContent | null>>,
