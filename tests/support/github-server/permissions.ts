@@ -27,6 +27,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'pulls/list': ['pull_requests=read'],
   'pulls/get': ['pull_requests=read'],
   'pulls/list-files': ['pull_requests=read'],
+  'pulls/list-reviews': ['pull_requests=read'],
   'pulls/create': ['pull_requests=write'],
   'pulls/update': ['pull_requests=write'],
   'pulls/request-reviewers': ['pull_requests=write'],

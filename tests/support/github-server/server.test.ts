@@ -175,6 +175,12 @@ describe('pull requests', () => {
       status: 201,
       body: { requested_reviewers: [{ login: 'ann' }], requested_teams: [{ slug: 'core' }] },
     });
+    const ann = github.addUser('ann');
+    repository.issues.get(1)?.pull?.reviews.push({ id: 1, author: ann, state: 'APPROVED' });
+    expect((await ask(github, token, `GET ${pulls}/1/reviews`)).body).toMatchObject([
+      { user: { login: 'ann' }, state: 'APPROVED' },
+    ]);
+    expect(github.invalid).toEqual([]);
   });
 });
 

@@ -60,6 +60,7 @@ export interface Pull {
   maintainerCanModify: boolean;
   reviewers: Account[];
   teams: string[];
+  readonly reviews: { id: number; author: Account; state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' }[];
 }
 
 /** An issue; a pull request is one too. */

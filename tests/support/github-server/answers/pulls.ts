@@ -4,7 +4,7 @@ import { type Answer, type Call, type Handler, page } from '../call.ts';
 import { newIssue } from '../new-issue.ts';
 import { notFound, Refusal, unprocessable, validationFailed } from '../refusal.ts';
 import { forkOf } from '../revision.ts';
-import { showPull } from '../views.ts';
+import { showPull, showUser } from '../views.ts';
 import { type Account, type Issue, mayPush, type Repository, roleOf } from '../world.ts';
 import { changedFiles } from './repositories.ts';
 import { checkText } from './text.ts';
@@ -19,6 +19,18 @@ export const pulls: Readonly<Record<string, Handler>> = {
   'pulls/update': update,
   'pulls/list-files': listFiles,
   'pulls/request-reviewers': requestReviewers,
+  'pulls/list-reviews': (call) =>
+    page(
+      call,
+      (pullOf(call).pull?.reviews ?? []).map(({ id, author, state }) => ({
+        id,
+        user: showUser(call.world, author),
+        state,
+        body: '',
+        commit_id: null,
+        submitted_at: call.world.now(),
+      })),
+    ),
 };
 
 function pullOf(call: Call): Issue {
@@ -93,6 +105,7 @@ async function create(call: Call): Promise<Answer> {
       maintainerCanModify: modify !== false && from.repository !== repository,
       reviewers: [],
       teams: [],
+      reviews: [],
     },
   });
   const shown = await showPull(world, repository, made);
