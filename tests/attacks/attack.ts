@@ -18,8 +18,15 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** `contained`: whatever level `--sandbox required` gives. `none`: `--sandbox off`. */
-export type Mode = 'contained' | 'none';
+/**
+ * `contained`: what `--sandbox required` gives on this machine. `unfiltered`: what it gives on a machine whose kernel takes
+ * no system call filter. `none`: `--sandbox off`.
+ */
+export const MODES = ['contained', 'unfiltered', 'none'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** The level that the result tells. */
+export const LEVELS = { contained: 'namespaces+seccomp', unfiltered: 'namespaces', none: 'none' } as const;
 
 /**
  * `held`: the attacker does not reach the goal. `open`: nothing is promised, the attacker does reach it, and the docs say
@@ -35,8 +42,8 @@ export interface Attack {
   /** The answers of the model, each with its calls. Left out where the victim itself is the attack. */
   readonly does?: (victim: Victim) => readonly (readonly ScriptedCall[])[];
   readonly goal: Goal;
-  /** Default: held in both modes. */
-  readonly expected?: { readonly contained?: Verdict; readonly none?: Verdict };
+  /** Default: held in every mode; without the filter as with it. */
+  readonly expected?: Readonly<Partial<Record<Mode, Verdict>>>;
 }
 
 export interface Goal {
@@ -84,7 +91,8 @@ export interface Stage {
 }
 
 export function verdictOf(attack: Attack, mode: Mode): Verdict {
-  return attack.expected?.[mode] ?? 'held';
+  const { expected } = attack;
+  return expected?.[mode] ?? (mode === 'unfiltered' ? expected?.contained : undefined) ?? 'held';
 }
 
 /** The attack comes off nowhere but where commands are not contained. */

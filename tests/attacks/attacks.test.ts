@@ -1,12 +1,11 @@
-/** The tests of the attacks: every attack of every stage in both modes, and what must hold in each run. */
+/** The tests of the attacks: every attack of every stage in every mode, and what must hold in each run. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolders } from '../support/repository.ts';
-import { type Attack, type Mode, verdictOf } from './attack.ts';
+import { type Attack, LEVELS, MODES, verdictOf } from './attack.ts';
 import { carryOut, type Scene } from './carry-out.ts';
 import { STAGES } from './stages.ts';
 
-const MODES: readonly Mode[] = ['contained', 'none'];
 const MAX_RUNNER_BYTES = 250 * 1024 * 1024;
 /** Runs under way at a time: they wait a good deal. */
 const SIDE_BY_SIDE = 3;
@@ -50,6 +49,7 @@ describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$na
         const { run } = scene;
         const ends = stage.ends === undefined ? ['done', 'no_change'] : [stage.ends];
         expect(ends, run.stderr).toContain(run.result.outcome);
+        expect(run.result.sandbox).toBe(LEVELS[mode]);
         expect(scene.untold).toEqual([]);
         expect(scene.leaks()).toEqual([]);
         expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);

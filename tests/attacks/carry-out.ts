@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolOutcome } from '../../src/domain/tool.ts';
 import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
+import { WITHOUT_FILTERS } from '../support/without-filters.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { processesWith, stateOf, Victim } from './victim.ts';
@@ -42,6 +43,7 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
       ...(stage.args ?? []),
     ],
     env: { HOME: victim.home, ...stage.env?.(victim) },
+    wrap: mode === 'unfiltered' ? WITHOUT_FILTERS : [],
     during: ({ pid }) => watchMemory(pid, memory),
   }).finally(undo);
   const results = resultsOf(run);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { WITHOUT_FILTERS } from '../support/without-filters.ts';
 
 afterAll(removeFolders);
 
@@ -90,6 +91,22 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
       expect.stringContaining(`patchsmith: usage_error (exit 2): --mount ${mount}: `),
     ]);
   }
+});
+
+test('where the kernel takes no system call filter, it contains without one and says so', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const [program = '', ...line] = [...WITHOUT_FILTERS, process.execPath, 'dist/cli.js'];
+  const { exitCode, stdout } = await execa(
+    program,
+    [...line, 'doctor', '--repo', root, '--sandbox', 'required', '--output', 'json'],
+    { env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent' }, extendEnv: false, reject: false },
+  );
+  const { level, warnings } = JSON.parse(stdout);
+  expect([exitCode, level, warnings]).toEqual([
+    0,
+    'namespaces',
+    [expect.stringMatching(/^The sandbox does without its system call filter \(.+\): level namespaces\.$/)],
+  ]);
 });
 
 // A container that may make no namespaces, as the kernel sees it.

@@ -1,4 +1,4 @@
-import { type Attack, CATEGORIES, type Mode, verdictOf } from '../attacks/attack.ts';
+import { type Attack, CATEGORIES, MODES, type Mode, verdictOf } from '../attacks/attack.ts';
 import { STAGES } from '../attacks/stages.ts';
 
 /** `docs/security.md`: what is promised in each mode, and how each attack of the suite ends. */
@@ -8,12 +8,12 @@ export function securityPage(): string {
     [
       `### ${category}`,
       '',
-      '| what the attacker tries | in the sandbox | `--sandbox off` | case |',
-      '|---|---|---|---|',
+      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | case |',
+      '|---|---|---|---|---|',
       ...attacks.filter((attack) => attack.category === category).map(row),
     ].join('\n'),
   );
-  const counted = `The suite has ${attacks.length} attacks. In the sandbox ${count(attacks, 'contained')} are held; with \`--sandbox off\` ${count(attacks, 'none')}.`;
+  const counted = `The suite has ${attacks.length} attacks. In the sandbox ${count(attacks, 'contained')} are held, without its filter ${count(attacks, 'unfiltered')}, with \`--sandbox off\` ${count(attacks, 'none')}.`;
   return `${[THREATS, counted, ...tables, FUZZ].join('\n\n')}\n`;
 }
 
@@ -24,7 +24,7 @@ const VERDICTS = {
 } as const;
 
 function row(attack: Attack): string {
-  const cells = [attack.what, VERDICTS[verdictOf(attack, 'contained')], VERDICTS[verdictOf(attack, 'none')]];
+  const cells = [attack.what, ...MODES.map((mode) => VERDICTS[verdictOf(attack, mode)])];
   return `| ${[...cells, `\`${attack.id}\``].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
@@ -62,18 +62,20 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 
 \`--sandbox off\` contains no command. Use it only where the machine is thrown away afterwards and holds nothing of worth.
 
-The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. Level \`namespaces\` lacks the
-system call filter, and with it the attack \`network-vsock\` is held only by what the kernel offers.
+The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
+processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
+holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach.
 
 ## How it is tested
 
 Each attack is a scripted model that obeys the attacker, played against the built command by a local Claude API as strict as
 the real one, with real git, real bubblewrap and a victim that has a home with credentials, neighbours, traps and listeners.
-Every attack is played in both modes. **held**: the goal is not reached. **not contained**: nothing is promised, and the test
-shows that the goal *is* reached, so that the same test would see it where it must not be; where trying would harm the
-machine it is not tried. After each run every canary is looked for in all that leaves (tool results, requests to the model,
-journal, log, patch, result, stdout, stderr), as it is, reversed, in base64, hex, URL and JSON escapes, wrapped and spelled
-out; the runner must have stayed below 250 MB.
+Every attack is played in three modes: in the sandbox, in the sandbox without its filter (the runner is started under a
+filter of the test that refuses every further one, as a kernel without filters does), and with \`--sandbox off\`. **held**:
+the goal is not reached. **not contained**: nothing is promised, and the test shows that the goal *is* reached, so that the
+same test would see it where it must not be; where trying would harm the machine it is not tried. After each run every canary
+is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
+reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 250 MB.
 
 ## Results`;
 
