@@ -61,7 +61,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
 export function actionInputs(): ActionInput[] {
   const settings = settingEntries().flatMap((entry) => {
     const commands = Object.entries(SETTINGS_TAKEN).flatMap(([name, taken]) =>
-      taken.includes(entry.key) ? [name] : [],
+      taken.some((key) => key === entry.key) ? [name] : [],
     );
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
