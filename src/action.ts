@@ -4,18 +4,22 @@
  */
 
 import { Readable, Writable } from 'node:stream';
-import { readInputs, withoutInputs } from './action/inputs.ts';
+import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './action/inputs.ts';
 import { leftBehind } from './action/left-behind.ts';
 import { STATE, Step } from './action/step.ts';
 import { crashSummary, summaryOf } from './action/summary.ts';
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
 import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
+import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapters/runner/identity-token.ts';
 import { COMMANDS } from './cli/commands.ts';
 import type { Edge } from './cli/edge.ts';
 import { takeProcess } from './cli/process-edge.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome } from './domain/outcome.ts';
+import type { Federation } from './ports.ts';
 
+const NO_IDENTITY =
+  'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
 const isPost = process.argv[2] === 'post';
 const files = runnerFiles(process.env);
 const step = new Step(files);
@@ -34,7 +38,9 @@ async function main(): Promise<number> {
   if (obstacle !== null) return tell(internalError(obstacle));
   if (inputs.problems.length > 0) return tell(refusal(inputs.problems));
 
-  const here = edgeWith(inputs);
+  const identity = inputs.federation === null ? null : tokenRequest(edge.env);
+  if (inputs.federation !== null && identity === null) return tell(refusal([NO_IDENTITY]));
+  const here = edgeWith(inputs, identity);
   const end = await commandNamed('run').start(here, given(inputs.flags.run ?? {}));
   if (end.status === 'refused') return tell(refusal(end.problems));
   return conclude(end.outcome);
@@ -60,7 +66,10 @@ function given(flags: Readonly<Record<string, string>>) {
 }
 
 /** The process as a command sees it that is told by inputs what others are told by flags and variables. */
-function edgeWith({ plan, apiKey, githubToken, flags }: ReturnType<typeof readInputs>): Edge {
+function edgeWith(
+  { plan, apiKey, githubToken, federation, flags }: InputsGiven,
+  identity: TokenRequest | null,
+): Edge {
   if (plan !== null && flags.run) flags.run.plan = '-';
   return {
     ...edge,
@@ -74,6 +83,19 @@ function edgeWith({ plan, apiKey, githubToken, flags }: ReturnType<typeof readIn
     // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     watcher: step,
+    ...(federation === null || identity === null ? {} : { federation: loginOf(federation, identity) }),
+  };
+}
+
+function loginOf({ audience, ...rule }: FederationGiven, identity: TokenRequest): Federation {
+  return {
+    ...rule,
+    async identityToken(signal) {
+      const answer = await requestIdentityToken(identity, audience, signal);
+      if (answer.status === 'ok') mask(answer.token);
+      return answer;
+    },
+    onAccessToken: mask,
   };
 }
 

@@ -307,6 +307,26 @@ export type Committed =
   | { status: 'moved' }
   | { status: 'failed'; message: string };
 
+/**
+ * A way into the Claude API without a key: the platform that the process runs on says who it is, and the API trusts that
+ * platform by a rule. Ids are those of the Claude Console (`fdrl_…`, `svac_…`); null where there is none.
+ */
+export interface Federation {
+  readonly ruleId: string;
+  readonly organizationId: string;
+  readonly serviceAccountId: string | null;
+  readonly workspaceId: string | null;
+  /** A fresh identity token; they live for minutes. */
+  identityToken(signal: AbortSignal): Promise<IdentityToken>;
+  /** Told of each access token before it is used, so that it is hidden like a key. */
+  onAccessToken(token: string): void;
+}
+
+/** `again`: asking once more may help. The message is for people and ends without a full stop. */
+export type IdentityToken =
+  | { status: 'ok'; token: string }
+  | { status: 'failed'; message: string; again: boolean };
+
 // ── After the run ────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Takes the proven patch somewhere. */

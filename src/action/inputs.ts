@@ -28,6 +28,8 @@ const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
   'run-and-publish': ['run', 'publish'],
 };
 
+const AUDIENCE = 'https://api.anthropic.com';
+
 const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
@@ -46,6 +48,37 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
     name: 'api-key',
     description: 'Key of the Claude API. Default: ANTHROPIC_API_KEY of the environment',
     initial: '',
+    commands: ['run'],
+  },
+  {
+    name: 'federation-rule-id',
+    description:
+      "In place of a key: the federation rule (fdrl_…) by which the Claude API trusts this job's identity. Needs organization-id and the permission id-token: write",
+    initial: '',
+    commands: ['run'],
+  },
+  {
+    name: 'organization-id',
+    description: 'Organization of the federation rule in the Claude Console',
+    initial: '',
+    commands: ['run'],
+  },
+  {
+    name: 'service-account-id',
+    description: 'Service account (svac_…) that the federation rule must lead to',
+    initial: '',
+    commands: ['run'],
+  },
+  {
+    name: 'workspace-id',
+    description: 'Workspace, for a federation rule that holds for several',
+    initial: '',
+    commands: ['run'],
+  },
+  {
+    name: 'oidc-audience',
+    description: 'Audience of the identity token, as the federation rule expects it',
+    initial: AUDIENCE,
     commands: ['run'],
   },
   {
@@ -80,11 +113,21 @@ function settingInput(entry: SettingEntry, commands: readonly string[]): ActionI
   };
 }
 
+/** How the Claude API comes to trust a job without a key. */
+export interface FederationGiven {
+  readonly ruleId: string;
+  readonly organizationId: string;
+  readonly serviceAccountId: string | null;
+  readonly workspaceId: string | null;
+  readonly audience: string;
+}
+
 export interface InputsGiven {
   readonly mode: Mode;
   /** The text of the plan; null when it comes from elsewhere. */
   readonly plan: string | null;
   readonly apiKey: string | null;
+  readonly federation: FederationGiven | null;
   readonly githubToken: string | null;
   /** Values by flag, as they were typed, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
@@ -118,20 +161,39 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     const value = given.get(name);
     if (value === undefined) continue;
     const takenBy = commands.filter((command) => takers.includes(command));
-    if (takenBy.length === 0)
+    const isDefault = value === known.find((input) => input.name === name)?.initial;
+    if (takenBy.length === 0 && !isDefault)
       problems.push(`${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`);
     for (const command of takenBy) if (flag !== null) Object.assign(flags[command] ?? {}, { [flag]: value });
   }
   if (given.has('plan') && given.has('plan-file'))
     problems.push('plan and plan-file: give one of them, not both');
+  const federation = federationIn(given);
+  if (typeof federation === 'string') problems.push(federation);
   return {
     mode: mode ?? 'run',
     plan: given.get('plan') ?? null,
     apiKey: given.get('api-key')?.trim() ?? null,
+    federation: typeof federation === 'string' ? null : federation,
     githubToken: given.get('github-token')?.trim() ?? null,
     flags,
     problems,
   };
+}
+
+/** A text is what is wrong. */
+function federationIn(given: ReadonlyMap<string, string>): FederationGiven | string | null {
+  const of = (name: string) => given.get(name)?.trim() ?? null;
+  const ruleId = of('federation-rule-id');
+  const organizationId = of('organization-id');
+  const serviceAccountId = of('service-account-id');
+  const workspaceId = of('workspace-id');
+  if ([ruleId, organizationId, serviceAccountId, workspaceId].every((id) => id === null)) return null;
+  if (ruleId === null || organizationId === null)
+    return 'federation-rule-id and organization-id: a login without a key needs both';
+  if (given.has('api-key')) return 'api-key and federation-rule-id: give one of them, not both';
+  const audience = of('oidc-audience') ?? AUDIENCE;
+  return { ruleId, organizationId, serviceAccountId, workspaceId, audience };
 }
 
 /** The environment without the inputs, which have been read. */

@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { RunOutcome } from '../domain/outcome.ts';
 import type { Publication } from '../domain/publishing/publication.ts';
+import type { Federation } from '../ports.ts';
 import type { RunWatcher } from '../run/session.ts';
 
 /** The process as a command sees it. */
@@ -21,6 +22,8 @@ export interface Edge {
   hide(secret: string): void;
   /** Leaves out the secrets of the environment, and what was hidden. */
   redact(text: string): string;
+  /** In place of a key for the Claude API. */
+  readonly federation?: Federation;
   readonly watcher?: RunWatcher;
   /** Gets what a publication came to, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;

@@ -63,7 +63,8 @@ export async function readRunInputs(
     all.push('there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT');
   }
   const none = { key: null, notes: [], problems: [] };
-  const { key, notes, problems: keyless } = settings.provider === 'anthropic' ? await readKey(edge) : none;
+  const needsKey = settings.provider === 'anthropic' && edge.federation === undefined;
+  const { key, notes, problems: keyless } = needsKey ? await readKey(edge) : none;
   all.push(...keyless);
   return all.length > 0
     ? { status: 'refused', problems: all }

@@ -28,11 +28,12 @@ export type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'fai
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
 export async function openProvider({ input }: Session, choice: ModelChoice): Promise<Providing> {
-  const { settings, apiKey, cwd } = input;
+  const { settings, apiKey, federation, cwd } = input;
   const { baseUrl, recording } = settings;
   try {
     const provider = await createProvider(choice.provider, {
       apiKey,
+      ...(federation === undefined ? {} : { federation }),
       model: choice.model,
       ...(baseUrl === null ? {} : { baseUrl }),
       ...choice.settings,

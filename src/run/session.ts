@@ -27,12 +27,14 @@ import {
   secretsAmong,
 } from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
-import type { Clock, EventSink, Sandbox } from '../ports.ts';
+import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 
 export interface RunInput {
   readonly settings: Settings;
   readonly apiKey: string | null;
+  /** In place of a key. */
+  readonly federation?: Federation;
   /** The environment without the API key. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets among the variables can still be read in /proc/<our pid>/environ. */

@@ -5,10 +5,11 @@ import { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import type { Conversation, Retry } from '../../domain/conversation.ts';
 import { type Redact, redactorFor } from '../../domain/redact.ts';
 import { oneLine } from '../../domain/terminal-text.ts';
-import type { Clock, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
+import type { Clock, Federation, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
 import { fetchWithBoundedRefusals } from './anthropic/bounded-refusals.ts';
 import type { Failure } from './anthropic/failures.ts';
+import { FederatedLogin } from './anthropic/federated-login.ts';
 import { type RequestSettings, requestBody } from './anthropic/request.ts';
 import { type RetryPolicies, type RetryPolicy, waitBeforeNext } from './anthropic/waits.ts';
 import { ProviderSettingsError } from './settings-error.ts';
@@ -16,7 +17,10 @@ import { ProviderSettingsError } from './settings-error.ts';
 const ANTHROPIC_API = 'https://api.anthropic.com';
 
 export interface AnthropicOptions extends RequestSettings {
-  readonly apiKey: string;
+  /** Null only with a federation. */
+  readonly apiKey: string | null;
+  /** In place of a key. */
+  readonly federation?: Federation;
   /** Without it the vendor's API. Plain http is for this machine only. */
   readonly baseUrl?: string;
   /** Longest wait for the headers of an answer; 120 s without it. */
@@ -39,10 +43,11 @@ export interface AnthropicOptions extends RequestSettings {
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
 export function createAnthropicProvider(options: AnthropicOptions): LlmProvider {
   const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API);
-  checkKey(options.apiKey);
+  const baseURL = endpoint.href.replace(/\/$/, '');
+  const login = options.federation ? new FederatedLogin(options.federation, baseURL) : null;
   const client = new BaseAnthropic({
-    apiKey: options.apiKey,
-    baseURL: endpoint.href.replace(/\/$/, ''),
+    ...(login === null ? { apiKey: checkedKey(options.apiKey) } : { credentials: login.credentials }),
+    baseURL,
     maxRetries: 0,
     fetch: fetchWithBoundedRefusals,
     // A redirect would carry the conversation to a host that nobody chose.
@@ -51,12 +56,16 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     openTelemetry: false,
     logLevel: 'off',
   });
-  const redact = redactorFor([options.apiKey]);
+  const ofKey = redactorFor(options.apiKey === null ? [] : [options.apiKey]);
+  const redact: Redact = login === null ? ofKey : (text) => redactorFor(login.secrets)(text);
   const where = `model ${options.model} at ${endpoint.host}`;
   return {
     name: 'anthropic',
     model: options.model,
-    complete: (request) => completeTurn({ options, client, redact, where }, request),
+    complete: (request) => {
+      login?.attend(request.signal);
+      return completeTurn({ options, client, redact, where }, request);
+    },
   };
 }
 
@@ -171,11 +180,12 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** A header takes only visible ASCII, and an exception about it would spell the key out. */
-function checkKey(apiKey: string): void {
-  if (apiKey === '') throw new ProviderSettingsError('There is no API key. Set ANTHROPIC_API_KEY.');
+function checkedKey(apiKey: string | null): string {
+  if (!apiKey) throw new ProviderSettingsError('There is no API key. Set ANTHROPIC_API_KEY.');
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new ProviderSettingsError(
       'The API key contains spaces, line breaks or other characters that a key cannot have. Check ANTHROPIC_API_KEY.',
     );
   }
+  return apiKey;
 }

@@ -5,17 +5,15 @@ import type { AnthropicOptions } from './anthropic.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 /** What any provider may need; each takes its part. */
-export interface ProviderSettings extends Omit<AnthropicOptions, 'apiKey'> {
-  /** Null when there is none. */
-  readonly apiKey: string | null;
+export interface ProviderSettings extends AnthropicOptions {
   /** Path of the journal that `replay` plays; null when there is none. */
   readonly recording: string | null;
 }
 
 const factories = {
-  anthropic: async ({ apiKey, recording: _, ...options }: ProviderSettings): Promise<LlmProvider> => {
+  anthropic: async ({ recording: _, ...options }: ProviderSettings): Promise<LlmProvider> => {
     const { createAnthropicProvider } = await import('./anthropic.ts');
-    return createAnthropicProvider({ ...options, apiKey: apiKey ?? '' });
+    return createAnthropicProvider(options);
   },
   replay: async ({ recording }: ProviderSettings): Promise<LlmProvider> => {
     if (recording === null) {

@@ -13,11 +13,14 @@ import { type CheckedRequest, checkRequest } from './check-request.ts';
 import { invalid, Refusal } from './refusal.ts';
 import type { Script, ScriptedTurn } from './script.ts';
 import { reset, sendEvents, sendHttpError } from './send.ts';
+import { type FederationRule, TokenExchange } from './token-exchange.ts';
 
 export interface ClaudeServerOptions {
   readonly turns: Script;
-  /** Any key will do without it. */
+  /** Any key will do without it, unless there is a federation. */
   readonly apiKey?: string;
+  /** Access tokens in exchange for identity tokens, in place of a key. */
+  readonly federation?: FederationRule;
   /** Milliseconds, for the lifetime of cache entries. */
   readonly clock?: () => number;
 }
@@ -39,6 +42,8 @@ export interface ClaudeServer {
   readonly url: string;
   /** All requests so far, refused ones included, in their order. */
   readonly requests: readonly SeenRequest[];
+  /** Bodies of all exchanges so far, refused ones included. */
+  readonly exchanges: readonly unknown[];
   /** What has been charged so far; `usd` is null when a model's price is not known. */
   bill(): { usage: Usage; usd: number | null };
   /** Ends every connection, stalled ones too. Can be called twice. */
@@ -61,6 +66,7 @@ export async function startClaudeServer(options: ClaudeServerOptions): Promise<C
   return {
     url: `http://127.0.0.1:${port}`,
     requests: desk.requests,
+    exchanges: desk.exchange.requests,
     bill: () => desk.bill(),
     close: async () => {
       if (!server.listening) return;
@@ -73,6 +79,7 @@ export async function startClaudeServer(options: ClaudeServerOptions): Promise<C
 
 class Desk {
   readonly requests: SeenRequest[] = [];
+  readonly exchange: TokenExchange;
   readonly #options: ClaudeServerOptions;
   readonly #cache: PromptCache;
   readonly #sent = new Set<string>();
@@ -83,6 +90,7 @@ class Desk {
 
   constructor(options: ClaudeServerOptions) {
     this.#options = options;
+    this.exchange = new TokenExchange(options.federation ?? null, options.clock ?? Date.now);
     this.#cache = new PromptCache(options.clock ?? Date.now);
   }
 
@@ -92,6 +100,7 @@ class Desk {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const bytes = await readBody(request);
+    if (this.exchange.isFor(request)) return this.exchange.answer(request, bytes ?? '', response);
     response.setHeader('request-id', `req_${this.requests.length + 1}`);
     const seen = { headers: request.headers, bytes: bytes ?? '', body: jsonObject(bytes ?? '') };
     try {
@@ -114,7 +123,9 @@ class Desk {
     if (request.method !== 'POST' || path !== '/v1/messages')
       throw new Refusal(404, 'not_found_error', 'Not Found');
     const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? headers['x-api-key'];
-    if (key === undefined || (this.#options.apiKey !== undefined && key !== this.#options.apiKey))
+    const { apiKey, federation } = this.#options;
+    if (federation !== undefined) this.exchange.check(String(key), String(headers['anthropic-beta'] ?? ''));
+    else if (key === undefined || (apiKey !== undefined && key !== apiKey))
       throw new Refusal(401, 'authentication_error', 'invalid x-api-key');
     if (bytes === null) throw new Refusal(413, 'request_too_large', 'Request exceeds the maximum size');
     if (!String(headers['content-type'] ?? '').startsWith('application/json'))

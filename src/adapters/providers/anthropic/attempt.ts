@@ -8,6 +8,7 @@ import type { Redact } from '../../../domain/redact.ts';
 import type { Clock } from '../../../ports.ts';
 import { type Answer, AnswerBuilder } from './answer.ts';
 import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';
+import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -63,6 +64,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));
     }
+    if (error instanceof LoginFailed) return failed(error.failure);
     if (isBodyError(error)) {
       return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
     }

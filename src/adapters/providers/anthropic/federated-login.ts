@@ -1,0 +1,89 @@
+/**
+ * Access tokens of the Claude API in exchange for identity tokens (workload identity federation). The SDK makes the
+ * exchange and renews tokens before they end; here are its deadline, its end with the run, and what its failures mean.
+ */
+
+import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
+import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
+import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
+import type { Federation } from '../../../ports.ts';
+import { fetchWithBoundedRefusals } from './bounded-refusals.ts';
+import { connectionFailure, type Failure, failureOf } from './failures.ts';
+
+const EXCHANGE_TIMEOUT_MS = 30_000;
+
+/** Thrown through the SDK, which asks for tokens in the middle of a request. */
+export class LoginFailed extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+export class FederatedLogin {
+  readonly credentials: AccessTokenProvider;
+  /** All tokens so far: a server may repeat them in what it says. */
+  readonly secrets: string[] = [];
+  #stop: AbortSignal = new AbortController().signal;
+
+  constructor(federation: Federation, baseURL: string) {
+    const exchange = oidcFederationProvider({
+      identityTokenProvider: () => this.#identityToken(federation),
+      federationRuleId: federation.ruleId,
+      organizationId: federation.organizationId,
+      ...(federation.serviceAccountId === null ? {} : { serviceAccountId: federation.serviceAccountId }),
+      ...(federation.workspaceId === null ? {} : { workspaceId: federation.workspaceId }),
+      baseURL,
+      fetch: (url, init) => fetchWithBoundedRefusals(url, { ...init, signal: this.#deadline() }),
+    });
+    this.credentials = async () => {
+      try {
+        const token = await exchange();
+        this.secrets.push(token.token);
+        federation.onAccessToken(token.token);
+        return token;
+      } catch (error) {
+        if (error instanceof WorkloadIdentityError) throw new LoginFailed(failureFrom(error));
+        throw error;
+      }
+    };
+  }
+
+  /** A login ends when the turn that waits for it is stopped. */
+  attend(stop: AbortSignal): void {
+    this.#stop = stop;
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([this.#stop, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)]);
+  }
+
+  async #identityToken(federation: Federation): Promise<string> {
+    const identity = await federation.identityToken(this.#deadline());
+    if (identity.status === 'ok') {
+      this.secrets.push(identity.token);
+      return identity.token;
+    }
+    const { message, again } = identity;
+    throw new LoginFailed(
+      again
+        ? connectionFailure(message)
+        : { kind: 'authentication', retry: 'never', message: `${message}.`, retryAfterMs: null },
+    );
+  }
+}
+
+/** The endpoint refuses with 400 or 401 what no second try will change; 429 and 5xx are as everywhere. */
+function failureFrom({ statusCode, message }: WorkloadIdentityError): Failure {
+  if (statusCode === null || statusCode === 200) return connectionFailure(message);
+  if (statusCode === 429 || statusCode >= 500)
+    return failureOf({ status: statusCode, type: null, code: null, message, retryAfterMs: null });
+  return {
+    kind: 'authentication',
+    retry: 'never',
+    message: `${message.replace(/\.$/, '')}.`,
+    retryAfterMs: null,
+  };
+}

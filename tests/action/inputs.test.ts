@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { actionInputs, readInputs, withoutInputs } from '../../src/action/inputs.ts';
+import { settingEntries } from '../../src/config/settings.ts';
+import { isSecretName } from '../../src/domain/secret-name.ts';
+
+const variable = (name: string) => `INPUT_${name.toUpperCase()}`;
+
+describe('the inputs', () => {
+  test('are the settings of run and publish under their names, but for two, and the own ones of the action', () => {
+    const names = actionInputs().map(({ name }) => name);
+    const settings = settingEntries().map(({ flag }) => flag);
+    expect(new Set(names).size).toBe(names.length);
+    expect(settings.filter((flag) => !names.includes(flag))).toEqual(['message', 'output']);
+    expect(names.filter((name) => !settings.includes(name)).sort()).toEqual([
+      'api-key',
+      'federation-rule-id',
+      'github-token',
+      'mode',
+      'oidc-audience',
+      'organization-id',
+      'plan-file',
+      'service-account-id',
+      'workspace-id',
+    ]);
+    for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z0-9]+)*$/);
+  });
+
+  test('that hold secrets are those that the environment is wiped of', () => {
+    const secret = actionInputs().filter(({ name }) => isSecretName(variable(name)));
+    expect(secret.map(({ name }) => name)).toEqual(['api-key', 'github-token']);
+  });
+});
+
+describe('reading them', () => {
+  test('takes an empty one for absent, and gives each command what it takes', () => {
+    const env = {
+      INPUT_MODE: 'run-and-publish',
+      INPUT_PLAN: '# Do it\n',
+      'INPUT_MAX-ITERATIONS': '3',
+      'INPUT_PLAN-FILE': '',
+      INPUT_LABEL: 'bot\nurgent',
+      'INPUT_RUN-DIR': '/tmp/run',
+      'INPUT_API-KEY': ' key\n',
+      INPUT_DEADLINE: ' ',
+      OTHER: 'kept',
+    };
+    expect(readInputs(env)).toEqual({
+      mode: 'run-and-publish',
+      plan: '# Do it\n',
+      apiKey: 'key',
+      federation: null,
+      githubToken: null,
+      flags: {
+        run: { 'max-iterations': '3', 'run-dir': '/tmp/run' },
+        publish: { label: 'bot\nurgent', 'run-dir': '/tmp/run' },
+      },
+      problems: [],
+    });
+    expect(withoutInputs(env)).toEqual({ OTHER: 'kept' });
+  });
+
+  test('names the file of a plan as the setting does', () => {
+    expect(readInputs({ 'INPUT_PLAN-FILE': 'plan.md' }).flags).toEqual({ run: { plan: 'plan.md' } });
+  });
+
+  test.each([
+    [{ INPUT_PROTCT: 'x' }, 'protct: there is no such input; the nearest is protect'],
+    [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
+    [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
+    [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
+    [{ INPUT_MODE: 'publish', INPUT_PLAN: 'a' }, 'plan: is no input of mode publish, only of run'],
+  ])('%o is told', (env, problem) => {
+    expect(readInputs(env).problems).toEqual([problem]);
+  });
+});
