@@ -41,6 +41,22 @@ export type ResolvedSettings =
  * value that another source overrides.
  */
 export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
+  const chosen = chooseSettings(inputs);
+  if (chosen.status === 'failed') return chosen;
+  const clashes = [...contradictions(chosen.settings, chosen.sources)];
+  return clashes.length > 0 ? { status: 'failed', problems: clashes } : chosen;
+}
+
+/**
+ * What the command line and the environment say, to be known before a project file is: whether they go together is not
+ * looked at, for a file may still add to them.
+ */
+export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settings | null {
+  const chosen = chooseSettings({ ...inputs, file: null });
+  return chosen.status === 'ok' ? chosen.settings : null;
+}
+
+function chooseSettings(inputs: SettingInputs): ResolvedSettings {
   const entries = settingEntries();
   const problems = [...unknownNames(inputs, entries)];
   const chosen: Partial<Record<SettingKey, unknown>> = {};
@@ -56,10 +72,7 @@ export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
   }
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (problems.length > 0) return { status: 'failed', problems };
-
-  const settings = Settings.parse(chosen);
-  const clashes = [...contradictions(settings, sources)];
-  return clashes.length > 0 ? { status: 'failed', problems: clashes } : { status: 'ok', settings, sources };
+  return { status: 'ok', settings: Settings.parse(chosen), sources };
 }
 
 interface Given {
@@ -148,6 +161,13 @@ function* contradictions(
   const name = (key: SettingKey) => sources[key].name;
   if (settings.plan !== null && settings.message !== null) {
     yield `${name('plan')} and ${name('message')}: give one of them, not both`;
+  }
+  for (const key of ['planFromIssue', 'planFromComment'] as const) {
+    if (settings[key] === null) continue;
+    const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
+    if (other !== null && settings[other] !== null) {
+      yield `${name(key)} and ${name(other)}: give one of them, not both`;
+    }
   }
   if (settings.quiet && settings.verbose) {
     yield `${name('quiet')} and ${name('verbose')}: give one of them, not both`;

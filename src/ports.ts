@@ -209,6 +209,14 @@ export interface ProvenPatch {
   readonly files: ChangedFile[];
 }
 
+/** The files of a commit, in place of a work tree that others have written. */
+export interface Revision {
+  /** Full id. */
+  readonly commit: string;
+  /** Bytes of a regular file below the root; null when there is none at this path. */
+  read(path: string): Promise<Uint8Array | null>;
+}
+
 // ── Sandbox ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Runs shell commands at the repository root, contained as far as `level` says. One level for a whole run. */

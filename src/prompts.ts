@@ -3,6 +3,7 @@
 import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
 import interrupted from '../prompts/interrupted.md';
+import outside from '../prompts/outside.md';
 import putBack from '../prompts/put-back.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxDomains from '../prompts/sandbox/namespaces-domains.md';
@@ -74,7 +75,7 @@ export function taskPrompt(parts: TaskPromptParts): string {
   const { principles, plan, paths, limits, verify, verifyBaseline, workingDirectory } = parts;
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
-    plan: `<plan title=${attribute(plan.title)}>\n${asData('plan', plan.task.trim())}\n</plan>`,
+    plan: planBlock(plan),
     working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
     budget: budgetOf(limits),
     scope: scopeOf(plan, paths),
@@ -125,6 +126,18 @@ function principlesBlock(file: Principles[number]): string {
   const cut = file.truncated ? ' truncated="true"' : '';
   return `<principles file=${attribute(file.path)}${cut}>\n${asData('principles', file.text.trim())}\n</principles>`;
 }
+
+/** What was written on GitHub stands after the plan and in a tag of its own. */
+function planBlock({ title, task, outside: part }: Plan): string {
+  const plan = `<plan title=${attribute(title)}>\n${asData('plan', task.trim()) || NO_TASK_OF_ITS_OWN}\n</plan>`;
+  if (part === undefined) return plan;
+  const { kind, author, text } = part;
+  // Its tag can be spelled in a plan's text too, and a plan's in it.
+  const quoted = asData(kind, asData('plan', text.trim()));
+  return `${plan}\n\n${render(outside, { kind, author: attribute(author), text: quoted }).trim()}`;
+}
+
+const NO_TASK_OF_ITS_OWN = 'Do what the text below asks for.';
 
 function reportBlock(report: CommandReport): string {
   const output = asData('output', report.output.trimEnd()) || '(no output)';

@@ -5,6 +5,7 @@ import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
 import { finalLine } from '../run/report.ts';
+import { findTrust } from '../run/trust.ts';
 import { runPatchsmith } from '../run.ts';
 import { undoRun } from '../undo.ts';
 import type { CommandEnd, Edge } from './edge.ts';
@@ -91,7 +92,17 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Carry on a run that was killed: resume RUN, its id or run directory',
     examples: [],
     operands: ['RUN'],
-    settings: ['repo', 'baseUrl', ...OF_THE_MACHINE, 'patch', 'output', 'logLevel', 'quiet', 'verbose'],
+    settings: [
+      'repo',
+      'baseUrl',
+      ...settingsIn('Trust on GitHub'),
+      ...OF_THE_MACHINE,
+      'patch',
+      'output',
+      'logLevel',
+      'quiet',
+      'verbose',
+    ],
     switches: { 'accept-changes': 'Take what others have changed in the work tree into the baseline' },
     start: startResume,
   },
@@ -144,12 +155,12 @@ export const COMMANDS: readonly Command[] = [
 async function startRun(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
   const inputs = await readRunInputs(edge, flags, problems);
   if (inputs.status === 'refused') return inputs;
-  const { settings, apiKey, notes } = inputs;
+  const { settings, apiKey, notes, trust } = inputs;
   if (apiKey !== null) edge.hide(apiKey);
   const env = withoutKey(edge.env);
   return {
     status: 'told',
-    outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes }),
+    outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes, trust }),
   };
 }
 
@@ -175,12 +186,15 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
   const { key, notes, problems: keyless } = await readKey(edge);
   if (key === null) return { status: 'refused', problems: keyless };
   edge.hide(key);
+  const trust = await findTrust(edge, read.settings);
+  for (const secret of trust.credentials.secrets) edge.hide(secret);
   const input = {
     ...edge,
     settings: read.settings,
     apiKey: key,
     env: withoutKey(edge.env),
     startNotes: notes,
+    trust,
   };
   return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
 }

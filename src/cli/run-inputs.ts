@@ -3,12 +3,13 @@
 import { resolve } from 'node:path';
 import { readApiKey } from '../adapters/inputs/dotenv.ts';
 import { nearestName } from '../adapters/inputs/nearest-name.ts';
-import { readSettingsFile } from '../adapters/inputs/settings-file.ts';
-import { PROJECT_FILE, resolveSettings, type Settings } from '../config.ts';
+import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../adapters/inputs/settings-file.ts';
+import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config.ts';
+import { findTrust, type Trust } from '../run/trust.ts';
 import type { Edge } from './edge.ts';
 
 export type RunInputs =
-  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[] }
+  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust }
   | { status: 'refused'; problems: string[] };
 
 /** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
@@ -43,8 +44,11 @@ export async function readRunInputs(
   problems: readonly string[],
 ): Promise<RunInputs> {
   const { env, cwd } = edge;
-  const repo = typeof flags.repo === 'string' ? flags.repo : (env.PATCHSMITH_REPO ?? '');
-  const file = await readSettingsFile(resolve(cwd, repo), PROJECT_FILE);
+  // Whether the project file can be trusted is not for it to say.
+  const without = settingsWithoutFile({ flags, env, nearest: nearestName });
+  const trust = without === null ? null : await findTrust(edge, without);
+  for (const secret of trust?.credentials.secrets ?? []) edge.hide(secret);
+  const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const resolved = resolveSettings({
     flags,
     env,
@@ -56,11 +60,14 @@ export async function readRunInputs(
     ...(file.status === 'failed' ? file.problems : []),
     ...(resolved.status === 'failed' ? resolved.problems : []),
   ];
-  if (resolved.status === 'failed') return { status: 'refused', problems: all };
+  if (resolved.status === 'failed' || trust === null) return { status: 'refused', problems: all };
 
   const { settings } = resolved;
-  if (settings.plan === null && settings.message === null) {
-    all.push('there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT');
+  const { plan, message, planFromIssue, planFromComment } = settings;
+  if ([plan, message, planFromIssue, planFromComment].every((given) => given === null)) {
+    all.push(
+      'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
+    );
   }
   const none = { key: null, notes: [], problems: [] };
   const needsKey = settings.provider === 'anthropic' && edge.federation === undefined;
@@ -68,7 +75,15 @@ export async function readRunInputs(
   all.push(...keyless);
   return all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings, apiKey: key, notes };
+    : { status: 'ok', settings, apiKey: key, notes, trust };
+}
+
+/** `trust` is null when the settings are wrong in themselves; `start` lies in the repository. */
+function readFileOf(trust: Trust | null, start: string): Promise<SettingsFileRead> {
+  if (trust !== null && trust.refusal !== null) return Promise.resolve({ status: 'ok', file: null });
+  return trust !== null && trust.revision !== null
+    ? readSettingsAt(trust.revision, PROJECT_FILE)
+    : readSettingsFile(start, PROJECT_FILE);
 }
 
 /** Keys and tokens go their own way: what an environment holds ends up in a child sooner or later. */

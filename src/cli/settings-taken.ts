@@ -4,7 +4,13 @@ import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/settings.
 
 /** By command. */
 export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
-  run: settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+  run: [
+    ...settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+    // Where issues and comments are read, and who is asked about people.
+    'repository',
+    'githubApiUrl',
+    'githubServerUrl',
+  ],
   publish: [
     ...settingsIn('Publishing'),
     'allow',

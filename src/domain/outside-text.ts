@@ -5,7 +5,6 @@ import type { PlanSource } from './plan.ts';
 
 /** What an author can be to a repository, as GitHub says it, in small letters; `any` stands for all of them. */
 export const AUTHORS = ['owner', 'member', 'collaborator', 'contributor', 'any'] as const;
-export type Author = (typeof AUTHORS)[number];
 
 /** Who did something on GitHub. Names can be changed and taken over by others; ids cannot. */
 export interface Account {
@@ -27,7 +26,8 @@ export interface OutsideText {
 
 /** Who may write tasks. */
 export interface AuthorRules {
-  readonly trusted: readonly Author[];
+  /** Of AUTHORS. */
+  readonly trusted: readonly string[];
   /** Ids of bots. */
   readonly bots: readonly string[];
   /** Ids of people who were seen to have write access. */

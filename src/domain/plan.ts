@@ -73,11 +73,21 @@ export const PlanSource = z.discriminatedUnion('kind', [
 ]);
 export type PlanSource = z.infer<typeof PlanSource>;
 
+/** What somebody wrote on GitHub, as people see it there. */
+export interface OutsidePart {
+  readonly kind: 'issue' | 'comment';
+  /** Login. */
+  readonly author: string;
+  readonly text: string;
+}
+
 export interface Plan extends PathRules {
   readonly title: string;
   readonly source: PlanSource;
-  /** The task in Markdown, without the front matter. */
+  /** The task in Markdown, without the front matter; empty when all of it stands in `outside`. */
   readonly task: string;
+  /** The part that came from an issue or a comment; absent in other plans. */
+  readonly outside?: OutsidePart;
   readonly verify: readonly string[];
   /** Run the verify commands before the work as well. */
   readonly verifyBaseline: boolean;

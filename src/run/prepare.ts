@@ -26,8 +26,10 @@ import { type CommandsBefore, type RanBefore, runBefore } from './before-the-wor
 import { keptDomains, openContained } from './contained.ts';
 import { withHeadStart } from './head-start.ts';
 import { loadHttpClient, modelChoiceOf, openProvider } from './model.ts';
+import { type OutsidePlan, planFromOutside } from './outside-plan.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
+import { passGate, tellCredentials, whyNotUncontained } from './trust-gate.ts';
 
 /** How a process begins: with a new run, or in the middle of one. */
 export interface Beginning {
@@ -65,7 +67,7 @@ export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
 /** Stops with the outcome at the first thing that is not as it must be. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
-  const { settings, cwd, env, stdin, version } = session.input;
+  const { settings, cwd, env, version } = session.input;
   // Its library is loaded while git is asked; what is wrong with it is told in its turn.
   const choice = modelChoiceOf(settings);
   const provision = openProvider(session, choice);
@@ -80,18 +82,17 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
 
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));
-  const { plan: planFile, message } = settings;
-  const { root } = checkout;
-  const reading = readPlan({ plan: planFile, message, stdin, cwd, root, signal: session.interrupt });
-  const read = await unlessAborted(session.interrupt, reading);
-  if (read === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
-  if (read.status === 'failed') return stopped(usageError(read.message));
-  const { plan } = read;
+  const planned = await unlessAborted(session.interrupt, planOf(session, checkout.root));
+  if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  if (planned.status === 'failed') return stopped(planned.outcome);
+  const { plan } = planned;
+  for (const note of planned.notes) session.warn(note);
   const principles = await readPrinciples({
     files: settings.principles,
     root: checkout.root,
     workingDirectory: settings.workingDirectory,
     cwd,
+    revision: session.input.trust?.revision ?? null,
     maxBytes: settings.maxPrinciplesBytes,
   });
   if (principles.status === 'failed') return stopped(usageError(principles.message));
@@ -124,6 +125,11 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const { sandbox } = opened;
   for (const warning of opened.warnings) session.warn(warning);
+  const uncontained = whyNotUncontained(session.input.trust, sandbox);
+  if (uncontained !== null) {
+    await session.close(sandbox);
+    return stopped(uncontained);
+  }
   warnOfReadableSecrets(session, sandbox);
 
   const verify = [...new Set([...plan.verify, ...settings.verify])];
@@ -218,6 +224,29 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     sinks: [],
     judge: (outcome) => outcome,
   };
+}
+
+/** The plan from wherever it is to come, when whoever caused the run may do so. */
+async function planOf(session: Session, root: string): Promise<OutsidePlan> {
+  const { settings, stdin, cwd, trust } = session.input;
+  const gate = await passGate(session);
+  if (gate.status === 'shut') return { status: 'failed', outcome: gate.outcome };
+  const { plan, message, planFromIssue, planFromComment } = settings;
+  const isOutside = planFromIssue !== null || planFromComment !== null;
+  const signal = session.interrupt;
+  const revision = trust?.revision ?? null;
+  const given =
+    plan === null && isOutside ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
+  if (given?.status === 'failed') return { status: 'failed', outcome: usageError(given.message) };
+  const told = trust === undefined ? null : tellCredentials(trust);
+  const notes = told === null ? [] : [told];
+  const file = given?.plan ?? null;
+  if (!isOutside || trust === undefined) {
+    if (file === null) throw new Error('Nobody has said where GitHub is.');
+    return { status: 'ok', plan: file, notes };
+  }
+  const made = await planFromOutside({ settings, trust, writers: gate.writers, signal }, file);
+  return made.status === 'ok' ? { ...made, notes: [...notes, ...made.notes] } : made;
 }
 
 /** Takes the baseline, and runs on it what has to run before the model is asked. */

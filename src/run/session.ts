@@ -29,6 +29,7 @@ import {
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
+import type { Trust } from './trust.ts';
 
 export interface RunInput {
   readonly settings: Settings;
@@ -50,6 +51,8 @@ export interface RunInput {
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;
+  /** Absent where nobody has looked, as for the demo. */
+  readonly trust?: Trust;
 }
 
 /** Who tells others of a run while it goes on. */
@@ -97,7 +100,8 @@ export class Session {
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
     const known = secretsAmong(input.env);
-    const secrets = input.apiKey === null ? known : [input.apiKey, ...known];
+    const left = input.trust?.credentials.secrets ?? [];
+    const secrets = [...(input.apiKey === null ? [] : [input.apiKey]), ...known, ...left];
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);
     this.progress = new Progress({

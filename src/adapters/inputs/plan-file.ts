@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { relative, resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/plan.ts';
+import type { Revision } from '../../ports.ts';
 import { nearestName } from './nearest-name.ts';
 import { type BytesRead, collect, readBytes, textOf } from './read-bytes.ts';
 import type { YamlMapping } from './yaml-mapping.ts';
@@ -29,6 +30,8 @@ export async function readPlan(given: {
   cwd: string;
   /** Root of the repository, which the plan's path is told relative to. */
   root: string;
+  /** A file inside the repository is read from here; null reads the work tree. */
+  revision?: Revision | null;
   signal?: AbortSignal;
 }): Promise<PlanRead> {
   if (given.message !== null) return planOfMessage(given.message);
@@ -39,7 +42,7 @@ export async function readPlan(given: {
   const read =
     given.plan === '-'
       ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
-      : await readBytes(resolve(given.cwd, given.plan), { maxBytes: MAX_PLAN_BYTES, pipes: true });
+      : await readPlanFile(given.plan, given);
   if (read.status === 'failed') return failed(`${name} ${read.why}.`);
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
@@ -47,6 +50,24 @@ export async function readPlan(given: {
   if (parsed.status === 'failed') return parsed;
   const source = sourceOf(given.plan, given);
   return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
+}
+
+async function readPlanFile(
+  plan: string,
+  { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
+): Promise<BytesRead> {
+  const path = resolve(cwd, plan);
+  const inside = relative(root, path);
+  if (revision === null || inside.startsWith('../'))
+    return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
+  const bytes = await revision.read(inside);
+  const where = `is no file in ${revision.commit}, the commit whose rules hold`;
+  if (bytes === null) return { status: 'failed', missing: true, why: where };
+  return collect(toStream(bytes), MAX_PLAN_BYTES);
+}
+
+async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): PlanSource {

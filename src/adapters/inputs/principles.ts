@@ -5,6 +5,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/path.ts';
 import type { Principles, PrinciplesFile } from '../../domain/plan.ts';
+import type { Revision } from '../../ports.ts';
 import { readBytes, textOf } from './read-bytes.ts';
 
 /** Nobody writes principles of this size; a longer file is some other thing under that name. */
@@ -22,6 +23,8 @@ export interface PrinciplesQuery {
   /** Relative to `root`; null for `cwd` where that lies inside, else `root`. */
   readonly workingDirectory: string | null;
   readonly cwd: string;
+  /** What lies in the repository is read from here; null or absent reads the work tree. */
+  readonly revision?: Revision | null;
   /** Of all texts together. Files are cut in order, the last ones first, at whole characters. */
   readonly maxBytes: number;
 }
@@ -29,9 +32,10 @@ export interface PrinciplesQuery {
 export async function readPrinciples(query: PrinciplesQuery): Promise<PrinciplesRead> {
   const root = await realpath(query.root);
   const cwd = await realpath(query.cwd);
+  const revision = query.revision ?? null;
   const found =
     query.files === null
-      ? await findDefaults(root, cwd, query.workingDirectory)
+      ? await findDefaults({ root, cwd, revision }, query.workingDirectory)
       : { paths: query.files.map((file) => resolve(cwd, file)), warnings: [] };
   if ('message' in found) return { status: 'failed', message: found.message };
 
@@ -39,7 +43,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
   let left = query.maxBytes;
   for (const path of found.paths) {
     const shown = shownPath(root, path);
-    const file = await readOne(path, shown, left);
+    const file = await readOne({ root, path, revision }, shown, left);
     if (typeof file === 'string') return { status: 'failed', message: `The principles ${shown} ${file}.` };
     principles.push(file);
     left -= Buffer.byteLength(file.text);
@@ -53,8 +57,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
 
 /** AGENTS.md from the root down, the closest last; when there is none on that way, CLAUDE.md likewise. */
 async function findDefaults(
-  root: string,
-  cwd: string,
+  { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
   workingDirectory: string | null,
 ): Promise<{ paths: string[]; warnings: string[] } | { message: string }> {
   const directory = await deepestFolder(root, cwd, workingDirectory);
@@ -72,6 +75,10 @@ async function findDefaults(
     const paths: string[] = [];
     for (const folder of folders) {
       const path = join(folder, name);
+      if (revision !== null) {
+        if ((await revision.read(relative(root, path))) !== null) paths.push(path);
+        continue;
+      }
       const target = await realpathOrNull(path);
       if (target === null) continue;
       // Whoever writes the repository could link to any file of the machine and have it sent to the model.
@@ -96,19 +103,32 @@ async function deepestFolder(
 }
 
 /** A text is why it cannot be used. */
-async function readOne(path: string, shown: string, maxBytes: number): Promise<PrinciplesFile | string> {
-  const read = await readBytes(path, { maxBytes: MAX_FILE_BYTES });
-  if (read.status === 'failed') return read.why;
-  const text = textOf(read.bytes);
+async function readOne(
+  { root, path, revision }: { root: string; path: string; revision: Revision | null },
+  shown: string,
+  maxBytes: number,
+): Promise<PrinciplesFile | string> {
+  const bytes =
+    revision === null || !isInside(root, path)
+      ? await bytesOf(path)
+      : ((await revision.read(relative(root, path))) ??
+        `is no file in ${revision.commit}, the commit whose rules hold`);
+  if (typeof bytes === 'string') return bytes;
+  const text = textOf(bytes);
   if (text === null) return 'is not UTF-8 text';
   const kept = cutToBytes(text, maxBytes);
   return {
     path: shown,
     text: kept,
-    sha256: createHash('sha256').update(read.bytes).digest('hex'),
-    bytes: read.bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes: bytes.length,
     truncated: kept.length < text.length,
   };
+}
+
+async function bytesOf(path: string): Promise<Buffer | string> {
+  const read = await readBytes(path, { maxBytes: MAX_FILE_BYTES });
+  return read.status === 'failed' ? read.why : read.bytes;
 }
 
 /** The longest beginning of whole characters that takes at most `maxBytes` in UTF-8. */

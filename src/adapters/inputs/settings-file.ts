@@ -1,6 +1,7 @@
 /** The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved. */
 
 import { join } from 'node:path';
+import type { Revision } from '../../ports.ts';
 import { readBytes, textOf } from './read-bytes.ts';
 import { repositoryRoot } from './repository-root.ts';
 
@@ -19,7 +20,20 @@ export async function readSettingsFile(start: string, name: string): Promise<Set
   if (read.status === 'failed') {
     return read.missing ? { status: 'ok', file: null } : failed(`${name}: ${read.why}`);
   }
-  const text = textOf(read.bytes);
+  return settingsIn(read.bytes, name);
+}
+
+/** The same from a commit. */
+export async function readSettingsAt(revision: Revision, name: string): Promise<SettingsFileRead> {
+  const bytes = await revision.read(name);
+  if (bytes === null) return { status: 'ok', file: null };
+  return bytes.length > MAX_BYTES
+    ? failed(`${name}: is larger than ${MAX_BYTES} bytes`)
+    : settingsIn(bytes, name);
+}
+
+async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
+  const text = textOf(bytes);
   if (text === null) return failed(`${name}: is not UTF-8 text`);
   // Loaded only for those who have the file.
   const { parseYamlMapping } = await import('./yaml-mapping.ts');

@@ -1,0 +1,7 @@
+/** A repository as routes of the API name it. */
+
+/** `repository` is OWNER/NAME. */
+export function ownerAndName(repository: string): { owner: string; repo: string } {
+  const [owner = '', repo = ''] = repository.split('/');
+  return { owner, repo };
+}
