@@ -1,6 +1,6 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import type { SettingKey } from '../config/settings.ts';
+import { type SettingKey, settingsIn } from '../config/settings.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
