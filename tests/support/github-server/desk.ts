@@ -149,7 +149,7 @@ export class Desk {
       );
     const token = this.#token(request, seen);
     if (match === null) {
-      this.invalid.push({ request: seen, side: 'request', errors: ['no operation of this method and path'] });
+      this.#blame('request', seen, ['no operation of this method and path']);
       throw notFound();
     }
     const repository = match.params.repo === undefined ? null : this.#repository(match.params, token);
@@ -159,21 +159,17 @@ export class Desk {
         throw new Refusal(403, 'Repository was archived so is read-only.');
     }
     if (bytes.length > 0 && seen.body === undefined) {
-      this.invalid.push({ request: seen, side: 'request', errors: ['the body is not JSON'] });
+      this.#blame('request', seen, ['the body is not JSON']);
       throw new Refusal(400, 'Problems parsing JSON');
     }
     const errors = this.#description.requestErrors(match, query, seen.body);
     if (errors.length > 0) {
-      this.invalid.push({ request: seen, side: 'request', errors });
+      this.#blame('request', seen, errors);
       throw new Refusal(422, `Invalid request.\n\n${errors.join('\n')}`);
     }
     const handler = HANDLERS[match.operation];
     if (handler === undefined) {
-      this.invalid.push({
-        request: seen,
-        side: 'request',
-        errors: ['this server does not know the operation'],
-      });
+      this.#blame('request', seen, ['this server does not know the operation']);
       throw new Refusal(501, `${match.operation} is not known to this server`);
     }
     const answer = await handler({
@@ -244,7 +240,7 @@ export class Desk {
     }
     const whole = this.#description.complete(match, status, body);
     const errors = this.#description.responseErrors(match, status, whole);
-    if (errors.length > 0) this.invalid.push({ request: seen, side: 'answer', errors });
+    if (errors.length > 0) this.#blame('answer', seen, errors);
     return {
       status,
       headers: { ...JSON_TYPE, ...headers },
@@ -261,9 +257,13 @@ export class Desk {
     };
     if (match !== null) {
       const errors = this.#description.responseErrors(match, status, body);
-      if (errors.length > 0) this.invalid.push({ request: seen, side: 'answer', errors });
+      if (errors.length > 0) this.#blame('answer', seen, errors);
     }
     return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
+  }
+
+  #blame(side: Invalid['side'], { method, path }: SeenRequest, errors: readonly string[]): void {
+    this.invalid.push({ side, request: `${method} ${path}`, errors });
   }
 
   #limits(): Record<string, string> {

@@ -42,7 +42,8 @@ export interface SeenRequest {
 
 /** A request that does not fit the description, or an answer of this server that does not. */
 export interface Invalid {
-  readonly request: SeenRequest;
+  /** Method and path. */
+  readonly request: string;
   readonly side: 'request' | 'answer';
   readonly errors: readonly string[];
 }

@@ -130,7 +130,7 @@ export function showCommit(world: World, repository: Repository, commit: Commit)
 
 export function showLabel(world: World, repository: Repository, { id, name, color }: Label): Json {
   const url = `${world.apiUrl}/repos/${repository.fullName}/labels/${encodeURIComponent(name)}`;
-  return { id, node_id: nodeId('LA', id), url, name, color, default: false, description: null };
+  return { id, node_id: nodeId('LA', id), url, name, color, default: false };
 }
 
 export function showMilestone(world: World, repository: Repository, milestone: Milestone): Json {
