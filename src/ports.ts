@@ -163,6 +163,11 @@ export interface AgentGit {
   readonly objects: string;
   /** The work tree's `.git` is a file (linked worktree, submodule), not a folder. */
   readonly dotGitIsFile: boolean;
+  /**
+   * Folders of the work tree, relative to its root, with a `.git` of their own (a file or a folder) that commands must not
+   * reach either. None is known before the baseline has been taken.
+   */
+  readonly nested: readonly string[];
 }
 
 /** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */

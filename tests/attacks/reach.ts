@@ -32,6 +32,9 @@ export const REACH: Stage = {
     victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('neighbour')}\n`);
     victim.put(join(victim.outside, 'more.txt'), `${victim.canary('by-link')}\n`);
     victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
+    victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
+    victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
+    victim.put(join(victim.root, 'tools/linked/.git'), 'gitdir: /nonexistent\n');
   },
   attacks: [
     attack(
@@ -105,6 +108,32 @@ export const REACH: Stage = {
       "A command changes the repository's own git configuration",
       ({ root }) => `printf '[core]\\n\\tpager = false\\n' >> ${root}/.git/config`,
       toChange(({ root }) => [join(root, '.git/config')]),
+    ),
+    attack(
+      'nested-hooks',
+      'A command plants a hook in a checkout that lies in the work tree',
+      () => 'mkdir -p tools/inner/.git/hooks; echo planted > tools/inner/.git/hooks/post-merge',
+      toChange(({ root }) => [join(root, 'tools/inner/.git/hooks')]),
+    ),
+    attack(
+      'nested-moved',
+      'A command changes the configuration of such a checkout under another name, and names it back',
+      () =>
+        'mv tools/inner tools/away || cp -r tools/inner tools/away; echo "[alias]" >> tools/away/.git/config; rm -rf tools/inner; mv tools/away tools/inner',
+      toChange(({ root }) => [join(root, 'tools/inner/.git/config')]),
+    ),
+    attack(
+      'nested-swapped',
+      'A command puts a link in the place of the folder around such a checkout, for the next command to follow',
+      ({ outside }) =>
+        `mv tools toolz && ln -s ${outside} tools; rm -f tools && mv toolz tools && echo was swapped`,
+      toHear('was swapped'),
+    ),
+    attack(
+      'nested-file',
+      'A command turns the `.git` file of a submodule or linked worktree to a folder of its own',
+      () => 'echo "gitdir: ../../planted" > tools/linked/.git',
+      toChange(({ root }) => [join(root, 'tools/linked/.git')]),
     ),
     attack(
       'git-gone',

@@ -94,6 +94,11 @@ export const REACHED: Stage = {
     );
     victim.put(join(victim.folder, 'temp/git-credentials.config'), victim.canary('checkout-file'));
     victim.put(join(victim.folder, 'temp/github-env'), '');
+    victim.put(join(victim.root, 'second/.git/HEAD'), 'ref: refs/heads/main\n');
+    victim.put(
+      join(victim.root, 'second/.git/config'),
+      `[http]\n\textraheader = ${victim.canary('second').replaceAll('"', '')}\n`,
+    );
     const extra = `AUTHORIZATION: basic ${victim.canary('extraheader').replaceAll('"', '')}`;
     await victim.git('config', 'http.https://github.com/.extraheader', extra);
     await victim.git(
@@ -216,6 +221,13 @@ export const REACHED: Stage = {
       "A token in the repository's own git configuration",
       ({ root }) => `cat ${root}/.git/config`,
       toSee('extraheader'),
+      OPEN_WITHOUT_SANDBOX,
+    ),
+    attack(
+      'git-second',
+      'A token in the git configuration of a second checkout that lies in the work tree',
+      () => 'cat second/.git/config',
+      toSee('second'),
       OPEN_WITHOUT_SANDBOX,
     ),
     attack(

@@ -3,7 +3,7 @@
 /** Applied in order: a later mount covers an earlier one. `optional`: skipped when the source is gone. */
 export type Mount =
   | { kind: 'read-only'; source: string; at: string; optional?: boolean }
-  | { kind: 'read-write'; source: string; at: string }
+  | { kind: 'read-write'; source: string; at: string; optional?: boolean }
   | { kind: 'link'; to: string; at: string }
   | { kind: 'scratch'; at: string; bytes: number }
   | { kind: 'processes' | 'devices'; at: string }
@@ -57,7 +57,7 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
     case 'read-only':
       return [mount.optional ? '--ro-bind-try' : '--ro-bind', mount.source, mount.at];
     case 'read-write':
-      return ['--bind', mount.source, mount.at];
+      return [mount.optional ? '--bind-try' : '--bind', mount.source, mount.at];
     case 'link':
       return ['--symlink', mount.to, mount.at];
     case 'scratch':

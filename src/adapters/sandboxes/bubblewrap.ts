@@ -28,6 +28,8 @@ export interface BubblewrapSetup {
   /** Where commands start. */
   readonly directory: string;
   readonly mounts: readonly Mount[];
+  /** Further mounts, as they are to be when a command is about to run. */
+  readonly covers: () => readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it, but can read it in /proc/1/environ. */
   readonly outerEnv: Readonly<Record<string, string>>;
@@ -59,10 +61,11 @@ const FILTER_FD = 4;
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
-  const { shell, mounts, limits } = setup;
+  const { shell, limits } = setup;
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   return sandboxOf({ level, ...setup }, (command, { path, ...own }) =>
     withScript(command.script, path, (script) => {
+      const mounts = [...setup.mounts, ...setup.covers()];
       if (script.by === 'argument') {
         return runToEnd(
           (onBytes) => start(setup, { ...own, mounts, line: shellCommand(shell, script, limits), onBytes }),

@@ -51,7 +51,12 @@ export async function examine({ checkout, ...options }: Patient): Promise<Examin
     const root = checkout?.root ?? empty;
     if (checkout === null) await mkdir(join(empty, '.git'));
     const dotGitIsFile = statOf(join(root, '.git'))?.isFile() ?? false;
-    const agentGit = { gitDir, objects: checkout?.objects ?? join(gitDir, 'objects'), dotGitIsFile };
+    const agentGit = {
+      gitDir,
+      objects: checkout?.objects ?? join(gitDir, 'objects'),
+      dotGitIsFile,
+      nested: [],
+    };
     const opened = await openSandbox({ ...options, root, agentGit, scratchDir: join(folder, 'scratch') });
     if (opened.status !== 'ok') return opened;
     const { sandbox, shown, warnings } = opened;

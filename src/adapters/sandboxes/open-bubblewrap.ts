@@ -1,18 +1,19 @@
 /** Opens a bubblewrap sandbox: looks at the machine, decides what commands see of it, and has the result proven. */
 
-import { stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { Sandbox } from '../../ports.ts';
 import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
 import type { Mount } from './bubblewrap-args.ts';
-import { HOME_INSIDE, mountsOf } from './bubblewrap-mounts.ts';
+import { HOME_INSIDE, mountsOf, type View } from './bubblewrap-mounts.ts';
 import { CANARY, featuresOf, NEWEST, probe } from './bubblewrap-probe.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { GIT_CONFIG_INSIDE } from './etc-folder.ts';
 import { realPathOf, statOf } from './host-files.ts';
 import { enforcedLimits } from './limits.ts';
+import { nestedCovers } from './nested-covers.ts';
 import { OutputPipes } from './output-pipe.ts';
 import { cacheVariables } from './package-caches.ts';
 import { relayTo } from './relay.ts';
@@ -76,6 +77,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     shell: findShell(),
     directory: at,
     mounts: [...(relay?.mounts ?? []), ...mounts],
+    covers: await coversOf(view),
     env: { ...env, ...variables, ...relay?.variables },
     outerEnv: {},
     relay,
@@ -133,6 +135,13 @@ async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failur
   const probed = bubblewrapSandbox({ ...setup, outerEnv: { [CANARY]: 'outside' } });
   const failure = await probe(probed, setup.files).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };
+}
+
+/** What keeps commands from the repositories in the work tree, as soon as they are known. */
+async function coversOf({ root, at, agentGit, files }: View): Promise<() => readonly Mount[]> {
+  const emptyFolder = join(files, 'empty-folder');
+  await mkdir(emptyFolder, { mode: 0o755 });
+  return () => nestedCovers({ root, at, nested: agentGit.nested, emptyFolder });
 }
 
 /** Null where the system call filter cannot be made for this processor. */

@@ -81,10 +81,10 @@ export function keptAgentGit(checkout: Checkout, gitDir: string): AgentGit | nul
   return describeAgentGit(checkout, gitDir);
 }
 
-/** How a sandbox finds it, made or not. */
+/** How a sandbox finds it, made or not; without the nested repositories, which only the walk knows. */
 export function describeAgentGit(checkout: Checkout, gitDir: string): AgentGit {
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
-  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false };
+  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false, nested: [] };
 }
 
 function copyIfThere(from: string, to: string): void {

@@ -24,13 +24,14 @@ import type { Checkout } from './checkout-layout.ts';
 import { globMatcher } from './file-glob.ts';
 import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
+import { coverable } from './nested-git.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import { putBack } from './put-back.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
 import { MANY_FILES } from './settled-files.ts';
-import { Snapshot } from './snapshot.ts';
+import { Snapshot, type SnapshotParts } from './snapshot.ts';
 import { readStartIndex, START_INDEX } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
@@ -69,9 +70,14 @@ export interface BegunWorkspace {
 /** Takes as long for a large tree as for a small one. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
+  const nested: string[] = [];
   return {
-    agentGit: describeAgentGit(checkout, places.agentGitDir),
-    takeBaseline: () => openWorkspace(checkout, places),
+    agentGit: { ...describeAgentGit(checkout, places.agentGitDir), nested },
+    async takeBaseline() {
+      const workspace = await openWorkspace(checkout, places);
+      nested.push(...workspace.agentGit.nested);
+      return workspace;
+    },
   };
 }
 
@@ -81,7 +87,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const { shadowDir, manyFiles = MANY_FILES } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
-  const [agentGit, index] = await Promise.all([
+  const [madeGit, index] = await Promise.all([
     makeAgentGit(checkout, places.agentGitDir, settings),
     readStartIndex(checkout.gitDir, shadowDir),
   ]);
@@ -93,10 +99,20 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
-  if (submodules.length > 0) await hideSubmodules(agentGit.gitDir, submodules);
+  if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
+  const agentGit = withNested(madeGit, parts, snapshot);
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
+}
+
+/** Adds the repositories that the first look has found. */
+export function withNested(
+  agentGit: AgentGit,
+  { tree: { root, tracked }, contents: { warn } }: SnapshotParts,
+  { repositories }: Snapshot,
+): AgentGit {
+  return { ...agentGit, nested: coverable(root, [...tracked.submodules, ...repositories], warn) };
 }
 
 async function baseRevision(

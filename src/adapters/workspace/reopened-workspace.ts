@@ -9,7 +9,7 @@ import type { AgentGit, Workspace } from '../../ports.ts';
 import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { GitWorkspace, type WorkspacePlaces } from './git-workspace.ts';
+import { GitWorkspace, type WorkspacePlaces, withNested } from './git-workspace.ts';
 import { isTemporary, removeLeftovers } from './leftovers.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
@@ -74,9 +74,10 @@ export async function reopenWorkspace(
   const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
   const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree } = parts;
-  const agentGit =
+  const keptGit =
     keptAgentGit(checkout, places.agentGitDir) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
+  const agentGit = withNested(keptGit, parts, snapshot);
   const workspace = new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
   await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));

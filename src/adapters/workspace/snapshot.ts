@@ -36,6 +36,7 @@ export class Snapshot {
   readonly #known: KnownFiles;
   readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
+  #repositories: readonly string[] = [];
 
   private constructor(parts: SnapshotParts) {
     const { index, settled, tree, fileMode } = parts;
@@ -47,6 +48,11 @@ export class Snapshot {
     return this.#known;
   }
 
+  /** Folders with a `.git` of their own, as the first look has found them. */
+  get repositories(): readonly string[] {
+    return this.#repositories;
+  }
+
   /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
@@ -54,6 +60,7 @@ export class Snapshot {
     snapshot.#lastLookNs = clock;
     const walked = await snapshot.#lookFirst(clock, () => true);
     snapshot.#note(walked);
+    snapshot.#repositories = [...walked.nested, ...walked.embedded];
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
@@ -81,6 +88,7 @@ export class Snapshot {
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
+    snapshot.#repositories = [...walked.nested, ...walked.embedded];
     await snapshot.#seed(walked, clock, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
@@ -228,9 +236,11 @@ export class Snapshot {
     return [...changes, ...this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path))];
   }
 
-  #note({ nested, unstorable }: Walked): void {
+  #note({ nested, embedded, unstorable }: Walked): void {
     const { warn } = this.#parts.contents;
     for (const path of nested) warn(`${shown(path)} is a repository of its own and is left out.`);
+    for (const path of embedded)
+      warn(`${shown(path)} has a git folder of its own; its files count all the same.`);
     for (const path of unstorable) warn(`${shown(path)} has a name that git refuses and is left out.`);
   }
 

@@ -23,6 +23,8 @@ export interface Walked {
   readonly unreadable: readonly string[];
   /** Folders that are repositories of their own. */
   readonly nested: readonly string[];
+  /** Folders that have a `.git` as well, and that are looked into because they hold files that are known. */
+  readonly embedded: readonly string[];
   /** Names that git refuses to keep. */
   readonly unstorable: readonly string[];
   /** Folders without any entry, of which git knows nothing. */
@@ -71,6 +73,7 @@ class Walk {
   readonly #files = new Map<string, FileStat>();
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
+  readonly #embedded: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   readonly #ahead: LookAhead;
@@ -124,6 +127,7 @@ class Walk {
       gone: [],
       unreadable: this.#unreadable,
       nested: this.#nested,
+      embedded: this.#embedded,
       unstorable: this.#unstorable,
       empty: this.#empty,
     };
@@ -171,10 +175,12 @@ class Walk {
     if (listing.status === 'unreadable') this.#unreadable.push(folder);
     if (listing.status !== 'seen') return null;
     if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
-    if (this.#isForeign(folder, listing.entries)) {
+    const hasGit = folder !== '' && listing.entries.some(({ name }) => name === '.git');
+    if (hasGit && !tracked.isFolder(folder)) {
       this.#nested.push(folder);
       return null;
     }
+    if (hasGit) this.#embedded.push(folder);
     const paths: string[] = [];
     for (const { name, folder: isFolder, special } of listing.entries) {
       const path = folder === '' ? name : `${folder}/${name}`;
@@ -225,16 +231,10 @@ class Walk {
     return true;
   }
 
-  #isForeign(folder: string, entries: readonly { name: string }[]): boolean {
-    return (
-      folder !== '' && !this.#tree.tracked.isFolder(folder) && entries.some(({ name }) => name === '.git')
-    );
-  }
-
   /** Git's own folder is passed over; its other spellings are refused by git unless the repository has them already. */
   #isStorable(path: string, name: string): boolean {
     if (!MAYBE_GIT.test(name)) return true;
-    if (name.toLowerCase() === '.git') return false;
+    if (name === '.git') return false;
     const { tracked } = this.#tree;
     if (!name.split('\\').some(isGitDirName) || tracked.isFile(path) || tracked.isFolder(path)) return true;
     this.#unstorable.push(path);

@@ -57,7 +57,7 @@ export function placeOf(root: string, runDir: string): Place {
     '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n',
   );
   writeFileSync(join(gitDir, 'objects/info/alternates'), `${objects}\n`);
-  return { root, agentGit: { gitDir, objects, dotGitIsFile: own !== common }, runDir };
+  return { root, agentGit: { gitDir, objects, dotGitIsFile: own !== common, nested: [] }, runDir };
 }
 
 /** The result of opening, whatever it is; an opened sandbox is closed when the test has finished. */

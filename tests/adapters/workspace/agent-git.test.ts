@@ -54,6 +54,7 @@ describe("the model's git dir", () => {
       gitDir: join(scratch.folder, 'run-1/agent.git'),
       objects: join(scratch.root, '.git/objects'),
       dotGitIsFile: false,
+      nested: [],
     });
   });
 

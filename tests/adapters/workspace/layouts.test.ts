@@ -219,6 +219,16 @@ describe('the workspace', () => {
       'made/more.txt',
       'sub/more.txt',
     ]);
+    expect(workspace.warnings()).toEqual([
+      '"made" has a git folder of its own; its files count all the same.',
+      '"sub" has a git folder of its own; its files count all the same.',
+    ]);
+    scratch.write('sub/more.txt', 'even more\n');
+    scratch.remove('made/here.txt');
+    expect((await workspace.capture('all')).map(({ path }) => path)).toEqual([
+      'made/here.txt',
+      'sub/more.txt',
+    ]);
   });
 
   test('names that git refuses are left out, and said', async () => {
@@ -231,7 +241,7 @@ describe('the workspace', () => {
     const patch = await patchOfAll(workspace);
     expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
     expect(workspace.warnings().sort()).toEqual(
-      ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GitModules']
+      ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
         .map((name) => `${JSON.stringify(name)} has a name that git refuses and is left out.`)
         .sort(),
     );

@@ -1,0 +1,83 @@
+/** Repositories in the work tree beside its own: commands see their files, and not what is in their `.git`. */
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { git } from '../../support/temp-folder.ts';
+import { makePlace, open, type Place } from './fixture.ts';
+
+/** A place with a checkout at `lib/deep/inner` and a submodule, as far as its `.git` goes, at `sub`. */
+function makeNested(): Place {
+  const place = makePlace();
+  const inner = join(place.root, 'lib/deep/inner');
+  mkdirSync(inner, { recursive: true });
+  git(inner, 'init', '--quiet');
+  git(inner, 'config', 'http.extraheader', 'canary');
+  writeFileSync(join(inner, 'file.txt'), 'inner\n');
+  writeFileSync(join(place.root, 'lib/beside.txt'), 'beside\n');
+  mkdirSync(join(place.root, 'sub'));
+  writeFileSync(join(place.root, 'sub/.git'), 'gitdir: ../.git/modules/sub\n');
+  return { ...place, agentGit: { ...place.agentGit, nested: ['lib/deep/inner', 'sub'] } };
+}
+
+function contentOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return Object.fromEntries(
+    names.map(({ parentPath, name }) => [
+      join(parentPath, name),
+      readFileSync(join(parentPath, name), 'latin1'),
+    ]),
+  );
+}
+
+test('their git dirs can be neither read nor changed, moved or replaced, and their files can', async () => {
+  const place = makeNested();
+  const dotGit = join(place.root, 'lib/deep/inner/.git');
+  const before = contentOf(dotGit);
+  const { run, text } = await open(place, 'required');
+  for (const attempt of [
+    'cat lib/deep/inner/.git/config',
+    'echo x > lib/deep/inner/.git/config',
+    'mkdir -p lib/deep/inner/.git/hooks',
+    'rm -rf lib/deep/inner/.git',
+    'mv lib/deep/inner/.git away',
+    'mv lib/deep/inner away',
+    'mv lib/deep away',
+    'mv lib away',
+    'rm -rf lib; ln -sT /tmp lib',
+    'echo "gitdir: ../planted" > sub/.git',
+    'rm -f sub/.git',
+    'mv sub away',
+  ]) {
+    const { end, output } = await run(attempt);
+    expect([attempt, end.exitCode, output.head]).toEqual([
+      attempt,
+      expect.toSatisfy((code) => code !== 0),
+      expect.not.stringContaining('canary'),
+    ]);
+  }
+  expect(contentOf(dotGit)).toEqual(before);
+  expect(await text('ls -A lib/deep/inner/.git; cat sub/.git')).toBe('gitdir: ../.git/modules/sub\n');
+  expect(
+    await text(
+      'echo new > lib/deep/inner/new.txt; mv lib/deep/inner/new.txt lib/deep/inner/n; ls lib/deep/inner',
+    ),
+  ).toBe('n\n');
+});
+
+test('they are covered from the first command after they have become known', async () => {
+  const place = makeNested();
+  const nested: string[] = [];
+  const { run, text } = await open({ ...place, agentGit: { ...place.agentGit, nested } }, 'required');
+  expect(await text('git config --file lib/deep/inner/.git/config http.extraheader')).toBe('canary\n');
+  nested.push(...place.agentGit.nested);
+  expect((await run('cat lib/deep/inner/.git/config')).end.exitCode).not.toBe(0);
+});
+
+test('one that is gone meanwhile keeps no command from running', async () => {
+  const place = makeNested();
+  const { text } = await open(place, 'required');
+  expect(await text('cat lib/beside.txt')).toBe('beside\n');
+  rmSync(join(place.root, 'lib'), { recursive: true });
+  expect(await text('ls; cat hello.txt')).toBe('hello.txt\nsub\nhello\n');
+});
