@@ -36,6 +36,8 @@ export interface ScriptedRun {
   readonly env?: Readonly<Record<string, string>>;
   /** A command line that the run's own is added to, which it ends by becoming. */
   readonly wrap?: readonly string[];
+  /** The built command; default: where it was built. */
+  readonly cli?: string;
   /** Called with the running process, to send it signals. */
   readonly during?: (run: { pid: number; runDir: string; server: ClaudeServer }) => Promise<void>;
 }
@@ -45,12 +47,12 @@ export const call = (name: string, input: Record<string, unknown>): ScriptedCall
 
 /** Runs the built command in a repository, against a scripted API on loopback. */
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
-  const { repository, turns, plan, args = [], env = {}, wrap = [], during } = run;
+  const { repository, turns, plan, args = [], env = {}, wrap = [], cli = CLI, during } = run;
   const runDir = run.runDir ?? join(temporaryFolder(), 'run');
   const task = plan === undefined ? ['--message', 'Do it'] : ['--plan', plan];
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
-    const [program = '', ...line] = [...wrap, process.execPath, CLI];
+    const [program = '', ...line] = [...wrap, process.execPath, cli];
     const child = execa(
       program,
       [...line, 'run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],

@@ -4,9 +4,10 @@ import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
+import { credentialFilesIn } from './credential-files.ts';
 import { etcMounts } from './etc-folder.ts';
 import { statOf } from './host-files.ts';
-import { CREDENTIAL_FILES, isWithin } from './toolchain-policy.ts';
+import { isWithin } from './toolchain-policy.ts';
 import type { UserMount } from './user-mounts.ts';
 
 /** The home folder inside: empty, and gone with the command. */
@@ -51,7 +52,7 @@ export async function mountsOf(
     ...view.added.map(
       ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
     ),
-    ...filesThatExist(shown, CREDENTIAL_FILES).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
+    ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
     // After the scratch folders and toolchains, since the work tree may lie below one of them.
     { kind: 'read-write', source: view.root, at: view.at },
     ...git.mounts,
@@ -131,9 +132,4 @@ async function file({ files }: Pick<View, 'files'>, name: string, text: string):
   const path = join(files, name);
   await writeFile(path, text, { mode: 0o644 });
   return path;
-}
-
-function filesThatExist(places: readonly string[], names: readonly string[]): string[] {
-  const paths = places.flatMap((place) => names.map((name) => join(place, name)));
-  return paths.filter((path) => statOf(path)?.isFile());
 }

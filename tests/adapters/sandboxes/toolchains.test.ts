@@ -208,6 +208,65 @@ test('a virtual environment of the repository works when an interpreter store of
   expect(await text(`ls '${home}/.local/share/uv'`)).toBe('python\n');
 });
 
+test('each kind of toolchain works where it is usually installed, and its credentials are not there', async () => {
+  const echo = (text: string) => `#!/bin/sh\necho ${text}\n`;
+  const beside = (variable: string, file: string) => `#!/bin/sh\ncat "$${variable}/${file}"\n`;
+  const folder = tempFolder({
+    'home/.pyenv/shims/python3': '#!/bin/sh\nexec "$PYENV_ROOT/versions/3.12/bin/python3"\n',
+    'home/.pyenv/versions/3.12/bin/python3': '#!/bin/sh\ncat "$PYENV_ROOT/versions/3.12/lib/site.py"\n',
+    'home/.pyenv/versions/3.12/lib/site.py': 'pyenv\n',
+    'home/.pyenv/versions/3.12/pip.conf': 'canary',
+    'home/.pyenv/.pypirc': 'canary',
+    'home/.nvm/versions/node/v20/bin/node': beside('NVM_DIR', 'versions/node/v20/lib/npm'),
+    'home/.nvm/versions/node/v20/lib/npm': 'nvm\n',
+    'home/.nvm/versions/node/v20/etc/npmrc': 'canary',
+    'home/.cargo/bin/cargo': '#!/bin/sh\nexec "$RUSTUP_HOME/toolchains/stable/bin/cargo"\n',
+    'home/.cargo/credentials.toml': 'canary',
+    'home/.cargo/registry/index': 'canary',
+    'home/.rustup/toolchains/stable/bin/cargo': echo('rustup'),
+    'home/sdk/go1.22/bin/go': beside('GOROOT', 'VERSION'),
+    'home/sdk/go1.22/VERSION': 'go\n',
+    'home/go/bin/gopls': echo('gopls'),
+    'home/.netrc': 'canary',
+    // As a hosted runner has it: a version's folder and its bin are both in PATH.
+    'toolcache/Ruby/3.3/x64/bin/ruby': '#!/bin/sh\ncat "$(dirname "$0")/../lib/rb"\n',
+    'toolcache/Ruby/3.3/x64/lib/rb': 'toolcache\n',
+    'toolcache/Ruby/3.3/x64/.npmrc': 'canary',
+    'toolcache/Ruby/other': 'canary',
+  });
+  const home = join(folder, 'home');
+  const programs = [
+    '.pyenv/shims/python3',
+    '.pyenv/versions/3.12/bin/python3',
+    '.nvm/versions/node/v20/bin/node',
+  ];
+  programs.push(
+    '.cargo/bin/cargo',
+    '.rustup/toolchains/stable/bin/cargo',
+    'sdk/go1.22/bin/go',
+    'go/bin/gopls',
+  );
+  for (const program of programs) chmodSync(join(home, program), 0o755);
+  const cache = join(folder, 'toolcache/Ruby/3.3/x64');
+  chmodSync(join(cache, 'bin/ruby'), 0o755);
+  const place = makePlace();
+  mkdirSync(join(place.root, '.venv/bin'), { recursive: true });
+  writeFileSync(join(place.root, '.venv/pyvenv.cfg'), `home = ${home}/.pyenv/versions/3.12/bin\n`);
+  symlinkSync(join(home, '.pyenv/versions/3.12/bin/python3'), join(place.root, '.venv/bin/python'));
+  const bins = ['.pyenv/shims', '.nvm/versions/node/v20/bin', '.cargo/bin', 'sdk/go1.22/bin', 'go/bin'];
+  const { text } = await open(place, 'required', {
+    HOME: home,
+    PYENV_ROOT: join(home, '.pyenv'),
+    NVM_DIR: join(home, '.nvm'),
+    GOROOT: join(home, 'sdk/go1.22'),
+    PATH: [...bins.map((bin) => join(home, bin)), cache, `${cache}/bin`, '/usr/bin', '/bin'].join(':'),
+  });
+  expect(await text('python3; node; cargo; go; gopls; ruby; .venv/bin/python')).toBe(
+    'pyenv\nnvm\nrustup\ngo\ngopls\ntoolcache\npyenv\n',
+  );
+  expect(await text(`grep -r canary '${folder}' || echo none`)).toBe('none\n');
+});
+
 test('programs of node_modules in the repository work', async () => {
   const place = makePlace();
   mkdirSync(join(place.root, 'node_modules/.bin'), { recursive: true });
