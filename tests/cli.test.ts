@@ -69,7 +69,7 @@ test('--help and --version load no client of the API and none of the run', async
 
 describe('a mistake on the command line is told by name, with exit 2:', () => {
   const lacking = [
-    'there is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT',
+    'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
     'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
@@ -84,7 +84,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       refusals(
         '--modle: there is no such flag; the nearest is --model',
         '-z: there is no such flag; the nearest is --via',
-        '--constructor: there is no such flag; the nearest is --output',
+        '--constructor: there is no such flag; the nearest is --trust-author',
         ...lacking,
       ),
     ],

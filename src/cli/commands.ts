@@ -5,11 +5,10 @@ import { oneLine } from '../domain/terminal-text.ts';
 import { replayRun } from '../replay.ts';
 import { resumeRun } from '../resume.ts';
 import { finalLine } from '../run/report.ts';
-import { findTrust } from '../run/trust.ts';
 import { runPatchsmith } from '../run.ts';
 import { undoRun } from '../undo.ts';
 import type { CommandEnd, Edge } from './edge.ts';
-import { readKey, readRunInputs, readSettings, withoutKey } from './run-inputs.ts';
+import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './run-inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 import { startPublish } from './start-publish.ts';
 
@@ -160,7 +159,14 @@ async function startRun(edge: Edge, { flags, problems }: Given): Promise<Command
   const env = withoutKey(edge.env);
   return {
     status: 'told',
-    outcome: await runPatchsmith({ ...edge, settings, apiKey, env, startNotes: notes, trust }),
+    outcome: await runPatchsmith({
+      ...edge,
+      settings,
+      apiKey,
+      env,
+      startNotes: notes,
+      ...(trust === undefined ? {} : { trust }),
+    }),
   };
 }
 
@@ -186,15 +192,14 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
   const { key, notes, problems: keyless } = await readKey(edge);
   if (key === null) return { status: 'refused', problems: keyless };
   edge.hide(key);
-  const trust = await findTrust(edge, read.settings);
-  for (const secret of trust.credentials.secrets) edge.hide(secret);
+  const trust = await readTrust(edge, read.settings);
   const input = {
     ...edge,
     settings: read.settings,
     apiKey: key,
     env: withoutKey(edge.env),
     startNotes: notes,
-    trust,
+    ...(trust === undefined ? {} : { trust }),
   };
   return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
 }

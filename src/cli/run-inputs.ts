@@ -5,11 +5,11 @@ import { readApiKey } from '../adapters/inputs/dotenv.ts';
 import { nearestName } from '../adapters/inputs/nearest-name.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../adapters/inputs/settings-file.ts';
 import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config.ts';
-import { findTrust, type Trust } from '../run/trust.ts';
+import type { Trust } from '../run/trust.ts';
 import type { Edge } from './edge.ts';
 
 export type RunInputs =
-  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust }
+  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
   | { status: 'refused'; problems: string[] };
 
 /** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
@@ -46,8 +46,7 @@ export async function readRunInputs(
   const { env, cwd } = edge;
   // Whether the project file can be trusted is not for it to say.
   const without = settingsWithoutFile({ flags, env, nearest: nearestName });
-  const trust = without === null ? null : await findTrust(edge, without);
-  for (const secret of trust?.credentials.secrets ?? []) edge.hide(secret);
+  const trust = without === null ? undefined : await readTrust(edge, without);
   const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const resolved = resolveSettings({
     flags,
@@ -60,7 +59,7 @@ export async function readRunInputs(
     ...(file.status === 'failed' ? file.problems : []),
     ...(resolved.status === 'failed' ? resolved.problems : []),
   ];
-  if (resolved.status === 'failed' || trust === null) return { status: 'refused', problems: all };
+  if (resolved.status === 'failed') return { status: 'refused', problems: all };
 
   const { settings } = resolved;
   const { plan, message, planFromIssue, planFromComment } = settings;
@@ -78,12 +77,25 @@ export async function readRunInputs(
     : { status: 'ok', settings, apiKey: key, notes, trust };
 }
 
-/** `trust` is null when the settings are wrong in themselves; `start` lies in the repository. */
-function readFileOf(trust: Trust | null, start: string): Promise<SettingsFileRead> {
-  if (trust !== null && trust.refusal !== null) return Promise.resolve({ status: 'ok', file: null });
-  return trust !== null && trust.revision !== null
-    ? readSettingsAt(trust.revision, PROJECT_FILE)
-    : readSettingsFile(start, PROJECT_FILE);
+/** Undefined where nothing speaks for asking: outside GitHub Actions, with a plan and rules of one's own. */
+export async function readTrust(edge: Edge, settings: Settings): Promise<Trust | undefined> {
+  const { planFromIssue, planFromComment, rulesFrom } = settings;
+  const ofOthers = [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null);
+  if (edge.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
+  const { findTrust } = await import('../run/trust.ts');
+  const trust = await findTrust(edge, settings);
+  for (const secret of trust.credentials.secrets) edge.hide(secret);
+  return trust;
+}
+
+/** `start` lies in the repository. */
+function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFileRead> {
+  if (trust === undefined) return readSettingsFile(start, PROJECT_FILE);
+  // What a run that will not be would have been set to is of no interest.
+  if (trust.refusal !== null) return Promise.resolve({ status: 'ok', file: null });
+  return trust.revision === null
+    ? readSettingsFile(start, PROJECT_FILE)
+    : readSettingsAt(trust.revision, PROJECT_FILE);
 }
 
 /** Keys and tokens go their own way: what an environment holds ends up in a child sooner or later. */

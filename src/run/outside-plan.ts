@@ -10,9 +10,7 @@ import { type Plan, titleOf } from '../domain/plan.ts';
 import type { GitHub } from '../ports.ts';
 import { policyViolation, type Trust, tellRefusal } from './trust.ts';
 
-export type OutsidePlan =
-  | { status: 'ok'; plan: Plan; notes: string[] }
-  | { status: 'failed'; outcome: RunOutcome };
+type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
 
 /** What such a plan is made of and judged by. */
 export interface OutsideTask {

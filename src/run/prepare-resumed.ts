@@ -24,7 +24,7 @@ import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare
 import { type RecordedRun, stateOf } from './recorded-run.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
-import { passGate, whyNotUncontained } from './trust-gate.ts';
+import { whyNotUncontained } from './uncontained.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
 export async function prepareResumed(
@@ -44,8 +44,11 @@ export async function prepareResumed(
       usageError(`${found.message} The run worked in ${start.root}; --repo names another place.`),
     );
   const { checkout } = found;
-  const gate = await passGate(session);
-  if (gate.status === 'shut') return stopped(gate.outcome);
+  if (session.input.trust !== undefined) {
+    const { passGate } = await import('./trust-gate.ts');
+    const gate = await passGate(session);
+    if (gate.status === 'shut') return stopped(gate.outcome);
+  }
   if (`${directory.path}/`.startsWith(`${checkout.root}/`))
     return stopped(
       usageError(`The run directory ${directory.path} lies in the work tree ${checkout.root}. Move it out.`),

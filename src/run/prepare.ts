@@ -26,10 +26,10 @@ import { type CommandsBefore, type RanBefore, runBefore } from './before-the-wor
 import { keptDomains, openContained } from './contained.ts';
 import { withHeadStart } from './head-start.ts';
 import { loadHttpClient, modelChoiceOf, openProvider } from './model.ts';
-import { type OutsidePlan, planFromOutside } from './outside-plan.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
-import { passGate, tellCredentials, whyNotUncontained } from './trust-gate.ts';
+import type { TrustedPlan } from './trusted-plan.ts';
+import { whyNotUncontained } from './uncontained.ts';
 
 /** How a process begins: with a new run, or in the middle of one. */
 export interface Beginning {
@@ -226,27 +226,19 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   };
 }
 
-/** The plan from wherever it is to come, when whoever caused the run may do so. */
-async function planOf(session: Session, root: string): Promise<OutsidePlan> {
+/** The plan, when whoever caused the run may do so. What is needed for that is loaded where something speaks for asking. */
+async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   const { settings, stdin, cwd, trust } = session.input;
-  const gate = await passGate(session);
-  if (gate.status === 'shut') return { status: 'failed', outcome: gate.outcome };
-  const { plan, message, planFromIssue, planFromComment } = settings;
-  const isOutside = planFromIssue !== null || planFromComment !== null;
+  const { plan, message } = settings;
   const signal = session.interrupt;
-  const revision = trust?.revision ?? null;
-  const given =
-    plan === null && isOutside ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
-  if (given?.status === 'failed') return { status: 'failed', outcome: usageError(given.message) };
-  const told = trust === undefined ? null : tellCredentials(trust);
-  const notes = told === null ? [] : [told];
-  const file = given?.plan ?? null;
-  if (!isOutside || trust === undefined) {
-    if (file === null) throw new Error('Nobody has said where GitHub is.');
-    return { status: 'ok', plan: file, notes };
+  if (trust !== undefined) {
+    const { readTrustedPlan } = await import('./trusted-plan.ts');
+    return readTrustedPlan(session, trust, root);
   }
-  const made = await planFromOutside({ settings, trust, writers: gate.writers, signal }, file);
-  return made.status === 'ok' ? { ...made, notes: [...notes, ...made.notes] } : made;
+  const read = await readPlan({ plan, message, stdin, cwd, root, signal });
+  return read.status === 'ok'
+    ? { ...read, notes: [] }
+    : { status: 'failed', outcome: usageError(read.message) };
 }
 
 /** Takes the baseline, and runs on it what has to run before the model is asked. */

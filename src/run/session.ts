@@ -100,7 +100,8 @@ export class Session {
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
     const known = secretsAmong(input.env);
-    const left = input.trust?.credentials.secrets ?? [];
+    const { token = null, credentials } = input.trust ?? {};
+    const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
     const secrets = [...(input.apiKey === null ? [] : [input.apiKey]), ...known, ...left];
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);

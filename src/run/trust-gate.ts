@@ -1,10 +1,10 @@
-/** The gate before the first token: who caused the run, and whether secrets lie about where its commands could take them. */
+/** The gate before the first token: who caused the run, and what git has kept here for them. */
 
 import { askAccount, askPermission } from '../adapters/github/access.ts';
 import { type GitHubEvent, isByWriters, whoMustHaveWriteAccess, whyNoBot } from '../domain/github-event.ts';
 import { type RunOutcome, usageError } from '../domain/outcome.ts';
 import { type Account, isBot } from '../domain/outside-text.ts';
-import type { GitHub, Sandbox } from '../ports.ts';
+import type { GitHub } from '../ports.ts';
 import type { Session } from './session.ts';
 import { policyViolation, type Trust, tellRefusal } from './trust.ts';
 
@@ -44,22 +44,6 @@ export async function passGate({ input, interrupt }: Pick<Session, 'input' | 'in
 }
 
 const OPEN: Gate = { status: 'open', writers: new Set() };
-
-/** Null when commands are contained, or there is nothing to be had; then why the run does not start. */
-export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox): RunOutcome | null {
-  if (trust === undefined || level !== 'none') return null;
-  if (trust.isOutsiders) {
-    return usageError(
-      'Code of an outsider is checked out, and its commands would run without a sandbox. Have one: patchsmith doctor says what is missing.',
-    );
-  }
-  const [first, ...more] = trust.credentials.places;
-  if (first === undefined) return null;
-  const others = more.length > 0 ? ` and ${more.length} more` : '';
-  return usageError(
-    `Commands run without a sandbox, and could read the credentials that git keeps here: ${first}${others}. Set persist-credentials: false for actions/checkout.`,
-  );
-}
 
 /** One line for people; null when there is nothing to tell. */
 export function tellCredentials({ credentials }: Trust): string | null {
