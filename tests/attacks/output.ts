@@ -72,7 +72,7 @@ function everywhere(text: string, id: string): readonly (readonly ReturnType<typ
 
 export const OUTPUT: Stage = {
   name: 'terminal and CI output',
-  env: () => ({ GITHUB_ACTIONS: 'true', CI: 'true' }),
+  env: () => ({ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' }),
   args: ['--verbose', '--output', 'json'],
   plan: `---\n${JSON.stringify({ title: EVERYTHING.slice(0, 300), setup: [`printf '%s\\n' ${quoted(EVERYTHING)}`], verify: [`printf '%s\\n' ${quoted(EVERYTHING)}; exit 1`] })}\n---\n${EVERYTHING}\n`,
   words: EVERYTHING,
@@ -93,7 +93,7 @@ export const OUTPUT: Stage = {
 
 export const STREAM: Stage = {
   name: 'events on stdout in CI',
-  env: () => ({ GITHUB_ACTIONS: 'true', CI: 'true' }),
+  env: () => ({ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' }),
   args: ['--output', 'jsonl'],
   attacks: [
     attack('stream', 'All of these in the events on stdout', () => [

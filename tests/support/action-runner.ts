@@ -105,6 +105,7 @@ async function step(
       CI: 'true',
       GITHUB_ACTIONS: 'true',
       GITHUB_WORKSPACE: workspace,
+      GITHUB_EVENT_NAME: 'workflow_dispatch',
       GITHUB_EVENT_PATH: event,
       RUNNER_TEMP: temp,
       ...env,
