@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, string> = {
   'src/config/': '^src/(config|domain)/',
   'src/ports.ts': '^src/domain/',
   'src/prompts.ts': '^(src/domain/|prompts/)',
+  'src/texts/': '^(src/(texts|domain)/|prompts/)',
   'src/tools/': '^src/(tools/|ports\\.ts|prompts\\.ts|domain/)',
   'src/agent/': '^src/(agent/|ports\\.ts|prompts\\.ts|domain/)',
 };

@@ -13,12 +13,12 @@ import { SKIP_DIRECTIVE } from './plain-text.ts';
 
 /** Running text on one line, wherever on it. Marks of Markdown stand for themselves. May be empty. */
 export function escaped(text: string, maxLength = 1_000): string {
-  return atLineStart(withSigns(shortened(oneVisibleLine(text).trim(), maxLength)));
+  return atLineStart(withSigns(oneVisibleLine(text, maxLength).trim()));
 }
 
 /** A code span. */
 export function code(text: string, maxLength = 300): string {
-  const line = inert(shortened(oneVisibleLine(text), maxLength)) || ' ';
+  const line = inert(oneVisibleLine(text, maxLength)) || ' ';
   const fence = '`'.repeat(longestRun(line) + 1);
   // One space on each side is taken away again.
   const pad = /^[` ]|[` ]$/.test(line) && line.trim() !== '' ? ' ' : '';
@@ -112,8 +112,12 @@ export function visibleLines(text: string): string[] {
     .map((line) => withinLine(line.replace(BLANK, '').replace(/\p{Cs}/gu, '\ufffd')));
 }
 
-function oneVisibleLine(text: string): string {
-  return visibleLines(text).join(' ').replaceAll('\t', ' ');
+/** What is far beyond the cut is not looked at. */
+function oneVisibleLine(text: string, maxLength: number): string {
+  const line = visibleLines(text.slice(0, 4 * maxLength))
+    .join(' ')
+    .replaceAll('\t', ' ');
+  return shortened(line, maxLength);
 }
 
 /** Characters that are not seen: they carry data, turn the direction of reading, or hide what is between. */

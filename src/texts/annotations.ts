@@ -1,0 +1,154 @@
+/** What a workflow run shows at lines of files, and the commands by which a step says so. */
+
+import type { CommandReport } from '../domain/events.ts';
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import { FLAGS } from '../domain/second-look.ts';
+import { withinLine } from '../domain/terminal-text.ts';
+import { describeEnd } from '../domain/tool.ts';
+import { judgeReports } from '../domain/verify-baseline.ts';
+
+export interface Annotation {
+  readonly level: 'error' | 'warning' | 'notice';
+  /** Text without line ends, at most 200 characters. */
+  readonly title: string;
+  readonly message: string;
+  /** A path of the repository; null where no file is meant. */
+  readonly file: string | null;
+  /** Counted from 1; null for the whole file. */
+  readonly line: number | null;
+}
+
+/** GitHub shows no more of a step. */
+const MAX_OF_LEVEL = 10;
+
+/**
+ * At most ten of each level. `result` is without secrets; null when there was no run. `outcome` is what the step came to:
+ * its reason is an annotation of its own when it ended badly.
+ */
+export function annotationsOf(result: RunResult | null, outcome: RunOutcome): Annotation[] {
+  const ended: Annotation[] =
+    outcome.exitCode === 0
+      ? []
+      : [{ ...NOWHERE, level: 'error', title: outcome.name, message: outcome.reason }];
+  const all = [
+    ...ended,
+    ...(result === null ? [] : [...secretsOf(result), ...failuresOf(result), ...flagsOf(result)]),
+  ];
+  return (['error', 'warning', 'notice'] as const).flatMap((level) => {
+    const these = all.filter((one) => one.level === level);
+    if (these.length <= MAX_OF_LEVEL) return these;
+    const left = these.length - (MAX_OF_LEVEL - 1);
+    const more = {
+      ...NOWHERE,
+      level,
+      title: 'And more',
+      message: `${left} more; see the summary of the step.`,
+    };
+    return [...these.slice(0, MAX_OF_LEVEL - 1), more];
+  });
+}
+
+/** A line for the log that a runner obeys: `::error file=a.ts,line=3,title=npm test::message`. */
+export function annotationLine({ level, title, message, file, line }: Annotation): string {
+  // An odd name would be shown as another one.
+  const place = file !== null && withinLine(file) === file && !/\p{Cs}/u.test(file) ? file : null;
+  const properties = [
+    ...(place === null ? [] : [`file=${property(place)}`]),
+    ...(place === null || line === null ? [] : [`line=${line}`]),
+    `title=${property(shortened(withinLine(title), 200))}`,
+  ];
+  const lines = message
+    .split(/\r\n|\n|\r/)
+    .map(withinLine)
+    .join('\n');
+  return `::${level} ${properties.join(',')}::${data(shortened(lines, 2_000))}`;
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+function shortened(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
+}
+
+const NOWHERE = { file: null, line: null } as const;
+
+/** Where, and never what. */
+function secretsOf({ secrets }: RunResult): Annotation[] {
+  return secrets.map(({ path, line, what }) => ({
+    level: 'error',
+    title: 'Looks like a secret',
+    message: `The patch would add ${what} here, and is withheld unless that is accepted.`,
+    file: path,
+    line: line > 0 ? line : null,
+  }));
+}
+
+function flagsOf({ flags }: RunResult): Annotation[] {
+  return flags.map(({ path, flag, detail }) => ({
+    level: 'warning',
+    title: 'Worth a second look',
+    message: `${path} ${FLAGS[flag]}${detail === '' ? '' : ` (${detail})`}`,
+    file: path,
+    line: null,
+  }));
+}
+
+/** One for the command where its output names no changed file, else one for each place that it names. */
+function failuresOf({ verify, verifyBaseline, changedFiles }: RunResult): Annotation[] {
+  const { failed, preexisting } = judgeReports(verify, verifyBaseline);
+  // A deleted file has no lines to stand at.
+  const paths = new Set(changedFiles.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path])));
+  return [
+    ...failed.flatMap((report) => {
+      const places = placesIn(report.output, paths);
+      return places.length === 0
+        ? [failure(report)]
+        : places.map((place) => ({ ...failure(report), ...place }));
+    }),
+    ...preexisting.map((report) => ({
+      ...failure(report),
+      level: 'warning' as const,
+      message: `${describeEnd(report.end)}, as before the work`,
+    })),
+  ];
+}
+
+function failure({ command, end, output }: CommandReport): Annotation {
+  const last = output.trim().split('\n').at(-1)?.trim() ?? '';
+  const message = last === '' ? describeEnd(end) : `${describeEnd(end)}: ${last}`;
+  return { ...NOWHERE, level: 'error', title: `Failed: ${command}`, message };
+}
+
+/** Places of one command: the rest is in its output. */
+const MAX_PLACES = 3;
+
+/**
+ * `src/a.ts:3:8: error …`, `src/a.ts(3,8): error …`, `File "src/a.py", line 3`: only where the name is exactly a changed
+ * file's, so that no line is blamed that has nothing to do with it. The message is the line of the output.
+ */
+function placesIn(
+  output: string,
+  paths: ReadonlySet<string>,
+): { file: string; line: number; message: string }[] {
+  const found = new Map<string, { file: string; line: number; message: string }>();
+  for (const text of output.split(/\r\n|\n|\r/)) {
+    const shown = text.slice(0, 1_000).replace(COLOUR, '').trim();
+    for (const [, bare, inQuotes, line, lineInWords] of shown.matchAll(PLACE)) {
+      const file = (bare ?? inQuotes ?? '').replace(/^(?:\.\/)+/, '');
+      const at = Number(line ?? lineInWords);
+      const key = `${file}:${at}`;
+      if (at > 0 && paths.has(file) && !found.has(key)) found.set(key, { file, line: at, message: shown });
+      if (found.size === MAX_PLACES) return [...found.values()];
+    }
+  }
+  return [...found.values()];
+}
+
+const PLACE = /(?:(?<![^\s:()"'`])([^\s:()"'`]+)|"([^"]+)")(?:[:(](\d{1,7})\b|, line (\d{1,7})\b)/g;
+const COLOUR = /\u001b\[[0-9;?]*[A-Za-z]/g;

@@ -1,0 +1,53 @@
+/** Lists of which as much is shown as there is room for. */
+
+import { count } from '../domain/outcome.ts';
+
+export interface Bounds {
+  /** Characters, line ends included. */
+  readonly maxLength: number;
+  readonly maxLines: number;
+  /** What the lines are, in the singular: `file`. */
+  readonly noun: string;
+}
+
+/** A list in Markdown, each item on a line; what there is beyond them is counted. */
+export function bullets<Item>(
+  items: readonly Item[],
+  lineOf: (item: Item) => string,
+  bounds: Bounds,
+): string {
+  const { lines, more } = fitting(items, (item) => `- ${lineOf(item)}`, bounds);
+  return [...lines, ...(more === null ? [] : [`- ${more}`])].join('\n');
+}
+
+/** A table in Markdown; the cells are Markdown as well. */
+export function table<Item>(
+  head: readonly string[],
+  items: readonly Item[],
+  cellsOf: (item: Item) => readonly string[],
+  bounds: Bounds,
+): string {
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const { lines, more } = fitting(items, (item) => row(cellsOf(item)), bounds);
+  const shown = [row(head), row(head.map(() => '---')), ...lines].join('\n');
+  return more === null ? shown : `${shown}\n\n${more}`;
+}
+
+/** `more` is null when all of them fit. */
+function fitting<Item>(
+  items: readonly Item[],
+  lineOf: (item: Item) => string,
+  { maxLength, maxLines, noun }: Bounds,
+): { lines: string[]; more: string | null } {
+  const lines: string[] = [];
+  let left = maxLength;
+  for (const item of items.slice(0, maxLines)) {
+    const line = lineOf(item);
+    left -= line.length + 1;
+    if (left < 0) break;
+    lines.push(line);
+  }
+  const missing = items.length - lines.length;
+  const more = `… ${count(missing, lines.length === 0 ? noun : `more ${noun}`)}`;
+  return { lines, more: missing === 0 ? null : more };
+}

@@ -1,0 +1,130 @@
+/** The comment on the issue that asked for the work: what came of it, why, and what to do. */
+
+import template from '../../prompts/issue-comment.md';
+import type { OutcomeName, RunOutcome, RunResult } from '../domain/outcome.ts';
+import { escaped, pathCode, quoted } from '../domain/publishing/markdown.ts';
+import { prose } from '../domain/publishing/prose.ts';
+import { render } from '../domain/template.ts';
+import { bullets } from './bounded-list.ts';
+import { factsLine } from './run-parts.ts';
+
+export interface CommentFacts {
+  /** Without secrets. */
+  readonly result: RunResult;
+  /** What the publication came to. */
+  readonly outcome: RunOutcome;
+  readonly pullRequest: {
+    readonly number: number;
+    readonly draft: boolean;
+    readonly operation: Operation;
+  } | null;
+  /** Files that the base has changed as well, so that the patch does not fit. */
+  readonly conflicts: readonly { readonly path: string; readonly why: string }[];
+  /** Page of the workflow run; null outside of one. */
+  readonly runUrl: string | null;
+  /** How a later run finds the comment of its plan. */
+  readonly marker: string;
+}
+
+type Operation = 'created' | 'updated' | 'none';
+
+/** Far below the 65,536 characters that GitHub takes, whatever the run was. */
+export function commentText(facts: CommentFacts): string {
+  const { result, pullRequest, conflicts, runUrl, marker } = facts;
+  const { name, reason } = toldOutcome(facts);
+  const isOpen = pullRequest !== null;
+  const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
+  const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
+  return render(template, {
+    headline: isOpen && name !== 'publish_failed' ? OPENED[pullRequest.operation] : OUTCOMES[name].headline,
+    pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
+    reason: [
+      isOpen ? factsLine(result) : escaped(reason, 2_000),
+      ...(isOpen && name === 'publish_failed' ? [escaped(reason, 2_000)] : []),
+      ...(files === '' ? [] : [files]),
+      ...accountOf(result, isOpen),
+    ].join('\n\n'),
+    next: isOpen && name !== 'publish_failed' ? nextOf(pullRequest.draft) : OUTCOMES[name].next,
+    links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
+    marker,
+  });
+}
+
+/** A run that did not come to its end is what people want to know of, and not that it was therefore not published. */
+function toldOutcome({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
+  const endedWell = ['done', 'verify_failed', 'no_change', null].includes(result.outcome);
+  if (endedWell || pullRequest !== null || outcome.name !== 'usage_error') return outcome;
+  return { name: result.outcome ?? outcome.name, reason: result.reason };
+}
+
+/** In the pull request it stands already, and a blocked run's reason is the model's own. */
+function accountOf(result: RunResult, isOpen: boolean): string[] {
+  if (isOpen || result.outcome === 'blocked') return [];
+  const account = prose(result.summary, 4_000);
+  return account === '' ? [] : [`In the model's own words:\n\n${quoted(account)}`];
+}
+
+function nextOf(draft: boolean): string {
+  return draft
+    ? 'The pull request says why it is a draft. Run the plan again to replace the work, or take the branch over by hand.'
+    : 'It is ready for review. Another run of the plan brings the same pull request up to date.';
+}
+
+const OPENED: Readonly<Record<Operation, string>> = {
+  created: 'Pull request opened',
+  updated: 'Pull request brought up to date',
+  none: 'Pull request is as it was',
+};
+
+/** What each outcome means to whoever wrote the issue, and what they can do. */
+const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readonly next: string }>> = {
+  done: { headline: 'The work is done', next: 'No pull request was asked for.' },
+  no_change: {
+    headline: 'Nothing was changed',
+    next: 'If something should have been, say here which files or which behaviour, and run it again.',
+  },
+  verify_failed: {
+    headline: 'The change does not pass verification',
+    next: 'See what failed in the log, make the plan more exact, and run it again.',
+  },
+  blocked: {
+    headline: 'The model could not do it',
+    next: 'Answer what is missing here or in the plan, and run it again.',
+  },
+  limit_reached: {
+    headline: 'A limit ended the run before the work was done',
+    next: 'Raise the limit or ask for less at a time. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
+  },
+  deadline: {
+    headline: 'The time was over before the work was done',
+    next: 'Raise `--deadline` or ask for less at a time. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
+  },
+  interrupted: {
+    headline: 'The run was stopped',
+    next: 'Run it again. What was done so far is among the artifacts.',
+  },
+  policy_violation: {
+    headline: 'The change is not allowed',
+    next: 'Ask for a change that leaves these files alone, or let a maintainer allow them in the workflow.',
+  },
+  publish_failed: {
+    headline: 'The change could not be published',
+    next: 'The patch is kept among the artifacts; publishing can be repeated without another run.',
+  },
+  provider_error: {
+    headline: 'The model could not be asked',
+    next: 'A maintainer has to look at the key, the billing or the state of the API; then run it again.',
+  },
+  sandbox_unavailable: {
+    headline: 'There was no sandbox for commands, so nothing was run',
+    next: 'A maintainer has to make one available on this runner; `patchsmith doctor` says how.',
+  },
+  usage_error: {
+    headline: 'The run could not begin',
+    next: 'A maintainer has to mend the workflow or the plan.',
+  },
+  internal_error: {
+    headline: 'patchsmith has failed',
+    next: 'This is a bug of patchsmith: a maintainer finds where to report it in the log.',
+  },
+};

@@ -1,0 +1,171 @@
+/** Parts of a run as Markdown, for a pull request and for the summary of a step. Whatever comes from outside is escaped. */
+
+import type { CommandReport } from '../domain/events.ts';
+import { figure } from '../domain/figure.ts';
+import { type ChangedFile, count, type RunResult } from '../domain/outcome.ts';
+import type { FileProvenance, Origin } from '../domain/provenance.ts';
+import {
+  code,
+  codeCell,
+  escaped,
+  fenced,
+  pathCell,
+  pathCode,
+  textCell,
+} from '../domain/publishing/markdown.ts';
+import { verificationOf } from '../domain/publishing/policy.ts';
+import { FLAGS, type Flag } from '../domain/second-look.ts';
+import { describeEndAndTime, succeeded } from '../domain/tool.ts';
+import { judgeReports } from '../domain/verify-baseline.ts';
+import { bullets, table } from './bounded-list.ts';
+
+/** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */
+export function factsLine(result: RunResult): string {
+  const sum = (lines: (file: ChangedFile) => number | null) =>
+    result.changedFiles.reduce((all, file) => all + (lines(file) ?? 0), 0);
+  const added = sum(({ additions }) => additions);
+  const removed = sum(({ deletions }) => deletions);
+  return [
+    `**${count(result.changedFiles.length, 'file')} changed** (+${figure(added)} −${figure(removed)})`,
+    verdict(result),
+    `${count(result.iterations, 'turn')}, ${cost(result)}`,
+  ].join(' · ');
+}
+
+/** What verification came to, in one phrase that does not say more than was seen. */
+function verdict(result: RunResult): string {
+  const { verify } = result;
+  const passed = verify.filter(({ end }) => succeeded(end)).length;
+  const { failed, preexisting } = judgeReports(verify, result.verifyBaseline);
+  const asBefore = preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : '';
+  switch (verificationOf(result)) {
+    case 'passed':
+      return `**verified:** ${count(passed, 'command')} passed${asBefore}`;
+    case 'failed':
+      return `**verification failed:** ${failed.length} of ${count(verify.length, 'command')}${asBefore}`;
+    case 'preexisting':
+      return '**not verified:** every command failed as it had failed before the work';
+    case 'none':
+      return '**not verified:** no command was named';
+  }
+}
+
+/** A row for each verify command; empty when there are none. */
+export function verifyTable(result: RunResult, maxLength: number): string {
+  const { verify, verifyBaseline } = result;
+  if (verify.length === 0) return '';
+  const { preexisting } = judgeReports(verify, verifyBaseline);
+  const cellsOf = (report: CommandReport) => {
+    const { command, end } = report;
+    const told = succeeded(end)
+      ? `passed after ${(end.durationMs / 1000).toFixed(1)} s`
+      : `**failed**, ${textCell(describeEndAndTime(end))}`;
+    return [codeCell(command), preexisting.includes(report) ? `${told}; so it did before the work` : told];
+  };
+  return table(['Verified with', 'Result'], verify, cellsOf, { maxLength, maxLines: 50, noun: 'command' });
+}
+
+/** What failed commands printed, folded; empty when none failed that had not failed before. */
+export function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: number): string {
+  const { failed } = judgeReports(verify, verifyBaseline);
+  const printed = failed.filter(({ output }) => output.trim() !== '').slice(0, 5);
+  if (printed.length === 0) return '';
+  const room = Math.floor(maxLength / printed.length) - 1_000;
+  const blocks = printed.map(({ command, output }) => `${code(command)}\n\n${fenced(output, room)}`);
+  return folded('Output of what failed', blocks.join('\n\n'));
+}
+
+/** `title` is ours. */
+export function folded(title: string, markdown: string): string {
+  return `<details><summary>${title}</summary>\n\n${markdown}\n\n</details>`;
+}
+
+const KINDS = {
+  create: 'new',
+  modify: 'changed',
+  delete: 'deleted',
+  rename: 'renamed',
+  mode: 'mode',
+} as const;
+
+/** A row for each file; with `provenance`, what made its changes. */
+export function filesTable(
+  { changedFiles, provenance }: Pick<RunResult, 'changedFiles' | 'provenance'>,
+  maxLength: number,
+): string {
+  const makers = provenance && new Map(provenance.files.map((file) => [file.path, file]));
+  const cellsOf = (file: ChangedFile) => {
+    const made = makers?.get(file.path);
+    return [
+      file.from === undefined ? pathCell(file.path) : `${pathCell(file.from)} → ${pathCell(file.path)}`,
+      KINDS[file.kind],
+      file.additions === null ? 'binary' : `+${figure(file.additions)} −${figure(file.deletions ?? 0)}`,
+      ...(makers ? [made ? madeBy(made) : ''] : []),
+    ];
+  };
+  const head = ['File', '', 'Lines', ...(makers ? ['Made by'] : [])];
+  return table(head, changedFiles, cellsOf, { maxLength, maxLines: 300, noun: 'file' });
+}
+
+/** `edit_file in turns 2, 4; run_command in turn 5`. */
+function madeBy({ sources }: FileProvenance): string {
+  const turns = new Map<string, Set<number>>();
+  for (const origin of sources) {
+    const maker = makerOf(origin);
+    const known = turns.get(maker);
+    if (known) known.add(origin.iteration);
+    else turns.set(maker, new Set([origin.iteration]));
+  }
+  return [...turns]
+    .map(([maker, at]) => {
+      const shown = [...at].slice(0, 10).join(', ') + (at.size > 10 ? ', …' : '');
+      return `${maker} in ${at.size === 1 ? 'turn' : 'turns'} ${shown}`;
+    })
+    .join('; ');
+}
+
+function makerOf(origin: Origin): string {
+  switch (origin.by) {
+    case 'tool':
+      return codeCell(origin.tool);
+    case 'setup':
+      return '**commands before the work**';
+    case 'verify':
+      return '**verify commands**';
+    case 'outside':
+      return '**something outside the run**';
+  }
+}
+
+/** One item for each path and reason to look twice; empty when there are none. */
+export function flagList(flags: readonly Flag[], maxLength: number): string {
+  const lineOf = ({ path, flag, detail }: Flag) => {
+    const found = detail === '' ? '' : ` (${escaped(detail, 200)})`;
+    return `${pathCode(path)} ${FLAGS[flag]}${found}`;
+  };
+  return bullets(flags, lineOf, { maxLength, maxLines: 30, noun: 'place' });
+}
+
+/** Warnings as they stand in the result; empty when there are none. */
+export function warningList(warnings: readonly string[], maxLength: number): string {
+  const bounds = { maxLength, maxLines: 20, noun: 'warning' };
+  return bullets(warnings, (warning) => escaped(warning, 600), bounds);
+}
+
+/** `claude-sonnet-5-5, 46,600 tokens (81% of the prompts from the cache), $0.0812, 94.3 s`. */
+export function modelLine(result: RunResult): string {
+  const { tokens, durations, model, provider } = result;
+  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
+  const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
+  return [
+    model === null ? 'no model' : escaped(model, 100),
+    ...(provider === 'replay' ? ['played from a recording'] : []),
+    `${figure(prompt + tokens.output)} tokens (${cached}% of the prompts from the cache)`,
+    cost(result),
+    `${(durations.totalMs / 1000).toFixed(1)} s`,
+  ].join(', ');
+}
+
+function cost({ costUsd }: RunResult): string {
+  return costUsd === 'unknown' ? 'cost unknown' : `USD ${costUsd.toFixed(4)}`;
+}

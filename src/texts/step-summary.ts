@@ -1,0 +1,92 @@
+/** The summary of a step: the outcome first, then what it rests on. */
+
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import { code, escaped, pathCode, quoted } from '../domain/publishing/markdown.ts';
+import { prose } from '../domain/publishing/prose.ts';
+import type { FoundSecret } from '../domain/secret-scan.ts';
+import { bullets } from './bounded-list.ts';
+import {
+  factsLine,
+  failedOutput,
+  filesTable,
+  flagList,
+  folded,
+  modelLine,
+  verifyTable,
+  warningList,
+} from './run-parts.ts';
+
+/** What a step knows besides the result of its run. */
+export interface StepFacts {
+  /** What the whole step came to. */
+  readonly outcome: RunOutcome;
+  readonly pullRequest: { readonly number: number; readonly url: string; readonly draft: boolean } | null;
+  /** Of the publication; the run's own stand in its result. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Characters of the parts that grow with the run: with three bytes a character they stay below 1 MiB, which is all that
+ * GitHub takes from one step, so that other steps and other runs of a matrix do not matter.
+ */
+const ROOM = {
+  account: 20_000,
+  verify: 20_000,
+  output: 120_000,
+  flags: 20_000,
+  files: 60_000,
+  warnings: 20_000,
+};
+
+/** Markdown. `result` is without secrets; null when there was no run. */
+export function stepSummary(result: RunResult | null, { outcome, pullRequest, warnings }: StepFacts): string {
+  const parts = [
+    `### patchsmith: ${outcome.name} (exit ${outcome.exitCode})`,
+    // That there is a pull request is all that the reason of a good end says.
+    ...(pullRequest !== null && outcome.exitCode === 0 ? [] : [escaped(outcome.reason, 4_000)]),
+    ...(pullRequest === null ? [] : [pullRequestLine(pullRequest)]),
+    ...(result === null || result.plan === null ? [] : runParts(result)),
+    ...titled('Warnings', warningList([...(result?.warnings ?? []), ...warnings], ROOM.warnings)),
+    ...(result === null || result.plan === null ? [] : [closingLine(result)]),
+  ];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
+}
+
+function runParts(result: RunResult): string[] {
+  const account = prose(result.summary, ROOM.account);
+  const { changedFiles } = result;
+  return [
+    factsLine(result),
+    verifyTable(result, ROOM.verify),
+    failedOutput(result, ROOM.output),
+    ...titled('Looks like a secret', secretList(result)),
+    ...titled('Worth a second look', flagList(result.flags, ROOM.flags)),
+    changedFiles.length === 0
+      ? ''
+      : folded('Changed files, and what made them', filesTable(result, ROOM.files)),
+    account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`,
+  ];
+}
+
+/** Where, and never what. */
+function secretList({ secrets }: RunResult): string {
+  const lineOf = ({ path, line, what }: FoundSecret) => {
+    const place = line > 0 ? `${pathCode(path)}, line ${line}` : pathCode(path);
+    return `${place}: ${escaped(what, 200)}`;
+  };
+  return bullets(secrets, lineOf, { maxLength: 10_000, maxLines: 50, noun: 'place' });
+}
+
+function pullRequestLine({ number, url, draft }: NonNullable<StepFacts['pullRequest']>): string {
+  return `**Pull request${draft ? ' (draft)' : ''}: [#${number}](${url})**`;
+}
+
+function closingLine(result: RunResult): string {
+  const patch = result.patch === null ? 'no patch' : `patch sha256 ${code(result.patch.sha256)}`;
+  const base = result.baseSha === null ? '' : ` on base ${code(result.baseSha.slice(0, 12))}`;
+  return `<sub>${modelLine(result)} · ${patch}${base} · run ${code(result.runId)}</sub>`;
+}
+
+function titled(title: string, markdown: string): string[] {
+  return markdown === '' ? [] : [`**${title}**`, markdown];
+}

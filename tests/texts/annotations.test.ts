@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RunOutcome, RunResult } from '../../src/domain/outcome.ts';
+import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
+import { finishedRun, report } from '../support/finished-run.ts';
+import { hostileText } from '../support/hostile-text.ts';
+
+const done: RunOutcome = { name: 'done', exitCode: 0, reason: '' };
+const linesOf = (part: Partial<RunResult>, outcome = done) =>
+  annotationsOf(finishedRun(part), outcome).map(annotationLine);
+
+describe('annotations', () => {
+  test('of a good end there are none', () => {
+    expect(linesOf({})).toEqual([]);
+  });
+
+  test('of a bad end without a run there is its reason', () => {
+    const outcome: RunOutcome = { name: 'usage_error', exitCode: 2, reason: 'there is no plan: 100%' };
+    expect(annotationsOf(null, outcome).map(annotationLine)).toEqual([
+      '::error title=usage_error::there is no plan: 100%25',
+    ]);
+  });
+
+  test('a failed command stands at the changed lines that it names', () => {
+    const output = [
+      '\u001b[31m./src/money.ts:12:3\u001b[0m error TS2322: no',
+      'src/money.ts(14,1): error, again',
+      '  at round (src/money.ts:12:3)',
+      'node_modules/x/src/money.ts:1:1 error',
+      'other/src/money.ts:2:1 error',
+      'File "tests/money.test.ts", line 7, in test',
+      'src/money.ts:99 beyond the third',
+    ].join('\n');
+    expect(linesOf({ verify: [report('npm test', 1, output)] })).toEqual([
+      '::error file=src/money.ts,line=12,title=Failed%3A npm test::./src/money.ts:12:3 error TS2322: no',
+      '::error file=src/money.ts,line=14,title=Failed%3A npm test::src/money.ts(14,1): error, again',
+      '::error file=tests/money.test.ts,line=7,title=Failed%3A npm test::File "tests/money.test.ts", line 7, in test',
+    ]);
+  });
+
+  test('a failed command whose output names no changed file stands nowhere', () => {
+    expect(linesOf({ verify: [report('npm test', 1, 'src/other.ts:1:1 error\n1 failed\n')] })).toEqual([
+      '::error title=Failed%3A npm test::exit code 1: 1 failed',
+    ]);
+  });
+
+  test('a deleted file is none to stand at', () => {
+    const changedFiles: RunResult['changedFiles'] = [
+      { path: 'a.ts', kind: 'delete', additions: 0, deletions: 9 },
+    ];
+    expect(linesOf({ changedFiles, verify: [report('x', 1, 'a.ts:1: gone')] })).toEqual([
+      '::error title=Failed%3A x::exit code 1: a.ts:1: gone',
+    ]);
+  });
+
+  test('what failed before the work is a warning', () => {
+    const lint = report('npm run lint', 1, 'error');
+    expect(linesOf({ verify: [lint], verifyBaseline: [lint] })).toEqual([
+      '::warning title=Failed%3A npm run lint::exit code 1, as before the work',
+    ]);
+  });
+
+  test('secrets are told by their place, flags by their reason', () => {
+    expect(
+      linesOf({
+        secrets: [{ path: 'src/a,b.ts', line: 3, what: 'a GitHub token' }],
+        flags: [{ path: 'package.json', flag: 'package_scripts', detail: 'postinstall' }],
+      }),
+    ).toEqual([
+      '::error file=src/a%2Cb.ts,line=3,title=Looks like a secret::The patch would add a GitHub token here, and is withheld unless that is accepted.',
+      '::warning file=package.json,title=Worth a second look::package.json runs when packages are installed, built or tested (postinstall)',
+    ]);
+  });
+
+  test('there are at most ten of a level, the last of which counts the others', () => {
+    const flags = Array.from({ length: 14 }, (_, at) => ({
+      path: `f${at}`,
+      flag: 'lock_file' as const,
+      detail: '',
+    }));
+    const shown = annotationsOf(finishedRun({ flags }), done);
+    expect(shown).toHaveLength(10);
+    expect(shown.at(-1)).toEqual({
+      level: 'warning',
+      title: 'And more',
+      message: '5 more; see the summary of the step.',
+      file: null,
+      line: null,
+    });
+  });
+
+  test('a hostile one is one command of one line, and no other', () => {
+    fc.assert(
+      fc.property(hostileText, hostileText, hostileText, (title, message, file) => {
+        const given: Annotation = { level: 'error', title, message, file, line: 3 };
+        const line = annotationLine(given);
+        expect(line).not.toMatch(/[\r\n\u2028\u2029]/);
+        const [, properties = '', ...rest] = line.split('::');
+        expect(properties).toMatch(/^error (?:file=[^,:]*,line=3,)?title=[^,:]*$/);
+        expect(rest.join('::').replace(/%0A/g, '\n').split('\n')).toHaveLength(
+          message.split(/\r\n|\n|\r/).length,
+        );
+        expect(line).not.toMatch(/##\[/);
+      }),
+    );
+  });
+
+  test('an odd name is in the message alone', () => {
+    const odd = { level: 'error', title: 'x', message: 'y', file: 'a\nb', line: 1 } as const;
+    expect(annotationLine(odd)).toBe('::error title=x::y');
+  });
+});

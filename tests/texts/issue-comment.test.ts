@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { OutcomeName, type RunOutcome } from '../../src/domain/outcome.ts';
+import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
+import { finishedRun } from '../support/finished-run.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { dangersIn } from '../support/rendered.ts';
+
+const MARKER = '<!-- patchsmith:1a2b3c4d -->';
+const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
+const opened: RunOutcome = { name: 'done', exitCode: 0, reason: 'Pull request #12 opened.' };
+const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
+  result: finishedRun(),
+  outcome: opened,
+  pullRequest: null,
+  conflicts: [],
+  runUrl: RUN_URL,
+  marker: MARKER,
+  ...part,
+});
+
+describe('the comment on an issue', () => {
+  test('of work that is ready leads to the pull request', () => {
+    const pullRequest = { number: 12, draft: false, operation: 'created' } as const;
+    expect(commentText(facts({ pullRequest }))).toBe(`**Pull request opened**: #12
+
+**2 files changed** (+42 −3) · **verified:** 1 command passed · 6 turns, USD 0.0812
+
+It is ready for review. Another run of the plan brings the same pull request up to date. [Log and artifacts](${RUN_URL}).
+
+${MARKER}`);
+  });
+
+  test('of a draft says that it is one', () => {
+    const pullRequest = { number: 12, draft: true, operation: 'updated' } as const;
+    expect(commentText(facts({ pullRequest }))).toMatch(
+      /^\*\*Pull request brought up to date\*\*: #12 \(draft\)\n/,
+    );
+  });
+
+  test('of a run that stopped early says why that was, and not why it was therefore not published', () => {
+    const result = finishedRun({
+      outcome: 'limit_reached',
+      reason: 'Used all 25 iterations (--max-iterations).',
+    });
+    const outcome: RunOutcome = {
+      name: 'usage_error',
+      exitCode: 2,
+      reason: 'The run ended as limit_reached.',
+    };
+    expect(
+      commentText(facts({ result, outcome, runUrl: null })),
+    ).toBe(`**A limit ended the run before the work was done**
+
+Used all 25 iterations (--max-iterations).
+
+In the model's own words:
+
+> Amounts are rounded to the cent, half to even, and a test says so.
+
+Raise the limit or ask for less at a time. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
+
+${MARKER}`);
+  });
+
+  test('of a patch that does not fit names the files', () => {
+    const outcome: RunOutcome = {
+      name: 'publish_failed',
+      exitCode: 11,
+      reason: 'The patch does not fit onto main.',
+    };
+    const conflicts = [{ path: 'src/money.ts', why: 'both have changed it' }];
+    const text = commentText(facts({ outcome, conflicts, result: finishedRun({ summary: '' }) }));
+    expect(text).toContain('The patch does not fit onto main.\n\n- `src/money.ts`: both have changed it\n');
+  });
+
+  test('of a pull request that is not as asked for says both', () => {
+    const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, reason: 'There is no label x.' };
+    const pullRequest = { number: 12, draft: false, operation: 'created' } as const;
+    const text = commentText(facts({ outcome, pullRequest }));
+    expect(text).toMatch(/^\*\*The change could not be published\*\*: #12\n/);
+    expect(text).toContain('There is no label x.');
+  });
+
+  test.each(OutcomeName.options)('of %s says what happened, why, and what to do', (name) => {
+    const outcome: RunOutcome = { name, exitCode: 1, reason: 'The very reason.' };
+    const text = commentText(
+      facts({ outcome, result: finishedRun({ outcome: name, reason: 'The very reason.' }) }),
+    );
+    const [headline = '', reason, ...rest] = text.split('\n\n');
+    expect(headline).toMatch(/^\*\*[^*]{10,}\*\*$/);
+    expect(reason).toBe('The very reason.');
+    expect(rest.at(-2)).toMatch(/^[^>].{20,} \[Log and artifacts\]\(.*\)\.$/);
+    expect(rest.at(-1)).toBe(MARKER);
+  });
+
+  test('holds nothing live of a hostile run, and stays small', () => {
+    const outcomes = fc.constantFrom(...OutcomeName.options);
+    fc.assert(
+      fc.property(
+        hostileText,
+        outcomes,
+        fc.boolean(),
+        fc.integer({ min: 1, max: 2_000 }),
+        (part, name, isOpen, times) => {
+          const text = part.repeat(times);
+          const body = commentText(
+            facts({
+              result: finishedRun({ outcome: name, reason: text, summary: text }),
+              outcome: { name, exitCode: 1, reason: text },
+              pullRequest: isOpen ? { number: 12, draft: true, operation: 'none' } : null,
+              conflicts: [{ path: text, why: text }],
+            }),
+          );
+          expect(body.length).toBeLessThan(65_536);
+          const ours = body
+            .replace(`[Log and artifacts](${RUN_URL})`, '')
+            .replace(/^(\*\*[\w ]+\*\*): #12/, '$1');
+          expect(dangersIn(ours, [MARKER])).toEqual([]);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RunResult } from '../../src/domain/outcome.ts';
+import { askedIn } from '../../src/domain/publishing/identity.ts';
+import type { Flag } from '../../src/domain/second-look.ts';
+import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
+import { finishedRun, report } from '../support/finished-run.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { dangersIn, piecesOf, readableText } from '../support/rendered.ts';
+
+const MARKER = '<!-- patchsmith:1a2b3c4d -->';
+const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
+
+function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullRequestFacts {
+  return {
+    result,
+    askedIn: result.plan && askedIn(result.plan, 'acme/shop'),
+    base: { branch: 'main', sha: '1'.repeat(40) },
+    merged: [],
+    flags: result.flags,
+    drafts: [],
+    unfinished: false,
+    runUrl: RUN_URL,
+    titlePrefix: null,
+    marker: MARKER,
+    ...part,
+  };
+}
+const bodyOf = (result: RunResult, part: Partial<PullRequestFacts> = {}) =>
+  pullRequestText(facts(result, part)).body;
+
+describe('a pull request', () => {
+  test('says what was measured, what the model says, and where all that came from', () => {
+    expect(pullRequestText(facts(finishedRun()))).toEqual({
+      title: 'Round amounts half to even',
+      body: `Fixes #7
+
+**2 files changed** (+42 −3) · **verified:** 1 command passed · 6 turns, USD 0.0812
+
+In the model's own words:
+
+> Amounts are rounded to the cent, half to even, and a test says so.
+
+| Verified with | Result |
+| --- | --- |
+| \`npm test\` | passed after 8.1 s |
+
+<details><summary>Changed files, and what made them</summary>
+
+| File |  | Lines | Made by |
+| --- | --- | --- | --- |
+| \`src/money.ts\` | changed | +12 −3 | \`edit_file\` in turns 2, 4 |
+| \`tests/money.test.ts\` | new | +30 −0 | \`write_file\` in turn 3 |
+
+</details>
+
+<details><summary>How it was made</summary>
+
+- Plan: #7, written by \`mona\`, sha256 \`aaaaaaaaaaaa\`
+- Model: claude-sonnet-5-5, 46,600 tokens (88% of the prompts from the cache), USD 0.0812, 94.3 s
+- Base: \`main\` at \`111111111111\`
+- Commands ran in a sandbox (namespaces+seccomp)
+- Patch: sha256 \`${'c'.repeat(64)}\`
+- Run: \`20261121-164500-3f9a\`, [log and artifacts](${RUN_URL}), patchsmith \`0.1.0\`
+
+</details>
+
+<sub>No checks here? GitHub starts no workflows for a pull request that was opened with \`GITHUB_TOKEN\`: close it and open it again, or publish with the token of a GitHub App.</sub>
+
+${MARKER}`,
+    });
+  });
+
+  test('tells failures from those that were there before, and shows what failed', () => {
+    const lint = report('npm run lint', 1, 'error: no');
+    const run = finishedRun({
+      verify: [report('npm test', 1, '1 failed'), lint, report('npm run build', 0)],
+      verifyBaseline: [lint],
+    });
+    const body = bodyOf(run, { drafts: ['verification failed'] });
+    expect(body).toContain('> [!WARNING]\n> Draft, since verification failed.');
+    expect(body).toContain('**verification failed:** 1 of 3 commands, 1 failed as before the work');
+    expect(body).toContain(
+      '| `npm run lint` | **failed**, exit code 1 after 8.1 s; so it did before the work |',
+    );
+    expect(body).toContain(
+      '<details><summary>Output of what failed</summary>\n\n`npm test`\n\n```text\n1 failed\n```\n\n</details>',
+    );
+  });
+
+  test.each<[string, Partial<RunResult>, string]>([
+    ['nothing', { verify: [] }, '**not verified:** no command was named'],
+    [
+      'nothing but earlier failures',
+      { verify: [report('a', 1, 'error')], verifyBaseline: [report('a', 1, 'error')] },
+      '**not verified:** every command failed as it had failed before the work',
+    ],
+    [
+      'something, beside an earlier failure',
+      { verify: [report('a', 1, 'error'), report('b', 0)], verifyBaseline: [report('a', 1, 'error')] },
+      '**verified:** 1 command passed, 1 failed as before the work',
+    ],
+  ])('of a run that verified %s says so', (_, part, phrase) => {
+    expect(bodyOf(finishedRun(part))).toContain(phrase);
+  });
+
+  test('on a base that has moved says that nothing was verified there', () => {
+    expect(
+      bodyOf(finishedRun(), { base: { branch: 'main', sha: '9'.repeat(40) }, merged: ['src/money.ts'] }),
+    ).toContain(
+      '- Base: `main` at `999999999999`; the run began at `111111111111`, and nothing was verified on what has come since. Merged with it, without conflicts:\n  - `src/money.ts`\n',
+    );
+  });
+
+  test('of unfinished work closes no issue', () => {
+    expect(bodyOf(finishedRun(), { unfinished: true })).toMatch(/^Asked for in #7\n/);
+  });
+
+  test.each<[string, Partial<NonNullable<PullRequestFacts['askedIn']>>, RegExp]>([
+    ['an issue of another repository', { isHere: false, repository: 'acme/other' }, /^Fixes acme\/other#7\n/],
+    ['a repository that cannot be', { isHere: false, repository: 'a b)' }, /^\*\*2 files/],
+    ['a pull request', { isPullRequest: true }, /^Asked for in #7\n/],
+  ])('refers to %s as it should', (_, part, start) => {
+    const issue = {
+      repository: 'acme/shop',
+      number: 7,
+      url: 'x',
+      isPullRequest: false,
+      isHere: true,
+      ...part,
+    };
+    expect(bodyOf(finishedRun(), { askedIn: issue })).toMatch(start);
+  });
+
+  test('names what deserves a second look, and what no tool call has made', () => {
+    const flags: Flag[] = [{ path: 'package.json', flag: 'package_scripts', detail: 'postinstall' }];
+    const run = finishedRun({
+      provenance: {
+        files: [{ path: 'src/money.ts', sources: [{ by: 'outside', iteration: 3 }], hunks: [], cut: null }],
+        filesLeftOut: 1,
+      },
+    });
+    const body = bodyOf(run, { flags });
+    expect(body).toContain(
+      '**Worth a second look**\n\n- `package.json` runs when packages are installed, built or tested (postinstall)\n',
+    );
+    expect(body).toContain('| **something outside the run** in turn 3 |');
+  });
+
+  test('has the prefix that was asked for, and a title of at most 256 characters', () => {
+    const run = finishedRun();
+    const long = finishedRun({ plan: run.plan && { ...run.plan, title: 'x'.repeat(400) } });
+    const { title } = pullRequestText(facts(long, { titlePrefix: '[bot]' }));
+    expect(title).toBe(`[bot] ${'x'.repeat(249)}…`);
+  });
+});
+
+describe('a pull request of a hostile run', () => {
+  const OURS = ['<details>', '</details>', '<sub>', '</sub>', MARKER];
+  /** Only what we wrote ourselves may be a link, a warning or a reference. */
+  const withoutOurs = (body: string) =>
+    body
+      .replace(`[log and artifacts](${RUN_URL})`, '')
+      .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>')
+      .replace(/^Fixes #7$/m, '')
+      .replace('- Plan: #7,', '');
+
+  const hostileRun = fc
+    .record({
+      text: hostileText,
+      path: hostileText,
+      command: hostileText,
+      output: hostileText,
+      tool: hostileText,
+    })
+    .map(({ text, path, command, output, tool }) => {
+      const run = finishedRun();
+      return finishedRun({
+        summary: text,
+        plan: run.plan && { ...run.plan, title: text, source: { ...run.plan.source, author: text } as never },
+        model: text,
+        patchsmith: text,
+        runId: text,
+        changedFiles: [
+          { path, kind: 'rename', from: text, additions: null, deletions: null },
+          { path: text, kind: 'create', additions: 1, deletions: 0 },
+        ],
+        provenance: {
+          files: [{ path, sources: [{ by: 'tool', tool, calls: [], iteration: 1 }], hunks: [], cut: null }],
+          filesLeftOut: 0,
+        },
+        verify: [report(command, 1, output), report(text, 0)],
+        flags: [{ path, flag: 'link_outside', detail: text }],
+        warnings: [text, output],
+      });
+    });
+
+  test('holds no link, image, HTML, heading, mention or reference but ours', () => {
+    fc.assert(
+      fc.property(hostileRun, hostileText, (run, branch) => {
+        const { body } = pullRequestText(
+          facts(run, {
+            base: { branch, sha: '9'.repeat(40) },
+            merged: run.changedFiles.map(({ path }) => path),
+          }),
+        );
+        expect(dangersIn(withoutOurs(body), OURS)).toEqual([]);
+        expect(body.endsWith(`\n\n${MARKER}`)).toBe(true);
+        const ours = body.match(/^<details><summary>[\w ,]+<\/summary>$/gm) ?? [];
+        const folds = piecesOf(withoutOurs(body)).filter(({ text }) => text === '<details>');
+        expect(folds).toHaveLength(ours.length);
+        expect(ours.length).toBeLessThanOrEqual(3);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each(['@mona ', '$', '|', '`', '#1 ', '<', '\\', 'x'])(
+    'stays below what GitHub takes, however much of %j there is',
+    (filler) => {
+      const text = filler.repeat(10_000);
+      const path = filler.repeat(2_000);
+      const many = <Value>(value: Value) => Array.from({ length: 400 }, () => value);
+      const run = finishedRun({
+        summary: text,
+        model: text,
+        changedFiles: many({ path, kind: 'rename', from: path, additions: 1, deletions: 1 }),
+        provenance: {
+          files: [
+            { path, sources: [{ by: 'tool', tool: text, calls: [], iteration: 1 }], hunks: [], cut: null },
+          ],
+          filesLeftOut: 0,
+        },
+        verify: many(report(text, 1, text)).slice(0, 60),
+        flags: many({ path, flag: 'link_outside', detail: text }),
+        warnings: many(text),
+      });
+      const { title, body } = pullRequestText(
+        facts(run, { base: { branch: path, sha: '9' }, merged: many(path), drafts: ['verification failed'] }),
+      );
+      expect(title.length).toBeLessThanOrEqual(256);
+      expect(body.length).toBeLessThanOrEqual(65_536);
+      expect(readableText(body)).toMatch(/… \d+ (?:more )?files/);
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { RunOutcome } from '../../src/domain/outcome.ts';
+import { type StepFacts, stepSummary } from '../../src/texts/step-summary.ts';
+import { finishedRun, report } from '../support/finished-run.ts';
+import { hostileText } from '../support/hostile-text.ts';
+import { dangersIn } from '../support/rendered.ts';
+
+const done: RunOutcome = { name: 'done', exitCode: 0, reason: '2 files changed, 1 verify command passed.' };
+const facts = (part: Partial<StepFacts> = {}): StepFacts => ({
+  outcome: done,
+  pullRequest: null,
+  warnings: [],
+  ...part,
+});
+
+describe('the summary of a step', () => {
+  test('says the outcome first, and then what it rests on', () => {
+    expect(stepSummary(finishedRun(), facts())).toBe(`### patchsmith: done (exit 0)
+
+2 files changed, 1 verify command passed.
+
+**2 files changed** (+42 −3) · **verified:** 1 command passed · 6 turns, USD 0.0812
+
+| Verified with | Result |
+| --- | --- |
+| \`npm test\` | passed after 8.1 s |
+
+<details><summary>Changed files, and what made them</summary>
+
+| File |  | Lines | Made by |
+| --- | --- | --- | --- |
+| \`src/money.ts\` | changed | +12 −3 | \`edit_file\` in turns 2, 4 |
+| \`tests/money.test.ts\` | new | +30 −0 | \`write_file\` in turn 3 |
+
+</details>
+
+In the model's own words:
+
+> Amounts are rounded to the cent, half to even, and a test says so.
+
+<sub>claude-sonnet-5-5, 46,600 tokens (88% of the prompts from the cache), USD 0.0812, 94.3 s · patch sha256 \`${'c'.repeat(64)}\` on base \`111111111111\` · run \`20261121-164500-3f9a\`</sub>
+`);
+  });
+
+  test('leads to the pull request', () => {
+    const pullRequest = { number: 12, url: 'https://github.com/acme/shop/pull/12', draft: true };
+    expect(stepSummary(finishedRun(), facts({ pullRequest }))).toMatch(
+      /^### patchsmith: done \(exit 0\)\n\n\*\*Pull request \(draft\): \[#12\]\(https:\/\/github\.com\/acme\/shop\/pull\/12\)\*\*\n/,
+    );
+  });
+
+  test('of a step without a run is the reason', () => {
+    const outcome: RunOutcome = { name: 'usage_error', exitCode: 2, reason: 'there is no plan' };
+    expect(stepSummary(null, facts({ outcome, warnings: ['a token was found'] }))).toBe(
+      '### patchsmith: usage\\_error (exit 2)\n\nthere is no plan\n\n**Warnings**\n\n- a token was found\n'.replace(
+        '\\_',
+        '_',
+      ),
+    );
+  });
+
+  test('says where a secret is, and what else is to be looked at', () => {
+    const run = finishedRun({
+      secrets: [
+        { path: 'src/a.ts', line: 3, what: 'a GitHub token' },
+        { path: 'key', line: 0, what: 'a known secret value' },
+      ],
+      warnings: ['Not in the patch: x'],
+    });
+    const text = stepSummary(run, facts({ warnings: ['no label'] }));
+    expect(text).toContain('- `src/a.ts`, line 3: a GitHub token\n- `key`: a known secret value\n');
+    expect(text).toContain('**Warnings**\n\n- Not in the patch: x\n- no label\n');
+  });
+
+  test('holds nothing live of a hostile run', () => {
+    const OURS = ['<details>', '</details>', '<sub>', '</sub>'];
+    fc.assert(
+      fc.property(hostileText, hostileText, (text, path) => {
+        const run = finishedRun({
+          summary: text,
+          model: text,
+          runId: text,
+          verify: [report(text, 1, text)],
+          changedFiles: [{ path, kind: 'modify', additions: 1, deletions: 0 }],
+          secrets: [{ path, line: 1, what: text }],
+          flags: [{ path, flag: 'workflow', detail: text }],
+          warnings: [text],
+        });
+        const page = stepSummary(run, facts({ outcome: { ...done, reason: text } }))
+          .replace(/^### /, '')
+          .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>');
+        expect(dangersIn(page, OURS)).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each(['é', '$', '|', '`', '#1 ', '\ufffd', '😀'])(
+    'stays below 1 MiB, however much of %j there is',
+    (filler) => {
+      const text = filler.repeat(100_000);
+      const path = filler.repeat(2_000);
+      const many = <Value>(value: Value) => Array.from({ length: 1_000 }, () => value);
+      const run = finishedRun({
+        summary: text,
+        model: text,
+        runId: text,
+        verify: many(report(text, 1, text)).slice(0, 60),
+        changedFiles: many({ path, kind: 'modify', additions: 1, deletions: 0 }),
+        secrets: many({ path, line: 1, what: text }),
+        flags: many({ path, flag: 'workflow', detail: text }),
+        warnings: many(text),
+      });
+      const page = stepSummary(run, facts({ outcome: { ...done, reason: text }, warnings: many(text) }));
+      expect(Buffer.byteLength(page)).toBeLessThan(1024 * 1024);
+    },
+  );
+});
