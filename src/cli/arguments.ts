@@ -4,7 +4,7 @@ import parser from 'yargs-parser';
 import { nearestName } from '../adapters/inputs/nearest-name.ts';
 import { type SettingKey, settingEntries } from '../config/settings.ts';
 import { shown } from '../config/values.ts';
-import type { Command, Given } from './commands.ts';
+import type { Command, Given } from './command.ts';
 
 export type Arguments =
   | { ask: 'help'; text: string }

@@ -2,40 +2,13 @@
 
 import { type SettingKey, settingsIn } from '../config/settings.ts';
 import { oneLine } from '../domain/terminal-text.ts';
-import { replayRun } from '../replay.ts';
-import { resumeRun } from '../resume.ts';
 import { finalLine } from '../run/report.ts';
 import { runPatchsmith } from '../run.ts';
-import { undoRun } from '../undo.ts';
+import type { Command, Given } from './command.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './run-inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 import { startPublish } from './start-publish.ts';
-
-export interface Command {
-  readonly name: string;
-  readonly summary: string;
-  /** The line and what it is for. */
-  readonly examples: readonly (readonly [line: string, meaning: string])[];
-  /** What the words after the name stand for, such as `RUN`; one in brackets may be left out. */
-  readonly operands: readonly string[];
-  /** The settings that it takes, as flags and variables. */
-  readonly settings: readonly SettingKey[];
-  /** Flags without a value that only this command knows, with what they do. */
-  readonly switches: Readonly<Record<string, string>>;
-  start(edge: Edge, given: Given): Promise<CommandEnd>;
-}
-
-/** What the command line gave to a command. */
-export interface Given {
-  /** One for each operand that was given, in their order. */
-  readonly operands: readonly string[];
-  /** Values by flag; not checked yet. */
-  readonly flags: Readonly<Record<string, unknown>>;
-  readonly switches: ReadonlySet<string>;
-  /** Mistakes in the words of the command line, to be told together with what else is wrong. */
-  readonly problems: readonly string[];
-}
 
 /** How commands are contained here and now, whatever run they belong to. */
 const OF_THE_MACHINE = [
@@ -180,6 +153,7 @@ async function startReplay(edge: Edge, { operands, flags, problems }: Given): Pr
     env: withoutKey(edge.env),
     startNotes: [],
   };
+  const { replayRun } = await import('../replay.ts');
   const outcome = await replayRun(operands[0] ?? '', input);
   return 'problem' in outcome
     ? { status: 'refused', problems: [outcome.problem] }
@@ -201,6 +175,7 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
     startNotes: notes,
     ...(trust === undefined ? {} : { trust }),
   };
+  const { resumeRun } = await import('../resume.ts');
   return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
 }
 
@@ -208,6 +183,7 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const { undoRun } = await import('../undo.ts');
   const outcome = await undoRun({
     run: operands[0] ?? '',
     repo: read.settings.repo,

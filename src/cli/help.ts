@@ -2,7 +2,7 @@
 
 import yargs, { type Options } from 'yargs';
 import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/settings.ts';
-import type { Command } from './commands.ts';
+import type { Command } from './command.ts';
 
 /** `columns` is the width of the terminal. */
 export function helpText(commands: readonly Command[], columns: number): Promise<string> {

@@ -4,7 +4,7 @@ import { Publication } from '../domain/publishing/publication.ts';
 import { knownSecretFinder, redactedJson, redactedStrings, secretsAmong } from '../domain/redact.ts';
 import { inertJson, oneLine } from '../domain/terminal-text.ts';
 import { finalLine } from '../run/report.ts';
-import type { Given } from './commands.ts';
+import type { Given } from './command.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 import { readSettings, withoutKey } from './run-inputs.ts';
 

@@ -54,7 +54,10 @@ describe('what nobody sees on GitHub is left out:', () => {
 
 describe('what people see is kept:', () => {
   test.each([
-    ['Markdown', '# Title\n\n1. *one* `two` **three**\n   - [x] four\n\n> five\n\n| a | b |\n|---|---|\n| c | d |'],
+    [
+      'Markdown',
+      '# Title\n\n1. *one* `two` **three**\n   - [x] four\n\n> five\n\n| a | b |\n|---|---|\n| c | d |',
+    ],
     ['code with comments and tags', '```html\n<!-- kept -->\n<div title="kept">\n```\n\nand `<!-- kept -->`'],
     ['code in a quote', '> ```php\n> <?php echo 1; ?>\n> ```'],
     ['a used definition', 'See [a] and [b][c].\n\n[a]: https://a.example\n[c]: https://c.example'],

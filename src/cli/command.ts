@@ -1,0 +1,29 @@
+/** What a command is, and what the command line gives it. */
+
+import type { SettingKey } from '../config/settings.ts';
+import type { CommandEnd, Edge } from './edge.ts';
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** The line and what it is for. */
+  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  /** What the words after the name stand for, such as `RUN`; one in brackets may be left out. */
+  readonly operands: readonly string[];
+  /** The settings that it takes, as flags and variables. */
+  readonly settings: readonly SettingKey[];
+  /** Flags without a value that only this command knows, with what they do. */
+  readonly switches: Readonly<Record<string, string>>;
+  start(edge: Edge, given: Given): Promise<CommandEnd>;
+}
+
+/** What the command line gave to a command. */
+export interface Given {
+  /** One for each operand that was given, in their order. */
+  readonly operands: readonly string[];
+  /** Values by flag; not checked yet. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly switches: ReadonlySet<string>;
+  /** Mistakes in the words of the command line, to be told together with what else is wrong. */
+  readonly problems: readonly string[];
+}
