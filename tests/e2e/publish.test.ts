@@ -1,0 +1,464 @@
+import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { RunResult } from '../../src/domain/outcome.ts';
+import { Publication } from '../../src/domain/publishing/publication.ts';
+import { runCli } from '../support/cli.ts';
+import {
+  type GitHub,
+  type GitHubRepository,
+  type NewToken,
+  startGitHub,
+} from '../support/github-server/server.ts';
+import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
+
+const FILES = {
+  'README.md': '# Shop\n',
+  'src/total.js': 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n',
+  'src/old name.js': 'a\nb\nc\nd\ne\nf\ng\n',
+  'tool.sh': 'echo\n',
+  'gone/only.txt': 'bye\n',
+  'docs/guide.md': 'guide\n',
+};
+
+/** What the run does: all that a patch can hold. */
+const COMMANDS = [
+  'sed -i s/two/zwei/ src/total.js',
+  'mv "src/old name.js" "src/new näme.js" && sed -i s/^a$/A/ "src/new näme.js"',
+  'chmod +x tool.sh',
+  'rm gone/only.txt',
+  'ln -s README.md link',
+  "printf 'x\\0y\\377' > picture.bin",
+  "printf 'no newline, CRLF\\r\\nlast' > crlf.txt",
+  ': > empty',
+].join(' && ');
+
+let github: GitHub;
+let upstream: GitHubRepository;
+let repository: Repository;
+let run: FinishedRun;
+
+beforeAll(async () => {
+  repository = await makeRepository(FILES);
+});
+beforeEach(async () => {
+  github = await startGitHub();
+  upstream = await github.addRepository('octo/shop', {
+    from: repository.root,
+    collaborators: { maintainer: 'write' },
+    labels: ['bot'],
+    milestones: ['Next'],
+  });
+  run = await finished(COMMANDS);
+});
+afterEach(async () => {
+  await github.close();
+  expect(github.invalid).toEqual([]);
+});
+afterAll(removeFolders);
+
+/** Runs that were made, by what they did. */
+const runs = new Map<string, FinishedRun>();
+
+/** A run in the repository, with a run directory of this test alone. */
+async function finished(command: string, args: readonly string[] = ['--verify', 'test -f README.md']) {
+  const key = JSON.stringify([command, args]);
+  const made = runs.get(key) ?? (await newRun(command, args));
+  runs.set(key, made);
+  const runDir = temporaryFolder();
+  for (const name of ['result.json', 'changes.patch'])
+    writeFileSync(join(runDir, name), readFileSync(join(made.runDir, name)));
+  return { ...made, runDir };
+}
+
+async function newRun(command: string, args: readonly string[]): Promise<FinishedRun> {
+  const made = await scriptedRun({
+    repository,
+    args: ['--sandbox', 'off', ...args],
+    turns: [
+      { calls: [call('run_command', { command })] },
+      { calls: [call('finish', { status: 'done', summary: 'Changed what was asked for.' })] },
+    ],
+  });
+  // The work tree is as it was, for further runs.
+  await repository.git('reset', '--hard', '--quiet');
+  await repository.git('clean', '-fdq');
+  return made;
+}
+
+interface Published {
+  readonly exitCode: number | undefined;
+  readonly told: Publication;
+  readonly stderr: string;
+}
+
+const ENOUGH: NewToken = {
+  kind: 'installation',
+  permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
+};
+
+/** From a folder that is no checkout and knows nothing of the repository. */
+async function publish(
+  args: readonly string[] = [],
+  { token = ENOUGH }: { token?: NewToken } = {},
+): Promise<Published> {
+  const secret = github.addToken(token);
+  const { exitCode, stdout, stderr } = await runCli(['publish', run.runDir, '--output', 'json', ...args], {
+    cwd: run.runDir,
+    env: {
+      GITHUB_TOKEN: secret,
+      GITHUB_REPOSITORY: upstream.fullName,
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.serverUrl,
+    },
+  });
+  expect(`${stdout}${stderr}`).not.toContain(secret);
+  if (stdout === '') throw new Error(stderr);
+  return { exitCode, told: Publication.parse(JSON.parse(stdout)), stderr };
+}
+
+const writes = () =>
+  github.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+
+/** Changes the result of the run behind its back. */
+function tamper(change: (result: RunResult) => unknown): void {
+  const path = join(run.runDir, 'result.json');
+  const result = RunResult.parse(JSON.parse(readFileSync(path, 'utf8')));
+  change(result);
+  writeFileSync(path, JSON.stringify(result));
+}
+
+describe('a finished run', () => {
+  test('becomes a branch with exactly the tree that it has proven, and a pull request', async () => {
+    const { exitCode, told } = await publish();
+    expect({ exitCode, reason: told.reason, warnings: told.warnings }).toMatchObject({ exitCode: 0 });
+    const [pull] = upstream.pulls();
+    const branch = told.branch ?? '';
+    expect(branch).toMatch(/^patchsmith\/do-it-[0-9a-f]{8}$/);
+    expect(await upstream.git('rev-parse', `${branch}^{tree}`)).toBe(run.result.treeSha);
+    expect(await upstream.git('rev-parse', `${branch}^`)).toBe(run.result.baseSha);
+    expect(told).toMatchObject({
+      outcome: 'done',
+      repository: 'octo/shop',
+      base: { branch: 'main', sha: run.result.baseSha },
+      commit: {
+        sha: await upstream.head(branch),
+        tree: run.result.treeSha,
+        operation: 'created',
+        verified: true,
+      },
+      pullRequest: { number: pull?.number, operation: 'created', branch, draft: false },
+      comment: null,
+      merged: [],
+      conflicts: [],
+    });
+    expect(await upstream.git('log', '-1', '--format=%B', branch)).toBe(
+      `Do it\n\nPatchsmith-Run: ${run.result.runId}\nPatchsmith-Tree: ${run.result.treeSha}\n`.trim(),
+    );
+    expect(Publication.parse(JSON.parse(readFileSync(join(run.runDir, 'publish.json'), 'utf8')))).toEqual(
+      told,
+    );
+  });
+
+  test('published again is found again: no second commit, branch or pull request, and nothing is written', async () => {
+    const first = await publish();
+    const before = writes().length;
+    const again = await publish();
+    expect(again.exitCode).toBe(0);
+    expect(again.told.pullRequest).toEqual({ ...first.told.pullRequest, operation: 'none' });
+    expect(again.told.commit).toMatchObject({ sha: first.told.commit?.sha, operation: 'none' });
+    expect(writes().length).toBe(before);
+    expect(upstream.pulls().length).toBe(1);
+  });
+
+  test('of the same plan adds a commit to the same branch and pull request', async () => {
+    const first = await publish();
+    run = await finished('echo more > more.txt');
+    const second = await publish();
+    expect(second.told.branch).toBe(first.told.branch);
+    expect(second.told.pullRequest).toMatchObject({
+      number: first.told.pullRequest?.number,
+      operation: 'updated',
+    });
+    const branch = second.told.branch ?? '';
+    expect(await upstream.git('rev-parse', `${branch}^`)).toBe(first.told.commit?.sha);
+    expect(await upstream.git('rev-parse', `${branch}^{tree}`)).toBe(run.result.treeSha);
+  });
+
+  test('is told call by call with --dry-run, and nothing is written', async () => {
+    const { exitCode, told, stderr } = await publish([
+      '--dry-run',
+      '--label',
+      'bot',
+      '--reviewer',
+      'maintainer',
+    ]);
+    expect({ exitCode, writes: writes(), dryRun: told.dryRun }).toEqual({
+      exitCode: 0,
+      writes: [],
+      dryRun: true,
+    });
+    const calls = stderr.split('\n').flatMap((line) => /^would (\w+ \S+)/.exec(line)?.[1] ?? []);
+    expect(calls).toEqual([
+      'POST /repos/octo/shop/git/blobs',
+      'POST /repos/octo/shop/git/trees',
+      'POST /repos/octo/shop/git/commits',
+      'POST /repos/octo/shop/git/refs',
+      'POST /repos/octo/shop/pulls',
+      'POST /repos/octo/shop/issues/0/labels',
+      'POST /repos/octo/shop/pulls/0/requested_reviewers',
+    ]);
+  });
+
+  test('gets reviewers, assignees and a prefix, and later labels and a milestone', async () => {
+    await publish(['--reviewer=maintainer', '--assignee=maintainer', '--title-prefix=[bot]']);
+    const args = ['--label=bot', '--label=new one', '--milestone=Next', '--title-prefix=[bot]'];
+    const { exitCode, told } = await publish(args);
+    expect({ exitCode, warnings: told.warnings.slice(1) }).toEqual({ exitCode: 0, warnings: [] });
+    const [pull] = upstream.pulls();
+    expect(pull).toMatchObject({
+      title: '[bot] Do it',
+      labels: [{ name: 'bot' }, { name: 'new one' }],
+      assignees: [{ login: 'maintainer' }],
+      milestone: { title: 'Next' },
+    });
+  });
+
+  test('of which nothing was verified, or not all passed, becomes a draft', async () => {
+    run = await finished('echo 1 > a', []);
+    expect((await publish()).told.pullRequest).toMatchObject({ draft: true });
+    run = await finished('echo 2 > a', ['--verify', 'test -f missing', '--fix-rounds', '0']);
+    expect(run.result.outcome).toBe('verify_failed');
+    expect((await publish(['--branch', 'other'])).told.pullRequest).toMatchObject({ draft: true });
+  });
+});
+
+describe('a base that has moved on', () => {
+  test('gets the patch where only other files have changed', async () => {
+    const tip = await upstream.commit('main', { 'docs/guide.md': 'a better guide\n' });
+    const { told } = await publish();
+    const branch = told.branch ?? '';
+    expect(told).toMatchObject({ outcome: 'done', merged: [] });
+    expect(await upstream.git('rev-parse', `${branch}^`)).toBe(tip);
+    expect(await upstream.git('show', `${branch}:docs/guide.md`)).toBe('a better guide');
+  });
+
+  test('gets a three-way merge where the same file has changed elsewhere', async () => {
+    await upstream.commit('main', { 'src/total.js': FILES['src/total.js'].replace('ten', 'zehn') });
+    const { told } = await publish();
+    expect(told).toMatchObject({ outcome: 'done', merged: ['src/total.js'] });
+    expect(await upstream.git('show', `${told.branch}:src/total.js`)).toBe(
+      FILES['src/total.js'].replace('ten', 'zehn').replace('two', 'zwei').trimEnd(),
+    );
+  });
+
+  test('that has changed the same lines is a conflict that is named, and nothing is written', async () => {
+    await upstream.commit('main', {
+      'src/total.js': FILES['src/total.js'].replace('two', 'deux'),
+      'gone/only.txt': 'still needed\n',
+    });
+    const { exitCode, told } = await publish();
+    expect({ exitCode, writes: writes() }).toEqual({ exitCode: 11, writes: [] });
+    expect(told.conflicts.map(({ path }) => path)).toEqual(['gone/only.txt']);
+    await upstream.commit('main', { 'gone/only.txt': 'bye\n' });
+    const again = await publish();
+    expect(again.told.conflicts).toEqual([{ path: 'src/total.js', why: 'both have changed the same lines' }]);
+    expect(again.told.reason).toContain(join(run.runDir, 'changes.patch'));
+  });
+
+  test('is merged into the branch when the plan is published again', async () => {
+    const first = await publish();
+    const tip = await upstream.commit('main', { 'docs/guide.md': 'a better guide\n' });
+    const second = await publish();
+    expect(await upstream.git('log', '-1', '--format=%P', second.told.branch ?? '')).toBe(
+      `${first.told.commit?.sha} ${tip}`,
+    );
+    expect(second.told.pullRequest).toMatchObject({
+      number: first.told.pullRequest?.number,
+      operation: 'updated',
+    });
+  });
+
+  test('that has the patch already needs nothing', async () => {
+    const first = await publish();
+    await upstream.git('update-ref', 'refs/heads/main', first.told.commit?.sha ?? '');
+    const again = await publish();
+    expect(again.told).toMatchObject({
+      outcome: 'no_change',
+      exitCode: 0,
+      reason: 'main has all of the patch already.',
+    });
+  });
+});
+
+describe('what is not ours', () => {
+  test('a commit that somebody has put on the branch is never overwritten', async () => {
+    const first = await publish();
+    const theirs = await upstream.commit(
+      first.told.branch ?? '',
+      { 'mine.txt': 'human work\n' },
+      { author: 'ann' },
+    );
+    run = await finished('echo more > more.txt');
+    const { exitCode, told } = await publish();
+    expect(exitCode).toBe(11);
+    expect(told.reason).toContain(`${theirs.slice(0, 8)} by ann`);
+    expect(await upstream.head(first.told.branch ?? '')).toBe(theirs);
+  });
+
+  test('a branch that moves between the look and the push is not overwritten', async () => {
+    const { told } = await publish();
+    const branch = told.branch ?? '';
+    run = await finished('echo more > more.txt');
+    let theirs = '';
+    github.before(async ({ method, path }) => {
+      if (method === 'PATCH' && path.includes('/git/refs/') && theirs === '')
+        theirs = await upstream.commit(branch, { 'mine.txt': 'human work\n' });
+    });
+    const again = await publish();
+    expect(again.exitCode).toBe(11);
+    expect(await upstream.head(branch)).toBe(theirs);
+  });
+
+  test('the default branch is no branch for a pull request', async () => {
+    expect((await publish(['--branch', 'main'])).told).toMatchObject({ outcome: 'usage_error', exitCode: 2 });
+  });
+});
+
+describe('when GitHub refuses', () => {
+  test('the permission that the token lacks is named, with the mend', async () => {
+    const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
+    const { exitCode, told } = await publish([], { token });
+    expect(exitCode).toBe(11);
+    expect(told.reason).toMatch(
+      /^GitHub refused to store .* \(403, request .*The token lacks contents: write: give the job/,
+    );
+    expect(told.reason).toContain('The patch is kept in');
+  });
+
+  test('workflow files are named with the permission that GITHUB_TOKEN never has', async () => {
+    run = await finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
+    expect((await publish()).told).toMatchObject({ outcome: 'policy_violation', exitCode: 8 });
+    const { exitCode, told } = await publish(['--accept-protected', '.github/workflows/ci.yml']);
+    expect(exitCode).toBe(11);
+    expect(told.reason).toContain(
+      '.github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it',
+    );
+    const permissions = { ...ENOUGH.permissions, workflows: 'write' } as const;
+    const app: NewToken = { ...ENOUGH, permissions, login: 'our-app[bot]' };
+    expect((await publish(['--protected', 'draft'], { token: app })).told.pullRequest).toMatchObject({
+      draft: true,
+    });
+  });
+
+  test('a person’s token makes commits that are not verified: --sign required refuses before the branch moves', async () => {
+    const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
+    const { exitCode, told } = await publish(['--sign', 'required'], { token });
+    expect(exitCode).toBe(11);
+    expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
+    expect(await upstream.head(told.branch ?? '')).toBe(null);
+    expect((await publish([], { token })).told.commit).toMatchObject({ verified: false });
+  });
+});
+
+describe('an issue that asked for the work', () => {
+  const ask = () => {
+    const { number } = github.addIssue('octo/shop', { title: 'Total is wrong', author: 'maintainer' });
+    const source = {
+      kind: 'issue' as const,
+      repository: 'octo/shop',
+      number,
+      url: `${github.serverUrl}/octo/shop/issues/${number}`,
+      author: 'maintainer',
+    };
+    tamper((result) => Object.assign(result.plan ?? {}, { source }));
+    return number;
+  };
+
+  test('is named by branch and pull request, and gets one comment that is kept up to date', async () => {
+    const number = ask();
+    const first = await publish();
+    expect(first.told.branch).toMatch(new RegExp(`^patchsmith/issue-${number}-`));
+    expect(first.told.comment).toMatchObject({ operation: 'created' });
+    expect(upstream.pulls()[0]?.body).toMatch(new RegExp(`Fixes .*#${number}`));
+    expect((await publish()).told.comment?.operation).not.toBe('created');
+    expect(upstream.issues.get(number)?.comments.length).toBe(1);
+  });
+
+  test('a comment with our mark by somebody else is left alone', async () => {
+    const number = ask();
+    const first = await publish();
+    const made = upstream.issues.get(number)?.comments[0];
+    const [marker = ''] = /<!-- patchsmith:\w+ -->/.exec(made?.body ?? '') ?? [];
+    upstream.issues.get(number)?.comments.splice(0);
+    github.addComment('octo/shop', number, { body: `${marker} mine`, author: 'ann' });
+    expect((await publish()).told.comment).toMatchObject({ operation: 'created' });
+    expect(
+      upstream.issues.get(number)?.comments.map(({ author, body }) => [author.login, body === made?.body]),
+    ).toEqual([
+      ['ann', false],
+      ['github-actions[bot]', expect.any(Boolean)],
+    ]);
+    expect(first.exitCode).toBe(0);
+  });
+});
+
+describe('a run directory is hostile input:', () => {
+  const refused = async (pattern: RegExp, args: readonly string[] = []) => {
+    const { exitCode, told } = await publish(args);
+    expect(told.reason).toMatch(pattern);
+    expect([2, 8, 11]).toContain(exitCode);
+    expect(writes()).toEqual([]);
+  };
+
+  test('a patch that is not the one of the result', async () => {
+    writeFileSync(join(run.runDir, 'changes.patch'), `${run.patch}\n`);
+    await refused(/is larger than|is not the patch that the run wrote/);
+  });
+
+  test('a patch behind a link', async () => {
+    const path = join(run.runDir, 'changes.patch');
+    writeFileSync(`${path}.real`, run.patch);
+    unlinkSync(path);
+    symlinkSync(`${path}.real`, path);
+    await refused(/is a link/);
+  });
+
+  test('a file that the result does not list, and one that the patch does not have', async () => {
+    tamper((result) => result.changedFiles.pop());
+    await refused(/which the result does not list/);
+    tamper((result) => result.changedFiles.push({ path: 'zzz', kind: 'create', additions: 1, deletions: 0 }));
+    await refused(/the result says|does not list/);
+  });
+
+  test('another tree than the patch makes', async () => {
+    tamper((result) => Object.assign(result, { treeSha: '1'.repeat(40) }));
+    await refused(/it is not what the run has proven/);
+  });
+
+  test('a run that was not finished, and one that ended without success', async () => {
+    tamper((result) => Object.assign(result, { status: 'running', outcome: null }));
+    await refused(/has not ended/);
+    tamper((result) => Object.assign(result, { status: 'finished', outcome: 'limit_reached' }));
+    await refused(/--publish-unfinished/);
+    expect((await publish(['--publish-unfinished'])).told.pullRequest).toMatchObject({ draft: true });
+  });
+
+  test('more than the caps, and what the globs do not allow', async () => {
+    await refused(/--max-patch-files/, ['--max-patch-files', '2']);
+    await refused(/--max-patch-size/, ['--max-patch-size', '100']);
+    await refused(/do not allow changes to: .*README|do not allow changes to/, ['--allow', 'docs/**']);
+    await refused(/do not allow changes to: gone\/only.txt/, ['--protect', 'gone']);
+  });
+
+  test('a publish.json that cannot be written is a warning', async () => {
+    // Not even the administrator replaces a folder by a file.
+    mkdirSync(join(run.runDir, 'publish.json', 'x'), { recursive: true });
+    const { exitCode, told } = await publish();
+    expect({ exitCode, warning: told.warnings.at(-1) }).toEqual({
+      exitCode: 0,
+      warning: expect.stringContaining('publish.json cannot be written'),
+    });
+  });
+});
