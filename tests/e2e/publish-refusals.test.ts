@@ -1,0 +1,205 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  find,
+  JOB_PERMISSIONS,
+  type MadeRun,
+  madeRun,
+  NAME,
+  onGitHub,
+  publish,
+} from '../support/publishing.ts';
+import { removeFolders } from '../support/repository.ts';
+import { call } from '../support/scripted-run.ts';
+
+const FILES = { 'a.txt': 'a\n', '.github/workflows/ci.yml': 'on: push\n' };
+const done = { text: 'Done.' };
+
+let made: MadeRun;
+let workflow: MadeRun;
+
+beforeAll(async () => {
+  made = await madeRun(FILES, [{ calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] }, done]);
+  workflow = await madeRun(FILES, [
+    { calls: [call('run_command', { command: 'echo "jobs: {}" >> .github/workflows/ci.yml' })] },
+    done,
+  ]);
+});
+
+afterAll(removeFolders);
+
+const nothing = { branches: [], pulls: [], comments: 0 };
+
+describe('what GitHub refuses is told with the permission that is missing', () => {
+  test.each([
+    ['contents', 'contents: write', { contents: 'read' }],
+    ['pull_requests', 'pull-requests: write', { pull_requests: 'read' }],
+    ['issues', 'issues: write', { issues: 'read', pull_requests: 'read' }],
+  ] as const)('%s', async (_, permission, lacking) => {
+    const there = await onGitHub(made, { issue: true });
+    const token = there.github.addToken({
+      kind: 'installation',
+      permissions: { ...JOB_PERMISSIONS, ...lacking },
+    });
+    const { exitCode, told, stderr } = await publish({ ...there, token });
+    expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain(permission === 'issues: write' ? 'pull-requests: write' : permission);
+    expect(there.github.invalid).toEqual([]);
+  });
+
+  test('a workflow in the patch: file and permission, and how to mend it', async () => {
+    const there = await onGitHub(workflow);
+    const { exitCode, told } = await publish(there, { args: ['--protected', 'allow'] });
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain('.github/workflows/ci.yml');
+    expect(told?.reason).toContain('workflows: write');
+    expect(await find(there)).toEqual(nothing);
+    const token = there.github.addToken({
+      kind: 'installation',
+      login: 'our-app[bot]',
+      permissions: { ...JOB_PERMISSIONS, workflows: 'write' },
+    });
+    const again = await publish({ ...there, token }, { args: ['--protected', 'allow'] });
+    expect(again.exitCode, again.stderr).toBe(0);
+  });
+
+  test('a workflow in the patch is refused before GitHub is asked to write, unless it is accepted', async () => {
+    const there = await onGitHub(workflow);
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([8, 'policy_violation']);
+    expect(there.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  test('pull requests by Actions being turned off', async () => {
+    const there = await onGitHub(made, { actionsMayOpenPulls: false });
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain('Allow GitHub Actions to create and approve pull requests');
+  });
+
+  test('an archived repository, a token that is not one, and a repository that cannot be seen', async () => {
+    const there = await onGitHub(made, { private: true });
+    there.repository.settings.archived = true;
+    const reasons = [await publish(there), await publish({ ...there, token: 'ghs_nonsense' })];
+    there.repository.settings.archived = false;
+    const stranger = there.github.addToken({
+      kind: 'installation',
+      permissions: JOB_PERMISSIONS,
+      repositories: [],
+    });
+    reasons.push(await publish({ ...there, token: stranger }));
+    expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
+    expect(reasons.map(({ told }) => told?.reason)).toEqual([
+      expect.stringContaining('archived'),
+      expect.stringContaining('GITHUB_TOKEN'),
+      expect.stringContaining('--repository'),
+    ]);
+    expect(await find(there)).toEqual(nothing);
+  });
+
+  test('no drafts in this repository', async () => {
+    const there = await onGitHub(made, { drafts: false });
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain('--draft never');
+    const ready = await publish(there, { args: ['--draft', 'never'] });
+    expect(ready.exitCode, ready.stderr).toBe(0);
+  });
+
+  test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
+    const there = await onGitHub(made);
+    const { exitCode, told } = await publish(there, {
+      args: ['--reviewer', 'nobody', '--milestone', 'v9', '--label', 'bot'],
+    });
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.pullRequest?.number).toBe(1);
+    expect(told?.reason).toMatch(/v9/);
+    expect(told?.reason).toMatch(/collaborator/);
+    expect(there.repository.issues.get(1)?.labels.map(({ name }) => name)).toEqual(['bot']);
+  });
+});
+
+describe('a run directory that is not as the run left it', () => {
+  test.each<[string, (folder: string) => void]>([
+    ['the patch was changed', (folder) => edit(folder, 'changes.patch', '+b', '+evil')],
+    [
+      'the hash of the result was changed',
+      (folder) => edit(folder, 'result.json', /"sha256": ?"\w{64}"/, `"sha256":"${'0'.repeat(64)}"`),
+    ],
+    [
+      'the tree of the result was changed',
+      (folder) => edit(folder, 'result.json', made.result.treeSha ?? '', '1'.repeat(40)),
+    ],
+    ['the result is no JSON', (folder) => writeFileSync(join(folder, 'result.json'), '{')],
+  ])('%s: nothing is published', async (_, spoil) => {
+    const there = await onGitHub(made);
+    spoil(there.artifact);
+    const { exitCode, stderr } = await publish(there);
+    expect([2, 11], stderr).toContain(exitCode);
+    expect(await find(there)).toEqual(nothing);
+  });
+});
+
+function edit(folder: string, name: string, from: string | RegExp, to: string): void {
+  const path = join(folder, name);
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), to);
+  if (changed === text) throw new Error(`There is no ${String(from)} in ${name}`);
+  writeFileSync(path, changed);
+}
+
+test('an enterprise server is asked at its own addresses, and nowhere else', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const { github } = there;
+  const { exitCode, stderr, told } = await publish(there, { env: { GITHUB_API_URL: github.enterpriseUrl } });
+  expect(exitCode, stderr).toBe(0);
+  expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
+  const pushed = await publish(there, {
+    args: ['--via', 'push', '--branch', 'pushed'],
+    env: { GITHUB_API_URL: github.enterpriseUrl },
+  });
+  expect(pushed.exitCode, pushed.stderr).toBe(0);
+  expect(await there.repository.git('rev-parse', 'pushed^{tree}')).toBe(made.result.treeSha);
+});
+
+test('a dry run says what it would do, and does none of it', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const { exitCode, stderr, told } = await publish(there, { args: ['--dry-run'] });
+  expect(exitCode, stderr).toBe(0);
+  expect(told?.dryRun).toBe(true);
+  expect(there.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  for (const call of ['git/trees', 'git/commits', 'git/refs', 'pulls', 'issues/1/comments'])
+    expect(stderr).toMatch(new RegExp(`POST .*${call}`));
+  expect(await find(there)).toEqual(nothing);
+});
+
+test('the token is in nothing that is told or kept', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
+  for (const args of [[], ['--via', 'push'], ['--dry-run']]) {
+    const { stderr, told } = await publish({ ...there, token }, { args });
+    expect(stderr + JSON.stringify(told)).not.toContain(token);
+  }
+  const kept = join(there.artifact, 'publish.json');
+  expect(existsSync(kept)).toBe(true);
+  expect(readFileSync(kept, 'utf8')).not.toContain(token);
+});
+
+test('a fork: the branch is made there, and the pull request comes from it', async () => {
+  const there = await onGitHub(made);
+  const { github } = there;
+  const fork = await github.addRepository('robot/shop', { forkOf: NAME });
+  const token = github.addToken({ kind: 'user', login: 'robot', permissions: JOB_PERMISSIONS });
+  for (const operation of ['created', 'none'] as const) {
+    const { exitCode, stderr, told } = await publish(
+      { ...there, token },
+      { args: ['--head-repo', 'robot/shop'] },
+    );
+    expect(exitCode, stderr).toBe(0);
+    expect(told?.pullRequest).toMatchObject({ number: 1, operation });
+    expect(await fork.head(told?.branch ?? '')).toBe(told?.commit?.sha);
+  }
+  expect(there.repository.pulls().map(({ pull }) => pull?.headRepository)).toEqual(['robot/shop']);
+  expect((await find(there)).branches).toEqual([]);
+});
