@@ -52,6 +52,7 @@ describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$na
         expect(run.result.sandbox).toBe(LEVELS[mode]);
         expect(scene.untold).toEqual([]);
         expect(scene.leaks()).toEqual([]);
+        expect(scene.peakBytes).toBeGreaterThan(0);
         expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
       });
     },

@@ -56,6 +56,11 @@ const BY_COMMAND: readonly (readonly [id: string, what: string, command: (path: 
     'A command changes a protected file and puts its times back',
     (path) => `touch -r ${path} ref; printf 'PLANTED!\\n' > ${path}; touch -r ref ${path}; rm ref`,
   ],
+  [
+    'repository',
+    'A command makes the folder of a protected file a repository of its own, and changes the file',
+    (path) => `mkdir kept/.git; echo "ref: refs/heads/main" > kept/.git/HEAD; echo planted > ${path}`,
+  ],
 ];
 
 export const PROTECTED: Stage = {

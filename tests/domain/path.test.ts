@@ -33,6 +33,15 @@ describe('parseRepoPath', () => {
     ['GIT~1/config', "git's own folder"],
     ['.g\u200cit/config', "git's own folder"],
     ['.ｇｉｔ/config', "git's own folder"],
+    ['.Git', "git's own folder"],
+    ['.git /config', "git's own folder"],
+    ['.git. . ./config', "git's own folder"],
+    ['.git:stream/config', "git's own folder"],
+    ['git~1 ./config', "git's own folder"],
+    // All that HFS+ leaves out of names (git's utf8.c).
+    ...[
+      ...'\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206a\u206b\u206c\u206d\u206e\u206f\ufeff',
+    ].map((ignored): [string, string] => [`.${ignored}gi${ignored}t/config`, "git's own folder"]),
     ['x'.repeat(256), '255 bytes'],
     [`${'x/'.repeat(2_500)}y`, '4000 bytes'],
   ])('%j is refused', (written, why) => {
