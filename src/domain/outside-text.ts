@@ -109,9 +109,9 @@ export function tellHidden({ characters, comments, images, others }: Hidden, wha
     [characters, 'invisible characters'],
     [comments, 'HTML comments'],
     [images, 'images and their texts'],
-    [others, 'attributes, link titles and unused definitions'],
+    [others, 'attributes, titles of links and unused definitions'],
   ] as const;
-  const found = parts.flatMap(([n, name]) => (n > 0 ? [`${n} ${name}`] : []));
+  const found = parts.flatMap(([n, name]) => (n > 0 ? [`${name} (${n})`] : []));
   return found.length === 0 ? null : `Left out of ${what}, since nobody sees it there: ${found.join(', ')}.`;
 }
 

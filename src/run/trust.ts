@@ -127,9 +127,11 @@ async function settled(
 
 /** What GitHub said, and what to do about it. `needed` is the permission that the token should have. */
 export function tellRefusal({ status, message, permission }: GitHubRefusal, needed: string): string {
-  const what = status === null ? message : `${message} (${status})`;
-  const isOfToken = status === 401 || status === 403 || status === 404;
-  if (!isOfToken) return `${what}. Run it again later.`;
+  // What the library adds is an address of the documentation.
+  const said = message.replace(/ - https:\S*$/, '');
+  const what = status === null ? said : `${said} (${status})`;
+  if (status === 404) return `${what}. It is not there, or takes a token (GITHUB_TOKEN) with ${needed}.`;
+  if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
   return `${what}. Give the job a token (GITHUB_TOKEN) with ${permission ?? needed}.`;
 }
 

@@ -30,6 +30,8 @@ export interface ScriptedRun {
   readonly turns: Script;
   /** A plan file in place of `--message`. */
   readonly plan?: string;
+  /** The arguments say what the task is. */
+  readonly withoutTask?: boolean;
   /** Default: a fresh temporary folder. */
   readonly runDir?: string;
   readonly args?: readonly string[];
@@ -49,7 +51,8 @@ export const call = (name: string, input: Record<string, unknown>): ScriptedCall
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
   const { repository, turns, plan, args = [], env = {}, wrap = [], cli = CLI, during } = run;
   const runDir = run.runDir ?? join(temporaryFolder(), 'run');
-  const task = plan === undefined ? ['--message', 'Do it'] : ['--plan', plan];
+  const message = run.withoutTask === true ? [] : ['--message', 'Do it'];
+  const task = plan === undefined ? message : ['--plan', plan];
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
     const [program = '', ...line] = [...wrap, process.execPath, cli];
