@@ -6,12 +6,12 @@
 import { Readable, Writable } from 'node:stream';
 import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './action/inputs.ts';
 import { leftBehind } from './action/left-behind.ts';
+import { carryOut } from './action/modes.ts';
 import { STATE, Step } from './action/step.ts';
 import { crashSummary, summaryOf } from './action/summary.ts';
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
 import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
 import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapters/runner/identity-token.ts';
-import { COMMANDS } from './cli/commands.ts';
 import type { Edge } from './cli/edge.ts';
 import { takeProcess } from './cli/process-edge.ts';
 import { machineFault } from './domain/machine-fault.ts';
@@ -36,14 +36,19 @@ async function main(): Promise<number> {
   for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) mask(secret);
   const obstacle = tooFewOpenFiles();
   if (obstacle !== null) return tell(internalError(obstacle));
-  if (inputs.problems.length > 0) return tell(refusal(inputs.problems));
-
   const identity = inputs.federation === null ? null : tokenRequest(edge.env);
-  if (inputs.federation !== null && identity === null) return tell(refusal([NO_IDENTITY]));
-  const here = edgeWith(inputs, identity);
-  const end = await commandNamed('run').start(here, given(inputs.flags.run ?? {}));
-  if (end.status === 'refused') return tell(refusal(end.problems));
-  return conclude(end.outcome);
+  const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
+  const problems = [...inputs.problems, ...lacking];
+  if (problems.length > 0) return tell(refusal(problems));
+  const end = await carryOut(inputs, edgeWith(inputs, identity), step);
+  switch (end.status) {
+    case 'refused':
+      return tell(refusal(end.problems));
+    case 'told':
+      return conclude(end.outcome);
+    case 'decided':
+      return tell(end.outcome);
+  }
 }
 
 /** Nothing where the step came to its end. */
@@ -53,16 +58,6 @@ async function post(): Promise<number> {
   for (const line of lines) process.stderr.write(`${edge.redact(line)}\n`);
   addToSummary(files, edge.redact(summary));
   return 0;
-}
-
-function commandNamed(wanted: string) {
-  const command = COMMANDS.find(({ name }) => name === wanted);
-  if (command === undefined) throw new Error(`There is no command ${wanted}.`);
-  return command;
-}
-
-function given(flags: Readonly<Record<string, string>>) {
-  return { operands: [], flags, switches: new Set<string>(), problems: [] };
 }
 
 /** The process as a command sees it that is told by inputs what others are told by flags and variables. */
@@ -83,6 +78,7 @@ function edgeWith(
     // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     watcher: step,
+    onPublication: (publication) => step.onPublication(publication),
     ...(federation === null || identity === null ? {} : { federation: loginOf(federation, identity) }),
   };
 }
@@ -114,7 +110,7 @@ function tell(outcome: RunOutcome): number {
 }
 
 function conclude(outcome: RunOutcome): number {
-  step.end(outcome, summaryOf(outcome, step.result));
+  step.end(outcome, summaryOf(outcome, step));
   return outcome.exitCode;
 }
 

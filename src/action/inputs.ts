@@ -28,6 +28,7 @@ const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
   'run-and-publish': ['run', 'publish'],
 };
 
+const RUN_DIR = 'run-dir';
 const AUDIENCE = 'https://api.anthropic.com';
 
 const OWN: readonly Omit<ActionInput, 'flag'>[] = [
@@ -93,8 +94,9 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
 /** All inputs in the order of action.yml. */
 export function actionInputs(): ActionInput[] {
   const settings = settingEntries().flatMap((entry) => {
+    // What is published is named by it as well.
     const commands = Object.entries(SETTINGS_TAKEN).flatMap(([name, taken]) =>
-      taken.some((key) => key === entry.key) ? [name] : [],
+      taken.includes(entry.key) || entry.flag === RUN_DIR ? [name] : [],
     );
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
@@ -103,10 +105,11 @@ export function actionInputs(): ActionInput[] {
 
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
+  const more = flag === RUN_DIR ? '. In mode publish: the run to publish, such as an unpacked artifact' : '';
   const form = value === undefined ? 'true or false' : repeatable ? `${value}, one a line` : value;
   return {
     name: flag === 'plan' ? 'plan-file' : flag,
-    description: `${help.replace('; - reads stdin', '')} (${form}). Default: ${defaultText(entry)}`,
+    description: `${help.replace('; - reads stdin', '')}${more} (${form}). Default: ${defaultText(entry)}`,
     initial: '',
     flag,
     commands,
@@ -129,6 +132,8 @@ export interface InputsGiven {
   readonly apiKey: string | null;
   readonly federation: FederationGiven | null;
   readonly githubToken: string | null;
+  /** The run to publish, where it is not the one that this step makes. */
+  readonly runDir: string | null;
   /** Values by flag, as they were typed, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
   readonly problems: readonly string[];
@@ -164,10 +169,16 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     const isDefault = value === known.find((input) => input.name === name)?.initial;
     if (takenBy.length === 0 && !isDefault)
       problems.push(`${name}: is no input of mode ${mode}, only of ${takers.join(', ')}`);
-    for (const command of takenBy) if (flag !== null) Object.assign(flags[command] ?? {}, { [flag]: value });
+    for (const command of takenBy)
+      if (flag !== null && !(flag === RUN_DIR && command === 'publish'))
+        Object.assign(flags[command] ?? {}, { [flag]: value });
   }
   if (given.has('plan') && given.has('plan-file'))
     problems.push('plan and plan-file: give one of them, not both');
+  if (mode === 'publish' && !given.has(RUN_DIR))
+    problems.push(
+      `${RUN_DIR}: mode publish needs the run directory, such as where its artifact was unpacked`,
+    );
   const federation = federationIn(given);
   if (typeof federation === 'string') problems.push(federation);
   return {
@@ -176,6 +187,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     apiKey: given.get('api-key')?.trim() ?? null,
     federation: typeof federation === 'string' ? null : federation,
     githubToken: given.get('github-token')?.trim() ?? null,
+    runDir: given.get(RUN_DIR)?.trim() ?? null,
     flags,
     problems,
   };

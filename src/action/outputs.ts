@@ -2,6 +2,7 @@
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import type { Publication } from '../domain/publishing/publication.ts';
 import { inertJson } from '../domain/terminal-text.ts';
 
 /** Names that workflows already read from other actions keep their meaning here. */
@@ -57,5 +58,16 @@ export function resultOutputs(result: RunResult): Outputs {
     'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),
     'output-tokens': String(tokens.output),
     'cost-usd': costUsd === 'unknown' ? costUsd : costUsd.toFixed(6),
+  };
+}
+
+/** What is known of a publication that has ended. */
+export function publicationOutputs({ pullRequest }: Publication): Outputs {
+  return {
+    'pull-request-number': pullRequest === null ? '' : String(pullRequest.number),
+    'pull-request-url': pullRequest?.url ?? '',
+    'pull-request-operation': pullRequest?.operation ?? 'none',
+    'pull-request-head-sha': pullRequest?.headSha ?? '',
+    'pull-request-branch': pullRequest?.branch ?? '',
   };
 }

@@ -7,8 +7,15 @@ import { addToSummary, type RunnerFiles, setValues } from '../adapters/runner/fi
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Interruption } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import type { Publication } from '../domain/publishing/publication.ts';
 import type { RunWatcher } from '../run/session.ts';
-import { directoryOutputs, type Outputs, outcomeOutputs, resultOutputs } from './outputs.ts';
+import {
+  directoryOutputs,
+  type Outputs,
+  outcomeOutputs,
+  publicationOutputs,
+  resultOutputs,
+} from './outputs.ts';
 
 /** State for the post step, which finds it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', ended: 'ended' } as const;
@@ -19,6 +26,7 @@ export class Step implements RunWatcher {
   /** The run directory and the result, as far as there are any. */
   directory: RunDirectory | null = null;
   result: RunResult | null = null;
+  publication: Publication | null = null;
 
   constructor(files: RunnerFiles) {
     this.#files = files;
@@ -47,9 +55,14 @@ export class Step implements RunWatcher {
     this.#tell(resultOutputs(result));
   }
 
+  onPublication(publication: Publication): void {
+    this.publication = publication;
+    this.#tell(publicationOutputs(publication));
+  }
+
   /** The last thing that is told. */
-  end(outcome: RunOutcome, summary: string, outputs: Outputs = {}): void {
-    this.#tell({ ...outputs, ...outcomeOutputs(outcome) });
+  end(outcome: RunOutcome, summary: string): void {
+    this.#tell(outcomeOutputs(outcome));
     this.#hasEnded = true;
     setValues(this.#files.state, { [STATE.ended]: 'true' });
     addToSummary(this.#files, summary);

@@ -1,9 +1,10 @@
 /** The summary of the step. */
 
-import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import type { RunOutcome } from '../domain/outcome.ts';
 import { finalLine } from '../run/report.ts';
+import type { Step } from './step.ts';
 
-export function summaryOf(outcome: RunOutcome, _result: RunResult | null): string {
+export function summaryOf(outcome: RunOutcome, _step: Step): string {
   return `    ${finalLine(outcome)}\n`;
 }
 

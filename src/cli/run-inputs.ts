@@ -98,12 +98,16 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
     : readSettingsAt(trust.revision, PROJECT_FILE);
 }
 
-/** Keys and tokens go their own way: what an environment holds ends up in a child sooner or later. */
-export function withoutKey({
-  ANTHROPIC_API_KEY: _key,
+/** The key goes its own way: what an environment holds ends up in a child sooner or later. */
+export function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {
+  return env;
+}
+
+/** For children that get an environment: a run still has to know the tokens, to hide them. */
+export function withoutKeyAndTokens({
   GITHUB_TOKEN: _token,
   GH_TOKEN: _other,
   ...env
 }: Edge['env']): Edge['env'] {
-  return env;
+  return withoutKey(env);
 }

@@ -1,25 +1,19 @@
 /** `patchsmith publish RUN` on the command line. */
 
+import type { Settings } from '../config.ts';
 import { Publication } from '../domain/publishing/publication.ts';
 import { knownSecretFinder, redactedJson, redactedStrings, secretsAmong } from '../domain/redact.ts';
 import { inertJson, oneLine } from '../domain/terminal-text.ts';
 import { finalLine } from '../run/report.ts';
 import type { Given } from './command.ts';
 import type { CommandEnd, Edge } from './edge.ts';
-import { readSettings, withoutKey } from './run-inputs.ts';
+import { readSettings, withoutKeyAndTokens } from './run-inputs.ts';
 
-export async function startPublish(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
-  const read = readSettings(edge, flags, problems);
+export async function startPublish(edge: Edge, given: Given): Promise<CommandEnd> {
+  const read = readPublishInputs(edge, given);
   if (read.status === 'refused') return read;
-  const { settings } = read;
-  const { repository, output, quiet } = settings;
-  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
-  const lacking = [
-    ...(token ? [] : [NO_TOKEN]),
-    ...(repository === null ? [NO_REPOSITORY] : []),
-    ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
-  ];
-  if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
+  const { settings, repository, token } = read;
+  const { output, quiet } = settings;
   edge.hide(token);
 
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
@@ -27,11 +21,11 @@ export async function startPublish(edge: Edge, { operands, flags, problems }: Gi
   const { publishRun } = await import('../publish.ts');
   const made = await publishRun({
     ...edge,
-    run: operands[0] ?? '',
+    run: given.operands[0] ?? '',
     settings,
     repository,
     token,
-    env: withoutKey(edge.env),
+    env: withoutKeyAndTokens(edge.env),
     findKnown: knownSecretFinder([...secretsAmong(edge.env), token]),
     // What a dry run would do is what it was asked for.
     say: quiet && !settings.dryRun ? () => {} : say,
@@ -43,6 +37,26 @@ export async function startPublish(edge: Edge, { operands, flags, problems }: Gi
   if (output === 'json') await print(edge, `${inertJson(redactedJson(told, edge.redact, 2))}\n`);
   say(finalLine(outcome));
   return { status: 'told', outcome };
+}
+
+export type PublishInputs =
+  | { status: 'ok'; settings: Settings; repository: string; token: string }
+  | { status: 'refused'; problems: string[] };
+
+/** What a publication needs besides the run; all that is wrong with it is told at once. */
+export function readPublishInputs(edge: Edge, { flags, problems }: Omit<Given, 'operands'>): PublishInputs {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { settings } = read;
+  const { repository, output } = settings;
+  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
+  const lacking = [
+    ...(token ? [] : [NO_TOKEN]),
+    ...(repository === null ? [NO_REPOSITORY] : []),
+    ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
+  ];
+  if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
+  return { status: 'ok', settings, repository, token };
 }
 
 /** A reader that has gone away has wanted no more. */

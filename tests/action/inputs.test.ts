@@ -52,8 +52,9 @@ describe('reading them', () => {
       githubToken: null,
       flags: {
         run: { 'max-iterations': '3', 'run-dir': '/tmp/run' },
-        publish: { label: 'bot\nurgent', 'run-dir': '/tmp/run' },
+        publish: { label: 'bot\nurgent' },
       },
+      runDir: '/tmp/run',
       problems: [],
     });
     expect(withoutInputs(env)).toEqual({ OTHER: 'kept' });
@@ -68,7 +69,7 @@ describe('reading them', () => {
     [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
-    [{ INPUT_MODE: 'publish', INPUT_PLAN: 'a' }, 'plan: is no input of mode publish, only of run'],
+    [{ INPUT_MODE: 'publish', 'INPUT_RUN-DIR': 'r', INPUT_PLAN: 'a' }, 'plan: is no input of mode publish, only of run'],
   ])('%o is told', (env, problem) => {
     expect(readInputs(env).problems).toEqual([problem]);
   });

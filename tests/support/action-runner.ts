@@ -107,6 +107,7 @@ async function step(
       GITHUB_WORKSPACE: workspace,
       GITHUB_EVENT_NAME: 'workflow_dispatch',
       GITHUB_EVENT_PATH: event,
+      GITHUB_ACTOR: 'octocat',
       RUNNER_TEMP: temp,
       ...env,
       GITHUB_OUTPUT: files.output,

@@ -1,0 +1,70 @@
+/** What the step does in each mode. */
+
+import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
+import { COMMANDS, type Given } from '../cli/commands.ts';
+import type { CommandEnd, Edge } from '../cli/edge.ts';
+import { readPublishInputs } from '../cli/start-publish.ts';
+import type { RunOutcome, RunResult } from '../domain/outcome.ts';
+import { publishable } from '../domain/publishing/policy.ts';
+import { redactedStrings } from '../domain/redact.ts';
+import type { InputsGiven } from './inputs.ts';
+import type { Step } from './step.ts';
+
+/** `decided` by more than one command, so that the last line is still to be told. */
+type ModeEnd = CommandEnd | { status: 'decided'; outcome: RunOutcome };
+
+export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
+  switch (inputs.mode) {
+    case 'run':
+      return start('run', edge, given(inputs, 'run'));
+    case 'publish': {
+      const end = await start('publish', edge, {
+        ...given(inputs, 'publish'),
+        operands: [inputs.runDir ?? ''],
+      });
+      if (step.publication !== null && step.publication.runId !== null)
+        tellRun(inputs.runDir ?? '', edge, step);
+      return end;
+    }
+    case 'run-and-publish':
+      return runAndPublish(inputs, edge, step);
+  }
+}
+
+/** The outcome is that of the run, unless what it has made should have been published and could not be. */
+async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
+  const publishing = given(inputs, 'publish');
+  // What is wrong with it must not come to light when the run is paid for.
+  const ready = readPublishInputs(edge, publishing);
+  if (ready.status === 'refused') return ready;
+  const ran = await start('run', edge, given(inputs, 'run'));
+  const { result, directory } = step;
+  if (ran.status === 'refused' || result === null || directory === null) return ran;
+  // Without a plan nobody has asked for anything, and who stops a step does not want it to go on.
+  if (result.plan === null || edge.interrupt.aborted) return ran;
+  const published = await start('publish', edge, { ...publishing, operands: [directory.path] });
+  const isDue = publishable(result, ready.settings.publishUnfinished).status === 'publish';
+  const failed = published.status === 'refused' || published.outcome.exitCode !== 0;
+  if (isDue && failed) return published;
+  return { status: 'decided', outcome: ran.outcome };
+}
+
+/** A run that another job has made; its own paths mean nothing here. */
+function tellRun(path: string, { cwd, redact }: Edge, step: Step): void {
+  const directory = runDirectoryAt(path.startsWith('/') ? path : `${cwd}/${path}`);
+  const result = readResult(directory);
+  if (result === null) return;
+  const patch = result.patch && { ...result.patch, path: directory.patch };
+  step.onDirectory(directory);
+  step.onResult(redactedStrings({ ...result, patch }, redact) as RunResult);
+}
+
+function start(name: 'run' | 'publish', edge: Edge, words: Given): Promise<CommandEnd> {
+  const command = COMMANDS.find((one) => one.name === name);
+  if (command === undefined) throw new Error(`There is no command ${name}.`);
+  return command.start(edge, words);
+}
+
+function given({ flags }: InputsGiven, command: 'run' | 'publish'): Given {
+  return { operands: [], flags: flags[command] ?? {}, switches: new Set(), problems: [] };
+}

@@ -1,0 +1,176 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { type ActionEnd, runAction } from '../support/action-runner.ts';
+import type { Script } from '../support/claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
+import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
+import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { call, KEY } from '../support/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const NAME = 'acme/shop';
+const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
+const done = { text: 'All done.' };
+
+interface Place {
+  readonly github: GitHub;
+  readonly hosted: GitHubRepository;
+  readonly checkout: Repository;
+  readonly token: string;
+  readonly model: ClaudeServer;
+  /** What a runner sets for a job of this repository. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A repository on a local GitHub, a checkout of it, and a model. Closed when the test has finished. */
+async function place(turns: Script): Promise<Place> {
+  const checkout = await makeRepository({ 'a.txt': 'old\n' });
+  const github = await startGitHub();
+  onTestFinished(() => github.close());
+  const hosted = await github.addRepository(NAME, { from: checkout.root });
+  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
+  const token = github.addToken({ kind: 'installation', permissions });
+  const model = await startClaudeServer({ turns, apiKey: KEY });
+  onTestFinished(() => model.close());
+  const env = {
+    GITHUB_REPOSITORY: NAME,
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.serverUrl,
+    GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
+  };
+  return { github, hosted, checkout, token, model, env };
+}
+
+function runInputs({ model }: Place): Record<string, string> {
+  return { plan: '# Renew\n\nDo it', 'api-key': KEY, 'base-url': model.url };
+}
+
+/** The first job of two: no token of GitHub. Its run directory goes on as an artifact. */
+async function runJob(
+  at: Place,
+  inputs: Record<string, string> = {},
+): Promise<{ ended: ActionEnd; artifact: string }> {
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: { ...runInputs(at), ...inputs },
+    env: at.env,
+  });
+  const artifact = join(temporaryFolder(), 'artifact');
+  cpSync(ended.outputs['run-dir'] ?? '', artifact, { recursive: true });
+  return { ended, artifact };
+}
+
+/** The second job: no checkout, no key of the model. */
+function publishJob(
+  { token, env }: Place,
+  artifact: string,
+  inputs: Record<string, string> = {},
+): Promise<ActionEnd> {
+  return runAction({
+    workspace: temporaryFolder(),
+    inputs: { mode: 'publish', 'run-dir': artifact, 'github-token': token, ...inputs },
+    env,
+  });
+}
+
+test('two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do', async () => {
+  const at = await place([edit, done]);
+  const { ended, artifact } = await runJob(at, { verify: 'grep new a.txt' });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+
+  const first = await publishJob(at, artifact, { 'title-prefix': 'bot: ' });
+  expect([first.exitCode, first.outputs.outcome], first.stderr).toEqual([0, 'done']);
+  const [pull] = at.hosted.pulls();
+  const branch = pull?.pull?.head ?? '';
+  const head = await at.hosted.head(branch);
+  expect(first.outputs).toEqual({
+    ...ended.outputs,
+    'run-dir': artifact,
+    'result-file': join(artifact, 'result.json'),
+    'events-file': join(artifact, 'events.jsonl'),
+    'patch-file': join(artifact, 'changes.patch'),
+    'pull-request-number': String(pull?.number),
+    'pull-request-url': `${at.github.serverUrl}/${NAME}/pull/${pull?.number}`,
+    'pull-request-operation': 'created',
+    'pull-request-head-sha': head,
+    'pull-request-branch': branch,
+  });
+  expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(ended.outputs['tree-sha']);
+  expect(first.masks).toEqual([at.token]);
+  expect(first.stderr + first.summary + JSON.stringify(first.outputs)).not.toContain(at.token);
+
+  const again = await publishJob(at, artifact, { 'title-prefix': 'bot: ' });
+  expect([again.exitCode, again.outputs['pull-request-operation']], again.stderr).toEqual([0, 'none']);
+  expect([again.outputs['pull-request-number'], again.outputs['pull-request-head-sha']]).toEqual([
+    String(pull?.number),
+    head,
+  ]);
+  expect(at.hosted.pulls()).toHaveLength(1);
+  expect(at.github.invalid).toEqual([]);
+});
+
+test('one job for both: the outcome is the run’s, and the token is nowhere', async () => {
+  const at = await place([
+    { calls: [call('run_command', { command: 'env; cat /proc/*/environ; echo new > a.txt; true' })] },
+    done,
+  ]);
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': at.token },
+    env: at.env,
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+  expect(ended.outputs['pull-request-operation']).toBe('created');
+  expect(ended.lastLine).toMatch('patchsmith: done (exit 0): ');
+  expect(at.hosted.pulls()).toHaveLength(1);
+  expect(JSON.stringify(at.model.requests.map(({ body }) => body))).not.toContain(at.token);
+  expect(ended.masks).toEqual([KEY, at.token]);
+});
+
+test('one job for both: a red verification is published as a draft, and the step still fails with 9', async () => {
+  const at = await place([edit, done]);
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: {
+      ...runInputs(at),
+      mode: 'run-and-publish',
+      'github-token': at.token,
+      verify: 'exit 3',
+      'fix-rounds': '0',
+    },
+    env: at.env,
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
+  expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9): ');
+  expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
+});
+
+test('one job for both: what publishing lacks is told before a token is spent', async () => {
+  const at = await place([edit, done]);
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: { ...runInputs(at), mode: 'run-and-publish' },
+    env: at.env,
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
+  expect(at.model.requests).toHaveLength(0);
+});
+
+test('a refused publication ends the step with 11 and keeps the patch', async () => {
+  const at = await place([edit, done]);
+  const { artifact } = await runJob(at);
+  const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
+  const ended = await publishJob({ ...at, token: weak }, artifact);
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
+  expect(ended.outputs['pull-request-number']).toBe('');
+  expect(ended.outputs['patch-file']).toBe(join(artifact, 'changes.patch'));
+});
+
+test('publishing without a run directory is a usage_error', async () => {
+  const at = await place([]);
+  const ended = await publishJob(at, '');
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
+  expect(ended.lastLine).toContain('run-dir: mode publish needs the run directory');
+});
