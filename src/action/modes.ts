@@ -1,7 +1,8 @@
 /** What the step does in each mode. */
 
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
-import { COMMANDS, type Given } from '../cli/commands.ts';
+import type { Given } from '../cli/command.ts';
+import { COMMANDS } from '../cli/commands.ts';
 import type { CommandEnd, Edge } from '../cli/edge.ts';
 import { readPublishInputs } from '../cli/start-publish.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
