@@ -38,8 +38,6 @@ export interface Job {
   readonly askedIn: AskedIn | null;
   /** Page of the workflow run; null outside of one. */
   readonly runUrl: string | null;
-  /** What the pull request says besides: merges, reasons for a draft. */
-  readonly notes: string[];
   /** Grows with every step, so that what was made is told whatever comes after. */
   readonly told: Publication;
 }
@@ -47,10 +45,7 @@ export interface Job {
 /** What a step can come to, besides what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
-export type JobParts = Omit<
-  Job,
-  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl' | 'notes'
-> & {
+export type JobParts = Omit<Job, 'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl'> & {
   readonly plan: RunPlan;
   readonly repository: string;
   readonly github: GitHub;
@@ -70,7 +65,6 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Job {
     marker: markerOf(id),
     askedIn: askedIn(plan, repository),
     runUrl: runUrlOf(settings.githubServerUrl, env),
-    notes: [],
   };
 }
 

@@ -10,10 +10,10 @@ import {
 } from '../adapters/github/pull-requests.ts';
 import { outcome, type RunOutcome } from '../domain/outcome.ts';
 import { draftReasons, verificationOf } from '../domain/publishing/policy.ts';
+import { pullRequestText } from '../texts/pull-request.ts';
 import type { Base } from './base.ts';
 import type { Job } from './job.ts';
 import type { Change } from './rebuild-run.ts';
-import { pullRequestText } from './texts.ts';
 import { mendOf, refusalSentence } from './why-refused.ts';
 
 export interface DraftFacts {
@@ -34,8 +34,19 @@ export async function openForReview(
     setting: settings.draft,
     verification: verificationOf(job.result),
   });
-  if (drafts.length > 0) job.notes.push(`A draft, since ${drafts.join(', and ')}.`);
-  const text = textOf(job, change);
+  const { result, askedIn, runUrl, marker } = job;
+  const text = pullRequestText({
+    result,
+    askedIn,
+    base,
+    merged: told.merged,
+    flags: change.flags,
+    drafts,
+    unfinished: facts.unfinished,
+    runUrl,
+    titlePrefix: settings.titlePrefix,
+    marker,
+  });
   const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
   const there = await findPullRequest(upstream, wanted);
   const { pull, isNew } =
@@ -77,21 +88,6 @@ export async function openForReview(
 }
 
 const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is as it was' } as const;
-
-function textOf(
-  { result, runUrl, notes, askedIn, marker, settings }: Job,
-  { flags }: Change,
-): PullRequestText {
-  const { title, body } = pullRequestText({
-    result: { ...result, flags: [...flags] },
-    files: result.changedFiles,
-    notes,
-    runUrl,
-    fixes: askedIn !== null && !askedIn.isPullRequest ? askedIn : null,
-    marker,
-  });
-  return { title: settings.titlePrefix === null ? title : `${settings.titlePrefix} ${title}`, body };
-}
 
 /** What somebody else has opened from this branch keeps its own words. */
 async function refreshed(job: Job, pull: PullRequest, text: PullRequestText): Promise<boolean> {

@@ -25,7 +25,7 @@ export async function rebuildRun(
   base: Base,
   patch: CheckedPatch,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
-  const { result, upstream, settings, told, say, notes } = job;
+  const { result, upstream, settings, told, say } = job;
   const refuse = (name: 'publish_failed' | 'policy_violation', reason: string): Refused => ({
     status: 'refused',
     outcome: outcome(name, name === 'publish_failed' ? 11 : 8, reason),
@@ -67,8 +67,6 @@ export async function rebuildRun(
   );
   told.merged.push(...rebuilt.merged);
   for (const line of flagLines(told.flags)) say(line);
-  if (rebuilt.merged.length > 0)
-    notes.push(`Merged with changes that ${base.branch} has had since the run: ${rebuilt.merged.join(', ')}`);
   if (rebuilt.tree === base.tree)
     return {
       status: 'refused',

@@ -2,8 +2,8 @@
 
 import { putComment } from '../adapters/github/sticky-comment.ts';
 import type { RunOutcome } from '../domain/outcome.ts';
+import { commentText } from '../texts/issue-comment.ts';
 import type { Job } from './job.ts';
-import { commentText } from './texts.ts';
 
 /** Whatever the publication came to is told; nothing where no comment is wanted, or there is no issue of this repository. */
 export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
@@ -17,7 +17,8 @@ export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
   const body = commentText({
     result,
     outcome: end,
-    pullRequestUrl: told.pullRequest?.url ?? null,
+    pullRequest: told.pullRequest,
+    conflicts: told.conflicts,
     runUrl,
     marker,
   });
