@@ -33,7 +33,8 @@ export function dangersIn(markdown: string, ownHtml: readonly string[] = []): st
     if (!HARMLESS.includes(type)) return [`${type} ${text}`];
     return type === 'text' && LIVE_TEXT.test(text) ? [`live text ${JSON.stringify(text)}`] : [];
   });
-  return [...pieces, ...deadlyIn(markdown), ...hiddenIn(markdown)];
+  const others = ownHtml.reduce((page, own) => page.replace(own, ''), markdown);
+  return [...pieces, ...deadlyIn(others), ...hiddenIn(markdown)];
 }
 
 const HARMLESS = [
@@ -47,7 +48,7 @@ const LIVE_TEXT = /@[a-z0-9]|#\d|\bGH-\d|:\/\/|\bwww\.|.\$|\$./i;
 /** What counts in the message of a commit, where all of the source is text. */
 function deadlyIn(source: string): string[] {
   const found =
-    /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b[\s:]*(?:[\w./-]*#\d+|GH-\d+|https?:\/\/\S+\/(?:issues|pull)\/\d+)|\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]/i.exec(
+    /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b[\s:]*(?:[\w./-]*#\d+|GH-\d+|https?:\/\/\S+\/(?:issues|pull)\/\d+)|\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|<!--/i.exec(
       source,
     );
   return found ? [`in the source ${JSON.stringify(found[0])}`] : [];

@@ -98,11 +98,15 @@ const BREAK_IN_CODE = '\u200b';
 
 /** Code is shown as it is, but the source of the page may become a commit message, which knows no code. */
 function inert(text: string): string {
-  return text
-    .replace(/#(?=\p{Nd})/gu, `#${BREAK_IN_CODE}`)
-    .replace(/(?<![a-z0-9_])GH(?=-\p{Nd})/giu, `$&${BREAK_IN_CODE}`)
-    .replace(/:\/\/(?=\S{0,300}\/(?:issues|pull|discussions)\/)/gi, `:${BREAK_IN_CODE}//`)
-    .replace(SKIP_DIRECTIVE, `[${BREAK_IN_CODE}$1]`);
+  return (
+    text
+      .replace(/#(?=\p{Nd})/gu, `#${BREAK_IN_CODE}`)
+      .replace(/(?<![a-z0-9_])GH(?=-\p{Nd})/giu, `$&${BREAK_IN_CODE}`)
+      .replace(/:\/\/(?=\S{0,300}\/(?:issues|pull|discussions)\/)/gi, `:${BREAK_IN_CODE}//`)
+      .replace(SKIP_DIRECTIVE, `[${BREAK_IN_CODE}$1]`)
+      // What is hidden in a page of ours says whose it is.
+      .replaceAll('<!--', `<!${BREAK_IN_CODE}--`)
+  );
 }
 
 /** Lines without what hides text or turns its direction. */
