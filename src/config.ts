@@ -181,6 +181,9 @@ function* contradictions(
   if (settings.provider !== 'replay' && settings.recording !== null) {
     yield `${name('recording')}: is only used with --provider replay`;
   }
+  if (settings.via === 'push' && settings.sign === 'required') {
+    yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;
+  }
   if (settings.maxCostUsd === null) return;
   if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
     yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;

@@ -298,6 +298,7 @@ export interface Committer {
 export interface CommitOrder {
   /** The tree that the commit must have. */
   readonly tree: string;
+  readonly baseCommit: string;
   readonly baseTree: string;
   /** What is to be changed in `baseTree` to get there. */
   readonly files: readonly NewFile[];
@@ -314,9 +315,9 @@ export interface NewFile {
   readonly state: { readonly mode: FileMode; readonly blob: string; readonly bytes: Buffer | null } | null;
 }
 
-/** `moved`: somebody else has moved the branch meanwhile, and nothing was overwritten. */
+/** `moved`: somebody else has moved the branch meanwhile, and nothing was overwritten. `verified` is null where nobody knows. */
 export type Committed =
-  | { status: 'made'; sha: string; verified: boolean }
+  | { status: 'made'; sha: string; verified: boolean | null }
   | { status: 'moved' }
   | { status: 'failed'; message: string };
 

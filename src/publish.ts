@@ -22,7 +22,7 @@ import { commitRun } from './publish/commit-run.ts';
 import { type Job, jobOf } from './publish/job.ts';
 import { judgeRun } from './publish/objections.ts';
 import { openForReview } from './publish/open-pull-request.ts';
-import { readRun } from './publish/read-run.ts';
+import { type CheckedRun, readRun } from './publish/read-run.ts';
 import { rebuildRun } from './publish/rebuild-run.ts';
 import { tellIssue } from './publish/tell-issue.ts';
 import { whyRefused } from './publish/why-refused.ts';
@@ -54,7 +54,7 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   told.runId = run.result.runId;
   if (run.result.plan === null)
     return conclude(told, usageError(`The run ended before it had a plan: ${run.result.reason}`));
-  const result = RunResult.parse(redactedStrings(run.result, input.redact));
+  const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
   const folder = makeTemporaryFolder(input.env);
   try {
     const signal = AbortSignal.any([input.interrupt, AbortSignal.timeout(input.settings.deadlineMs)]);
@@ -72,6 +72,17 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   const unwritten = writeDocument(run.directory.publication, document);
   if (unwritten !== null) told.warnings.push(unwritten);
   return told;
+}
+
+/** What the result says of lines is not believed. */
+function recounted({ result, patch }: CheckedRun): RunResult {
+  const counts = new Map(
+    patch?.files.map(({ path, additions, deletions }) => [path, { additions, deletions }]),
+  );
+  return {
+    ...result,
+    changedFiles: result.changedFiles.map((file) => ({ ...file, ...counts.get(file.path) })),
+  };
 }
 
 /** The story: each step can be the last one. */

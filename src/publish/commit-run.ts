@@ -1,10 +1,11 @@
 /** The branch with the change on it. It only ever moves forward, and never over a commit that is not ours. */
 
-import { apiCommitter, findHead } from '../adapters/github/api-committer.ts';
+import { findHead } from '../adapters/github/api-committer.ts';
 import { type BranchState, judgeBranch } from '../adapters/github/branch.ts';
 import { outcome } from '../domain/outcome.ts';
 import { commitMessage } from '../domain/publishing/commit-message.ts';
 import type { Base } from './base.ts';
+import { committerFor } from './committer-for.ts';
 import type { Job, Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
@@ -16,12 +17,12 @@ export async function commitRun(
   base: Base,
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
-  const { fork, upstream, branch, result, settings, told, say } = job;
+  const { fork, upstream, branch, result, told, say } = job;
   const refuse = (reason: string): Refused => ({
     status: 'refused',
     outcome: outcome('publish_failed', 11, reason),
   });
-  const committer = apiCommitter(fork, { mustBeVerified: settings.sign === 'required' });
+  const committer = await committerFor(job);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const head = await findHead(fork, branch);
     const state: BranchState =
@@ -39,6 +40,7 @@ export async function commitRun(
     }
     const made = await committer.commit({
       tree,
+      baseCommit: base.sha,
       baseTree: base.tree,
       files,
       message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree }),

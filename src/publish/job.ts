@@ -19,7 +19,7 @@ import type { CheckedRun } from './read-run.ts';
 
 export interface Job {
   readonly run: CheckedRun;
-  /** The run's result without the secrets of this process. */
+  /** The run's result without the secrets of this process, its files counted anew. */
   readonly result: RunResult;
   readonly settings: Settings;
   readonly token: string;

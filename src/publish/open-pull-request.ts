@@ -1,8 +1,8 @@
 /** The pull request of a change: opened, or brought up to date. */
 
+import { furnish } from '../adapters/github/furnish-pull-request.ts';
 import {
   findPullRequest,
-  furnish,
   openPullRequest,
   type PullRequest,
   type PullRequestText,
@@ -34,18 +34,14 @@ export async function openForReview(
     setting: settings.draft,
     verification: verificationOf(job.result),
   });
-  const { result, askedIn, runUrl, marker } = job;
   const text = pullRequestText({
-    result,
-    askedIn,
+    ...job,
     base,
     merged: told.merged,
     flags: change.flags,
     drafts,
     unfinished: facts.unfinished,
-    runUrl,
     titlePrefix: settings.titlePrefix,
-    marker,
   });
   const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
   const there = await findPullRequest(upstream, wanted);
@@ -63,10 +59,7 @@ export async function openForReview(
     told.warnings.push(
       `The pull request is open for review, though it should be a draft: ${drafts.join(', and ')}.`,
     );
-  if (pull.user?.login === 'github-actions[bot]')
-    told.warnings.push(
-      'The pull request was opened with GITHUB_TOKEN, which starts no workflows: close and open it again to have its checks run, or publish with the token of a GitHub App.',
-    );
+  if (isNew && pull.user?.login === 'github-actions[bot]') told.warnings.push(NO_WORKFLOWS);
   say(`pull request #${pull.number} ${told.pullRequest?.operation ?? ''}: ${pull.html_url}`);
 
   const problems = await furnish(upstream, pull, settings);
@@ -86,6 +79,9 @@ export async function openForReview(
         `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
       );
 }
+
+const NO_WORKFLOWS =
+  'A pull request that was opened with GITHUB_TOKEN starts no workflows: close and open it again to have its checks run, or publish with the token of a GitHub App.';
 
 const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is as it was' } as const;
 

@@ -67,6 +67,7 @@ export async function rebuildRun(
   );
   told.merged.push(...rebuilt.merged);
   for (const line of flagLines(told.flags)) say(line);
+  if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
   if (rebuilt.tree === base.tree)
     return {
       status: 'refused',

@@ -14,14 +14,7 @@ export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
       told.warnings.push('There is no comment, since the plan came from no issue of this repository.');
     return null;
   }
-  const body = commentText({
-    result,
-    outcome: end,
-    pullRequest: told.pullRequest,
-    conflicts: told.conflicts,
-    runUrl,
-    marker,
-  });
+  const body = commentText({ ...told, result, outcome: end, runUrl, marker });
   told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
   say(`comment on #${askedIn.number} ${told.comment.operation}`);
   return null;

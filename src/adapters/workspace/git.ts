@@ -16,6 +16,8 @@ export interface GitCall {
   readonly input?: Uint8Array;
   /** Takes stdout piece by piece instead of having it kept in memory. */
   readonly onOutput?: (piece: Buffer) => void;
+  /** Kills git when it aborts; the call then rejects. For what asks over a network. */
+  readonly signal?: AbortSignal;
 }
 
 /** `stderr` is trimmed. */
@@ -35,11 +37,13 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const closed = once(child, 'close');
   feed(child.stdin, call.input);
   const kill = () => child.kill('SIGKILL');
+  if (call.signal?.aborted) kill();
+  call.signal?.addEventListener('abort', kill, { once: true });
   const [stdout, stderr] = await Promise.all([
     call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
     collect(child.stderr, kill),
     closed,
-  ]);
+  ]).finally(() => call.signal?.removeEventListener('abort', kill));
   if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
