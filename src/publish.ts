@@ -25,7 +25,7 @@ import { openForReview } from './publish/open-pull-request.ts';
 import { type CheckedRun, readRun } from './publish/read-run.ts';
 import { rebuildRun } from './publish/rebuild-run.ts';
 import { tellIssue } from './publish/tell-issue.ts';
-import { whyRefused } from './publish/why-refused.ts';
+import { whyRefused, workflowsAmong } from './publish/why-refused.ts';
 
 export interface PublishInput {
   /** A run directory or the id of a run. */
@@ -124,8 +124,10 @@ async function ended<End extends RunOutcome | null>(
     if (error instanceof UnreadableFolder)
       return outcome('publish_failed', 11, `${error.message}. The patch is kept in ${patch}.`);
     if (!(error instanceof GitHubRefused)) throw error;
-    const workflows = job.result.changedFiles.flatMap(({ path }) => (isWorkflow(path) ? [path] : []));
-    return whyRefused(error.refusal, { workflows, patchFile: patch });
+    return whyRefused(error.refusal, {
+      workflows: workflowsAmong(job.result.changedFiles),
+      patchFile: patch,
+    });
   }
 }
 
@@ -142,10 +144,6 @@ function stopped({ signal, settings }: Job): RunOutcome {
     124,
     `The deadline of ${settings.deadlineMs / 1_000} s passed (--deadline). Publish again to carry on.`,
   );
-}
-
-function isWorkflow(path: string): boolean {
-  return path.startsWith('.github/workflows/');
 }
 
 function nothingYet({ version, repository, settings }: PublishInput): Publication {

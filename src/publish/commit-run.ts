@@ -8,6 +8,7 @@ import type { Base } from './base.ts';
 import { committerFor } from './committer-for.ts';
 import type { Job, Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
+import { mendOf, workflowsAmong } from './why-refused.ts';
 
 /** Others may move the branch at the same time; then everything is looked at anew. */
 const TRIES = 3;
@@ -48,8 +49,10 @@ export async function commitRun(
       branch,
       head,
     });
-    if (made.status === 'failed')
-      return refuse(`${made.message}. The patch is kept in ${job.run.directory.patch}.`);
+    if (made.status === 'failed') {
+      const mend = mendOfPush(made.message, result);
+      return refuse(`${made.message}. ${mend}The patch is kept in ${job.run.directory.patch}.`);
+    }
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
     told.commit = { sha: made.sha, tree, operation, verified: made.verified };
@@ -57,6 +60,15 @@ export async function commitRun(
     return { status: 'ok', sha: made.sha };
   }
   return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);
+}
+
+/** A push is refused in words alone; what is missing is the same as with the API. */
+function mendOfPush(message: string, { changedFiles }: Job['result']): string {
+  if (!/workflow|permission|denied|\b40[134]\b/i.test(message)) return '';
+  const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
+  const refusal = { route, status: 403, message, permission: null, requestId: null };
+  const isAboutWorkflows = /workflow/i.test(message);
+  return `${mendOf(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] })} `;
 }
 
 /** What the branch has stays in its history; a base that has moved on is merged in. */

@@ -58,6 +58,11 @@ const WHAT: Readonly<Record<string, string>> = {
   'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
 };
 
+/** Files that take a permission of their own. */
+export function workflowsAmong(files: readonly { path: string }[]): string[] {
+  return files.flatMap(({ path }) => (path.startsWith('.github/workflows/') ? [path] : []));
+}
+
 /** How to mend it; empty where GitHub's own words have to do. */
 export function mendOf(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
   const { status, message, permission, route } = refusal;

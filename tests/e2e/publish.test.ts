@@ -362,6 +362,71 @@ describe('when GitHub refuses', () => {
   });
 });
 
+describe('--via push', () => {
+  test('makes the same tree by git, and is found again', async () => {
+    const first = await publish(['--via', 'push']);
+    expect(first.told.reason).toContain('opened');
+    expect(first.told.commit).toMatchObject({ verified: null, operation: 'created' });
+    const branch = first.told.branch ?? '';
+    expect(await upstream.git('rev-parse', `${branch}^{tree}`)).toBe(run.result.treeSha);
+    expect(await upstream.git('log', '-1', '--format=%P|%an <%ae>', branch)).toBe(
+      `${run.result.baseSha}|github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>`,
+    );
+    run = await finished('echo more > more.txt');
+    const second = await publish(['--via', 'push']);
+    expect(await upstream.git('rev-parse', `${branch}^`)).toBe(first.told.commit?.sha);
+    expect(second.told.pullRequest).toMatchObject({ operation: 'updated' });
+  });
+
+  test('does not overwrite a branch that moves meanwhile', async () => {
+    const branch = (await publish()).told.branch ?? '';
+    run = await finished('echo more > more.txt');
+    let theirs = '';
+    github.before(async ({ path }) => {
+      if (path.endsWith('git-receive-pack') && theirs === '')
+        theirs = await upstream.commit(branch, { 'mine.txt': 'human work\n' });
+    });
+    expect((await publish(['--via', 'push'])).exitCode).toBe(11);
+    expect(await upstream.head(branch)).toBe(theirs);
+  });
+
+  test('tells what the server refuses, and the mend', async () => {
+    run = await finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
+    const { exitCode, told } = await publish(['--via', 'push', '--protected', 'draft']);
+    expect(exitCode).toBe(11);
+    expect(told.reason).toContain('.github/workflows/ci.yml, which takes the permission workflows: write');
+    run = await finished(COMMANDS);
+    const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
+    expect((await publish(['--via', 'push'], { token })).told.reason).toContain('contents: write');
+  });
+
+  test('is told by --dry-run, and cannot sign', async () => {
+    const { stderr } = await publish(['--via', 'push', '--dry-run']);
+    expect(stderr).toContain(`would git push ${github.serverUrl}/octo/shop.git`);
+    expect(writes()).toEqual([]);
+    const { exitCode, lastLine } = await runCli(
+      ['publish', run.runDir, '--via', 'push', '--sign', 'required'],
+      {
+        cwd: run.runDir,
+      },
+    );
+    expect({ exitCode, lastLine }).toMatchObject({
+      exitCode: 2,
+      lastLine: expect.stringContaining('use --via api'),
+    });
+  });
+});
+
+test.each(['api', 'push'])('the branch is made in a fork with --head-repo, by %s', async (via) => {
+  await github.addRepository('ann/shop', { forkOf: 'octo/shop' });
+  const token: NewToken = { kind: 'user', login: 'ann', permissions: ENOUGH.permissions ?? {} };
+  const { exitCode, told } = await publish(['--head-repo', 'ann/shop', '--via', via], { token });
+  expect({ exitCode, reason: told.reason }).toMatchObject({ exitCode: 0 });
+  expect(await upstream.head(told.branch ?? '')).toBe(null);
+  const again = await publish(['--head-repo', 'ann/shop', '--via', via], { token });
+  expect(again.told.pullRequest).toEqual({ ...told.pullRequest, operation: 'none' });
+});
+
 describe('an issue that asked for the work', () => {
   const ask = () => {
     const { number } = github.addIssue('octo/shop', { title: 'Total is wrong', author: 'maintainer' });

@@ -48,15 +48,7 @@ export function pushCommitter(place: PushPlace): Committer {
         }),
       );
       const sha = made.toString('latin1').trim();
-      // Deltas against contents that were not fetched cannot be made.
-      const push = [
-        'push',
-        '--porcelain',
-        '--no-thin',
-        '--no-verify',
-        'origin',
-        `${sha}:refs/heads/${order.branch}`,
-      ];
+      const push = ['push', '--porcelain', '--no-verify', 'origin', `${sha}:refs/heads/${order.branch}`];
       const pushed = await askGit(ask(push, network));
       if (pushed.exitCode === 0) return { status: 'made', sha, verified: null };
       const answer = `${pushed.stdout.toString('utf8')}\n${pushed.stderr}`;
@@ -111,6 +103,8 @@ function networkEnvironment({ url, token, env }: PushPlace): Record<string, stri
     ['http.lowSpeedTime', '60'],
   ];
   return {
+    // A push makes deltas against what files were, and asks the server for that. There is no other server here.
+    GIT_NO_LAZY_FETCH: undefined,
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], at) => [
