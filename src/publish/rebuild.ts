@@ -35,13 +35,12 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
   const occupant = occupantWithout(base, files);
   const rebased = files.map((file) => ({ file, now: rebaseFile(file, occupant) }));
+  // All of them are looked for before one is told, so that people can mend them at once.
   const conflicts = rebased.flatMap(({ now }) =>
     now.do === 'conflict' ? [{ path: now.path, why: now.why }] : [],
   );
-  if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
-
-  const contents = await contentsBefore(where, patch.files);
-  if (!(contents instanceof Map)) return { status: 'conflict', files: [contents] };
+  const { contents, lost } = await contentsBefore(where, patch.files);
+  if (lost.length > 0) return { status: 'conflict', files: [...conflicts, ...lost] };
   const wrong = await bench.apply(patch.bytes, patch.files, contents);
   if (wrong !== null) return { status: 'broken', message: wrong };
 
@@ -52,11 +51,14 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
     if (now.do !== 'put') continue;
     if (now.removed !== null) made.push({ path: now.removed, state: null });
     const state = await newState(order, file, now, contents);
-    if (state === null)
-      return { status: 'conflict', files: [{ path: now.path, why: 'both have changed the same lines' }] };
+    if (state === null) {
+      conflicts.push({ path: now.path, why: 'both have changed the same lines' });
+      continue;
+    }
     if (now.content === 'merge') merged.push(now.path);
     made.push({ path: now.path, state });
   }
+  if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
   const after = base.after(made);
   return after.status === 'ok'
     ? { status: 'ok', tree: after.sha, files: made, merged }
@@ -87,11 +89,11 @@ function occupantWithout(
   };
 }
 
-/** Every content that the patch changes or removes, by its id; else which is not to be had. */
+/** Every content that the patch changes or removes, by its id, and the files whose content is not to be had. */
 async function contentsBefore(
   where: OnGitHub,
   files: readonly PatchedPath[],
-): Promise<Map<string, Buffer> | { path: string; why: string }> {
+): Promise<{ contents: Map<string, Buffer>; lost: { path: string; why: string }[] }> {
   const wanted = new Map(
     files.flatMap(({ path, before }) =>
       before === null || before.blob === null || before.mode === '160000'
@@ -102,13 +104,11 @@ async function contentsBefore(
   const found = await Promise.all(
     [...wanted].map(async ([blob, path]) => ({ blob, path, bytes: await findBlob(where, blob) })),
   );
-  const lost = found.find(({ bytes }) => bytes === null);
-  if (lost)
-    return {
-      path: lost.path,
-      why: 'what it held when the run began is not on GitHub, as with uncommitted changes',
-    };
-  return new Map(found.flatMap(({ blob, bytes }) => (bytes === null ? [] : [[blob, bytes]])));
+  const why = 'what it held when the run began is not on GitHub, as with uncommitted changes';
+  return {
+    contents: new Map(found.flatMap(({ blob, bytes }) => (bytes === null ? [] : [[blob, bytes]]))),
+    lost: found.flatMap(({ path, bytes }) => (bytes === null ? [{ path, why }] : [])),
+  };
 }
 
 /** Null when the content cannot be merged. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
+import { expectRoute, find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(removeFolders);
 
-describe.each(['api', 'push'])('a commit of a person on the branch (--via %s)', (via) => {
+describe.each(['api'])('a commit of a person on the branch (--via %s)', (via) => {
   const args = ['--via', via];
 
   test('is not overwritten, and its author is named', async () => {
@@ -36,6 +36,7 @@ describe.each(['api', 'push'])('a commit of a person on the branch (--via %s)', 
     expect(second.told?.reason).toContain('Ann Onym');
     expect(second.told?.reason).toContain(person.slice(0, 8));
     expect(await repository.head(branch)).toBe(person);
+    expectRoute(there, via);
   });
 
   test('is not overwritten either when it comes while we publish', async () => {
@@ -110,8 +111,8 @@ describe('a base that has moved on', () => {
     });
     const { exitCode, stderr, told } = await publish(there);
     expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
-    expect(told?.conflicts.map(({ path }) => path)).toEqual(['a.txt', 'gone.txt']);
-    expect(told?.reason).toMatch(/a\.txt.*gone\.txt/s);
+    expect(told?.conflicts.map(({ path }) => path).sort()).toEqual(['a.txt', 'gone.txt']);
+    for (const { path } of told?.conflicts ?? []) expect(told?.reason).toContain(path);
     expect(told?.reason).toContain('changes.patch');
     expect(await find(there)).toEqual({ branches: [], pulls: [], comments: 0 });
   });

@@ -3,7 +3,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { RunResult } from '../../src/domain/outcome.ts';
 import type { PlanSource } from '../../src/domain/plan.ts';
 import { Publication } from '../../src/domain/publishing/publication.ts';
@@ -125,6 +125,16 @@ export async function publish(
     stderr,
     told: stdout.trim() === '' ? null : Publication.parse(JSON.parse(stdout)),
   };
+}
+
+/** The branch was moved by this route and by no other. */
+export function expectRoute({ github }: OnGitHub, via: string): void {
+  const moves = ['git/create-ref', 'git/update-ref', 'git-http/receive-pack'];
+  const used = github.requests.filter(({ operation }) => moves.includes(operation ?? ''));
+  const routes = new Set(
+    used.map(({ operation }) => (operation === 'git-http/receive-pack' ? 'push' : 'api')),
+  );
+  expect([...routes]).toEqual([via]);
 }
 
 /** What a person finds on GitHub after publishing. */
