@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { closeGitHubs, find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
@@ -18,6 +18,10 @@ beforeAll(async () => {
   ]);
 });
 
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000 });
+
+afterAll(closeGitHubs);
 afterAll(removeFolders);
 
 /** One branch with one commit of the run's tree, one pull request from it, one comment. */

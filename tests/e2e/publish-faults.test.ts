@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Fault, Trouble } from '../support/github-server/faults.ts';
-import { find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
+import { closeGitHubs, find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
@@ -18,6 +18,10 @@ beforeAll(async () => {
   ]);
 });
 
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000 });
+
+afterAll(closeGitHubs);
 afterAll(removeFolders);
 
 const READS = [
@@ -55,7 +59,7 @@ async function publishThrough(...faults: Fault[]) {
   return { ...there, first };
 }
 
-describe('a passing fault', () => {
+describe.concurrent('a passing fault', () => {
   const passing: [string, Trouble, boolean][] = [
     [
       '502 before anything is done',
@@ -87,7 +91,7 @@ describe('a passing fault', () => {
   });
 });
 
-describe('rate limits', () => {
+describe.concurrent('rate limits', () => {
   test.each<[string, Trouble]>([
     ['a secondary limit of one second', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 1 }],
     ['a secondary limit by 429', { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 }],
@@ -108,8 +112,9 @@ describe('rate limits', () => {
   });
 });
 
-describe('a fault that stays', () => {
-  test.each([...READS, ...WRITES])(
+describe.concurrent('a fault that stays', () => {
+  // Each is asked for four times, which takes a quarter of a minute.
+  test.each(['repos/get', 'git/get-tree', 'git/create-ref', 'pulls/create', 'issues/create-comment'])(
     'at %s ends as publish_failed, and publishing again mends it',
     async (operation) => {
       const { first } = await publishThrough({
@@ -122,21 +127,16 @@ describe('a fault that stays', () => {
     },
   );
 
-  test.each([401, 403, 404, 409, 422])(
-    'a %i at the pull request ends as publish_failed at once',
-    async (status) => {
-      const { first, github } = await publishThrough({
-        on: { operation: 'pulls/create' },
-        times: 99,
-        trouble: { kind: 'status', status },
-      });
-      expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
-      const asked = github.requests.filter(
-        (one) => one.operation === 'pulls/create' && one.status === status,
-      );
-      expect(asked).toHaveLength(1);
-    },
-  );
+  test.each([403, 404, 422])('a %i at the pull request ends as publish_failed at once', async (status) => {
+    const { first, github } = await publishThrough({
+      on: { operation: 'pulls/create' },
+      times: 99,
+      trouble: { kind: 'status', status },
+    });
+    expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+    const asked = github.requests.filter((one) => one.operation === 'pulls/create' && one.status === status);
+    expect(asked).toHaveLength(1);
+  });
 });
 
 test('an answer that never comes ends at the deadline', async () => {

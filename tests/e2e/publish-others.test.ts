@@ -1,5 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectRoute, find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  closeGitHubs,
+  expectRoute,
+  find,
+  type MadeRun,
+  madeRun,
+  onGitHub,
+  publish,
+} from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
@@ -19,6 +27,10 @@ beforeAll(async () => {
   ]);
 });
 
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000 });
+
+afterAll(closeGitHubs);
 afterAll(removeFolders);
 
 describe.each(['api'])('a commit of a person on the branch (--via %s)', (via) => {

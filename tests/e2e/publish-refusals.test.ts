@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
+  closeGitHubs,
   find,
   JOB_PERMISSIONS,
   type MadeRun,
@@ -27,6 +28,10 @@ beforeAll(async () => {
   ]);
 });
 
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000 });
+
+afterAll(closeGitHubs);
 afterAll(removeFolders);
 
 const nothing = { branches: [], pulls: [], comments: 0 };

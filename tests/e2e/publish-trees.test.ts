@@ -1,9 +1,20 @@
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { expectRoute, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import {
+  closeGitHubs,
+  expectRoute,
+  type MadeRun,
+  madeRun,
+  onGitHub,
+  publish,
+} from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
+// Each test starts several processes.
+vi.setConfig({ testTimeout: 120_000 });
+
+afterAll(closeGitHubs);
 afterAll(removeFolders);
 
 const SUBMODULE = '1234567890123456789012345678901234567890';

@@ -3,7 +3,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { RunResult } from '../../src/domain/outcome.ts';
 import type { PlanSource } from '../../src/domain/plan.ts';
 import { Publication } from '../../src/domain/publishing/publication.ts';
@@ -39,6 +39,14 @@ export async function madeRun(
   return { repository, runDir, result };
 }
 
+// Tests that wait for rate limits run side by side, where no test can be told from another.
+const open: GitHub[] = [];
+
+/** For `afterAll`. Throws when one of them answered what GitHub would not. */
+export async function closeGitHubs(): Promise<void> {
+  await Promise.all(open.splice(0).map((github) => github.close()));
+}
+
 /** A local GitHub with the repository of a run as it was when the run began, and the run as its artifact brings it. */
 export interface OnGitHub {
   readonly github: GitHub;
@@ -49,13 +57,13 @@ export interface OnGitHub {
   readonly artifact: string;
 }
 
-/** `issue`: the run's plan came from issue #1, which is there. Closed when the test has finished. */
+/** `issue`: the run's plan came from issue #1, which is there. Closed by `closeGitHubs`. */
 export async function onGitHub(
   made: MadeRun,
   { issue = false, ...given }: NewRepository & { issue?: boolean } = {},
 ): Promise<OnGitHub> {
   const github = await startGitHub();
-  onTestFinished(() => github.close());
+  open.push(github);
   const repository = await github.addRepository(NAME, { from: made.repository.root, ...given });
   const token = github.addToken({ kind: 'installation', permissions: JOB_PERMISSIONS });
   const artifact = join(temporaryFolder(), 'artifact');
