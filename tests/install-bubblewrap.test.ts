@@ -1,0 +1,73 @@
+/** The step before tests and demo, on machines made of stand-ins for their programs. */
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { tempFolder } from './support/temp-folder.ts';
+
+const REAL = ['sh', 'mktemp', 'rm', 'tail', 'cat', 'ls', 'env', 'chmod', 'true'];
+
+interface Machine {
+  readonly bwrap: 'missing' | 'works' | 'is refused';
+  readonly user?: number;
+  readonly sudo?: boolean;
+  readonly restricted?: boolean;
+}
+
+/** What the step did on such a machine: the commands that change something, and what it said. */
+function stepOn({ bwrap, user = 0, sudo = false, restricted = false }: Machine, ci: boolean) {
+  const folder = tempFolder();
+  const bin = (name: string) => join(folder, name);
+  const program = (name: string, script: string) => {
+    writeFileSync(bin(name), `#!/bin/sh\n${script}\n`);
+    chmodSync(bin(name), 0o755);
+  };
+  for (const name of REAL) symlinkSync(execFileSync('which', [name], { encoding: 'utf8' }).trim(), bin(name));
+  const record = `echo "$(basename "$0") $*" >> ${folder}/done`;
+  symlinkSync(execFileSync('which', ['basename'], { encoding: 'utf8' }).trim(), bin('basename'));
+  program('id', `echo ${user}`);
+  program('sudo', sudo ? 'shift; exec "$@"' : 'exit 1');
+  program('sysctl', `echo ${restricted ? 1 : 0}`);
+  program(
+    'apt-get',
+    `${record}; [ "$1" != install ] || { echo 'exit 0' > ${bin('bwrap')}; chmod +x ${bin('bwrap')}; }`,
+  );
+  program('tee', `${record}; cat`);
+  program('apparmor_parser', record);
+  if (bwrap !== 'missing') program('bwrap', `exit ${bwrap === 'works' ? 0 : 1}`);
+  const said = execFileSync('sh', ['-c', 'exec sh scripts/install-bubblewrap.sh 2>&1'], {
+    env: { PATH: folder, ...(ci ? { CI: 'true' } : {}) },
+    encoding: 'utf8',
+  });
+  const done = existsSync(bin('done')) ? readFileSync(bin('done'), 'utf8').trim().split('\n') : [];
+  return { done, said };
+}
+
+const INSTALLED = ['apt-get update -q', 'apt-get install -y -q --no-install-recommends bubblewrap'];
+
+test('bubblewrap is installed where it is missing, as root and with sudo', () => {
+  expect(stepOn({ bwrap: 'missing' }, false)).toEqual({ done: INSTALLED, said: '' });
+  expect(stepOn({ bwrap: 'missing', user: 1000, sudo: true }, false)).toEqual({ done: INSTALLED, said: '' });
+  expect(stepOn({ bwrap: 'works' }, true)).toEqual({ done: [], said: '' });
+});
+
+test('without the right to install, it says what to type', () => {
+  expect(stepOn({ bwrap: 'missing', user: 1000 }, true)).toEqual({
+    done: [],
+    said: 'Missing: sudo apt-get install -y bubblewrap (or the like of your system).\n',
+  });
+});
+
+test('AppArmor is told to let bubblewrap work in CI, and nowhere else', () => {
+  const machine = { bwrap: 'is refused', user: 1001, sudo: true, restricted: true } as const;
+  expect(stepOn(machine, true)).toEqual({
+    done: ['tee /etc/apparmor.d/bwrap', 'apparmor_parser -r /etc/apparmor.d/bwrap'],
+    said: '',
+  });
+  expect(stepOn(machine, false)).toEqual({
+    done: [],
+    said: 'AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says what mends it.\n',
+  });
+  expect(stepOn({ ...machine, restricted: false }, true)).toEqual({ done: [], said: '' });
+});
