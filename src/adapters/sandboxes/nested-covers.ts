@@ -20,30 +20,26 @@ export interface Covered {
 /**
  * A cover must not lie in a folder that a command can move or replace by a link: the next command's would follow. So every
  * folder on the way is mounted onto itself, which pins it down. A `.git` that is a file says where the git dir is; it is
- * shown and cannot be changed.
+ * shown and cannot be changed. Where there is none, as in a submodule that is not checked out, none can be made.
  */
 export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[] {
   // What somebody outside has removed meanwhile would be made anew by a mount.
-  const there = nested.flatMap((folder) => {
-    const stats = statOf(join(root, folder, '.git'));
-    return stats === null ? [] : [{ folder, isFile: stats.isFile() }];
-  });
-  const pins = new Set(there.flatMap(({ folder }) => [...foldersAbove(folder), folder]));
+  const there = nested.filter((folder) => statOf(join(root, folder))?.isDirectory());
+  const pins = [...new Set(there.flatMap((folder) => [...foldersAbove(folder), folder]))].sort();
   return [
-    ...[...pins].sort().map(
-      (folder): Mount => ({
-        kind: 'read-write',
-        source: join(root, folder),
-        at: join(at, folder),
-        optional: true,
-      }),
-    ),
-    ...there.map(({ folder, isFile }): Mount => {
+    ...pins.map((folder): Mount => ({ kind: 'read-write', ...inTree(folder), optional: true })),
+    ...there.map((folder): Mount => {
       const dotGit = join(folder, '.git');
-      const source = isFile ? join(root, dotGit) : emptyFolder;
-      return { kind: 'read-only', source, at: join(at, dotGit), optional: true };
+      const stats = statOf(join(root, dotGit));
+      if (stats === null) return { kind: 'read-only', ...inTree(folder), optional: true };
+      const shown = stats.isFile() ? {} : { source: emptyFolder };
+      return { kind: 'read-only', ...inTree(dotGit), ...shown, optional: true };
     }),
   ];
+
+  function inTree(path: string): { source: string; at: string } {
+    return { source: join(root, path), at: join(at, path) };
+  }
 }
 
 function foldersAbove(path: string): string[] {

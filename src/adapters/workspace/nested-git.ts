@@ -6,17 +6,24 @@ import { lookAt } from './work-tree.ts';
 const MOST = 64;
 
 /**
- * Of these folders, those whose `.git` can be kept from commands. Warns of the others: a link would lead the cover away, a
- * name that is not UTF-8 is no argument for a program, and more than 64 cost too much time.
+ * Of these folders, those that can be kept from commands, as far as their `.git` goes, whether it is there or not. Warns of the
+ * others: what is missing or a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
+ * more than 64 cost too much time.
  */
 export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): string[] {
   const covered: string[] = [];
   for (const folder of [...new Set(folders)].sort()) {
-    const look = lookAt(root, `${folder}/.git`);
-    if (look.status === 'absent') continue;
-    const isPlain = look.status === 'seen' && (look.stat.kind === 'file' || look.stat.kind === 'folder');
-    if (isPlain && !/\p{Surrogate}/u.test(folder) && covered.length < MOST) covered.push(folder);
+    const isNamed = !/\p{Surrogate}/u.test(folder);
+    if (isNamed && isCoverable(root, folder) && covered.length < MOST) covered.push(folder);
     else warn(`${JSON.stringify(`${folder}/.git`)} is within reach of commands.`);
   }
   return covered;
+}
+
+function isCoverable(root: string, folder: string): boolean {
+  const around = lookAt(root, folder);
+  if (around.status !== 'seen' || around.stat.kind !== 'folder') return false;
+  const dotGit = lookAt(root, `${folder}/.git`);
+  if (dotGit.status === 'absent') return true;
+  return dotGit.status === 'seen' && (dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder');
 }

@@ -17,7 +17,9 @@ function makeNested(): Place {
   writeFileSync(join(place.root, 'lib/beside.txt'), 'beside\n');
   mkdirSync(join(place.root, 'sub'));
   writeFileSync(join(place.root, 'sub/.git'), 'gitdir: ../.git/modules/sub\n');
-  return { ...place, agentGit: { ...place.agentGit, nested: ['lib/deep/inner', 'sub'] } };
+  // And one that is not checked out.
+  mkdirSync(join(place.root, 'later'));
+  return { ...place, agentGit: { ...place.agentGit, nested: ['later', 'lib/deep/inner', 'sub'] } };
 }
 
 function contentOf(folder: string): Record<string, string> {
@@ -48,6 +50,10 @@ test('their git dirs can be neither read nor changed, moved or replaced, and the
     'echo "gitdir: ../planted" > sub/.git',
     'rm -f sub/.git',
     'mv sub away',
+    'echo "gitdir: ../planted" > later/.git',
+    'mkdir later/.git',
+    'rmdir later',
+    'mv later away',
   ]) {
     const { end, output } = await run(attempt);
     expect([attempt, end.exitCode, output.head]).toEqual([
@@ -79,5 +85,5 @@ test('one that is gone meanwhile keeps no command from running', async () => {
   const { text } = await open(place, 'required');
   expect(await text('cat lib/beside.txt')).toBe('beside\n');
   rmSync(join(place.root, 'lib'), { recursive: true });
-  expect(await text('ls; cat hello.txt')).toBe('hello.txt\nsub\nhello\n');
+  expect(await text('ls; cat hello.txt')).toBe('hello.txt\nlater\nsub\nhello\n');
 });

@@ -191,6 +191,25 @@ describe('the workspace', () => {
     expect((await workspace.makePatch(changes)).status).toBe('proven');
   });
 
+  test('knows every folder whose .git commands must not reach, and warns of those that cannot be covered', async () => {
+    const scratch = committed();
+    scratch.git('clone', '--quiet', '.', '../lib');
+    for (const path of ['module', 'deep/module', 'later', 'gone'])
+      scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../lib', path);
+    scratch.commit();
+    scratch.git('submodule', '--quiet', 'deinit', 'later');
+    scratch.remove('gone');
+    scratch.git('clone', '--quiet', '.', 'other/nested');
+    scratch.write('linked/x.txt', 'x\n');
+    scratch.link('linked/.git', '../other/nested/.git');
+    const workspace = await scratch.open();
+    expect(workspace.agentGit.nested).toEqual(['deep/module', 'later', 'module', 'other/nested']);
+    expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
+      '"gone/.git" is within reach of commands.',
+      '"linked/.git" is within reach of commands.',
+    ]);
+  });
+
   test('leaves untracked repositories out, and says so', async () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '.', 'nested');
