@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   plugins: [
     {
-      // Prompts are imported as text, as the bundler does it.
-      name: 'markdown-as-text',
+      // Prompts and templates are imported as text, as the bundler does it.
+      name: 'text-as-text',
       transform(code, id) {
-        return id.endsWith('.md') ? { code: `export default ${JSON.stringify(code)}`, map: null } : null;
+        return /\.(?:md|yml)$/.test(id) ? { code: `export default ${JSON.stringify(code)}`, map: null } : null;
       },
     },
   ],

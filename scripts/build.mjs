@@ -14,7 +14,7 @@ const common = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  loader: { '.md': 'text' },
+  loader: { '.md': 'text', '.yml': 'text' },
   // CommonJS dependencies load node's modules with it.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -108,6 +108,20 @@ export const COMMANDS: readonly Command[] = [
     start: startDoctor,
   },
   {
+    name: 'init',
+    summary: 'Write a workflow for GitHub Actions, with a plan and principles to begin from: init [TEMPLATE]',
+    examples: [
+      [
+        'patchsmith init issue',
+        'A labelled issue becomes a pull request; others: comment, schedule, matrix, fork',
+      ],
+    ],
+    operands: ['[TEMPLATE]'],
+    settings: ['repo'],
+    switches: {},
+    start: startInit,
+  },
+  {
     name: 'demo',
     summary: 'See a recorded run on a small project; needs no key',
     examples: [],
@@ -190,6 +204,22 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
     force: switches.has('force'),
     cwd: edge.cwd,
     env: withoutKey(edge.env),
+    say,
+  });
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+async function startInit(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  // Only this command needs the texts of the templates.
+  const { initialise } = await import('../init.ts');
+  const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
+  const outcome = await initialise({
+    template: operands[0] ?? 'issue',
+    repo: read.settings.repo,
+    cwd: edge.cwd,
     say,
   });
   say(finalLine(outcome));

@@ -5,8 +5,8 @@
 
 import * as z from 'zod';
 import { AllowedDomain } from '../domain/allowed-domain.ts';
+import { AUTHORS } from '../domain/authors.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
-import { AUTHORS } from '../domain/outside-text.ts';
 import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
 import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';

@@ -3,9 +3,6 @@
 import * as z from 'zod';
 import type { PlanSource } from './plan.ts';
 
-/** What an author can be to a repository, as GitHub says it, in small letters; `any` stands for all of them. */
-export const AUTHORS = ['owner', 'member', 'collaborator', 'contributor', 'any'] as const;
-
 /** Who did something on GitHub. Names can be changed and taken over by others; ids cannot. */
 export interface Account {
   readonly login: string;

