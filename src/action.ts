@@ -8,7 +8,6 @@ import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } fro
 import { leftBehind } from './action/left-behind.ts';
 import { carryOut } from './action/modes.ts';
 import { STATE, Step } from './action/step.ts';
-import { crashSummary, summaryOf } from './action/summary.ts';
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
 import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
 import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapters/runner/identity-token.ts';
@@ -17,12 +16,14 @@ import { takeProcess } from './cli/process-edge.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { internalError, type RunOutcome } from './domain/outcome.ts';
 import type { Federation } from './ports.ts';
+import { annotationLine, annotationsOf } from './texts/annotations.ts';
+import { stepSummary } from './texts/step-summary.ts';
 
 const NO_IDENTITY =
   'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
 const isPost = process.argv[2] === 'post';
 const files = runnerFiles(process.env);
-const step = new Step(files);
+const step = new Step(files, (line) => void process.stderr.write(`${line}\n`));
 const { edge, printLast, refusal, crash } = takeProcess(
   process,
   isPost ? {} : { onInterrupt: (interruption) => step.onInterrupt(interruption), onCrash: tellCrash },
@@ -39,11 +40,11 @@ async function main(): Promise<number> {
   const identity = inputs.federation === null ? null : tokenRequest(edge.env);
   const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
   const problems = [...inputs.problems, ...lacking];
-  if (problems.length > 0) return tell(refusal(problems));
+  if (problems.length > 0) return refuse(problems);
   const end = await carryOut(inputs, edgeWith(inputs, identity), step);
   switch (end.status) {
     case 'refused':
-      return tell(refusal(end.problems));
+      return refuse(end.problems);
     case 'told':
       return conclude(end.outcome);
     case 'decided':
@@ -102,21 +103,35 @@ function mask(secret: string): void {
     if (line.trim() !== '') process.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
 }
 
+/** Nothing has been done. In the summary and the annotation, the problems are the reason. */
+function refuse(problems: readonly string[]): number {
+  const outcome = refusal(problems);
+  return tell(outcome, problems.join('; '));
+}
+
 /** An outcome that no command has told. */
-function tell(outcome: RunOutcome): number {
-  const exitCode = conclude(outcome);
+function tell(outcome: RunOutcome, reason = outcome.reason): number {
+  const exitCode = conclude({ ...outcome, reason });
   printLast(outcome);
   return exitCode;
 }
 
 function conclude(outcome: RunOutcome): number {
-  step.end(outcome, summaryOf(outcome, step));
+  const { result, publication } = step;
+  const told = { ...outcome, reason: edge.redact(outcome.reason) };
+  for (const annotation of annotationsOf(result, told))
+    process.stdout.write(`${annotationLine(annotation)}\n`);
+  const pullRequest = publication?.pullRequest ?? null;
+  step.end(
+    outcome,
+    stepSummary(result, { outcome: told, pullRequest, warnings: publication?.warnings ?? [] }),
+  );
   return outcome.exitCode;
 }
 
 function tellCrash(outcome: RunOutcome): void {
   try {
-    step.end(outcome, crashSummary(outcome));
+    step.end(outcome, stepSummary(step.result, { outcome, pullRequest: null, warnings: [] }));
   } catch (error) {
     // The disk that the run has broken on is often that of the runner's files.
     if (machineFault(error) === null) throw error;

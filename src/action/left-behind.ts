@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
+import { code, escaped } from '../domain/publishing/markdown.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 
 export interface LeftBehind {
@@ -15,10 +16,10 @@ export interface LeftBehind {
 export function leftBehind(path: string | null): LeftBehind {
   const lines = path === null || !existsSync(path) ? [NOTHING] : found(path);
   const [first = '', ...more] = lines.map((line) => oneLine(line, 2_000));
-  const list = more.map((line) => `- ${asCode(line)}`).join('\n');
+  const list = more.map((line) => `- ${code(line, 2_000)}`).join('\n');
   return {
     lines: [first, ...more],
-    summary: `### patchsmith: killed before its end\n\n${first}\n\n${list}\n`,
+    summary: `### patchsmith: killed before its end\n\n${escaped(first)}\n\n${list}\n`,
   };
 }
 
@@ -38,8 +39,4 @@ function found(path: string): string[] {
     `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,
     `carry it on where this checkout and this folder are: patchsmith resume ${path}`,
   ];
-}
-
-function asCode(text: string): string {
-  return `\`${text.replaceAll('`', "'")}\``;
 }

@@ -17,7 +17,7 @@ type ModeEnd = CommandEnd | { status: 'decided'; outcome: RunOutcome };
 export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
   switch (inputs.mode) {
     case 'run':
-      return start('run', edge, given(inputs, 'run'));
+      return run(inputs, edge, step);
     case 'publish': {
       const end = await start('publish', edge, {
         ...given(inputs, 'publish'),
@@ -32,13 +32,18 @@ export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Pro
   }
 }
 
+function run(inputs: InputsGiven, edge: Edge, step: Step): Promise<CommandEnd> {
+  step.beginGroup('patchsmith run');
+  return start('run', edge, given(inputs, 'run'));
+}
+
 /** The outcome is that of the run, unless what it has made should have been published and could not be. */
 async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
   const publishing = given(inputs, 'publish');
   // What is wrong with it must not come to light when the run is paid for.
   const ready = readPublishInputs(edge, publishing);
   if (ready.status === 'refused') return ready;
-  const ran = await start('run', edge, given(inputs, 'run'));
+  const ran = await run(inputs, edge, step);
   const { result, directory } = step;
   if (ran.status === 'refused' || result === null || directory === null) return ran;
   // Without a plan nobody has asked for anything, and who stops a step does not want it to go on.

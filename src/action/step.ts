@@ -22,14 +22,18 @@ export const STATE = { runDir: 'run-dir', ended: 'ended' } as const;
 
 export class Step implements RunWatcher {
   readonly #files: RunnerFiles;
+  readonly #command: (line: string) => void;
   #hasEnded = false;
+  #inGroup = false;
   /** The run directory and the result, as far as there are any. */
   directory: RunDirectory | null = null;
   result: RunResult | null = null;
   publication: Publication | null = null;
 
-  constructor(files: RunnerFiles) {
+  /** `command` prints a line that the runner obeys, among the lines for people. */
+  constructor(files: RunnerFiles, command: (line: string) => void) {
     this.#files = files;
+    this.#command = command;
   }
 
   /** Who kills a process without a signal that it can see says nothing; then this is what has been said. */
@@ -50,8 +54,15 @@ export class Step implements RunWatcher {
     this.#tell(directoryOutputs(directory));
   }
 
+  /** What is printed from here to the result is folded away. Nothing in it can end the group: no text is a command. */
+  beginGroup(title: string): void {
+    this.#command(`::group::${title}`);
+    this.#inGroup = true;
+  }
+
   onResult(result: RunResult): void {
     this.result = result;
+    this.#endGroup();
     this.#tell(resultOutputs(result));
   }
 
@@ -62,10 +73,16 @@ export class Step implements RunWatcher {
 
   /** The last thing that is told. */
   end(outcome: RunOutcome, summary: string): void {
+    this.#endGroup();
     this.#tell(outcomeOutputs(outcome));
     this.#hasEnded = true;
     setValues(this.#files.state, { [STATE.ended]: 'true' });
     addToSummary(this.#files, summary);
+  }
+
+  #endGroup(): void {
+    if (this.#inGroup) this.#command('::endgroup::');
+    this.#inGroup = false;
   }
 
   #tell(outputs: Outputs): void {

@@ -69,7 +69,10 @@ describe('reading them', () => {
     [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
-    [{ INPUT_MODE: 'publish', 'INPUT_RUN-DIR': 'r', INPUT_PLAN: 'a' }, 'plan: is no input of mode publish, only of run'],
+    [
+      { INPUT_MODE: 'publish', 'INPUT_RUN-DIR': 'r', INPUT_PLAN: 'a' },
+      'plan: is no input of mode publish, only of run',
+    ],
   ])('%o is told', (env, problem) => {
     expect(readInputs(env).problems).toEqual([problem]);
   });

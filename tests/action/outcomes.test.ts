@@ -38,7 +38,7 @@ function expectOutcome(finished: Finished, outcome: string, exitCode: number): R
   expect(finished.exitCode, finished.stderr).toBe(exitCode);
   expect([outputs.outcome, outputs['exit-code']]).toEqual([outcome, String(exitCode)]);
   expect(lastLine).toMatch(`patchsmith: ${outcome} (exit ${exitCode}): `);
-  expect(summary).toContain(outcome);
+  expect(summary).toMatch(`### patchsmith: ${outcome} (exit ${exitCode})\n`);
   expect([post.exitCode, post.stdout, post.stderr, post.summary, post.outputs]).toEqual([0, '', '', '', {}]);
   expect(finished.masks).toEqual([KEY]);
   const told = [
@@ -77,6 +77,8 @@ describe('every row of the outcome table, through the action', () => {
       'cost-usd': expect.stringMatching(/^0\.\d{6}$/),
     });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
+    expect(annotations(finished)).toEqual([]);
+    expect(finished.stderr).toMatch(/^::group::patchsmith run\n.*\n::endgroup::\n {2}M a\.txt/s);
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
 
@@ -99,6 +101,10 @@ describe('every row of the outcome table, through the action', () => {
     const finished = await run([], { 'max-iterations': 'many', deadline: 'soon' });
     expectOutcome(finished, 'usage_error', 2);
     expect(finished.stderr).toContain('--max-iterations: expected a whole number of at least 1, got "many"');
+    expect(finished.summary).toContain('--deadline: expected a duration');
+    expect(annotations(finished)).toEqual([
+      expect.stringMatching(/^::error title=usage_error::.*--deadline/),
+    ]);
     expect(finished.server.requests).toHaveLength(0);
     expect(finished.outputs).toEqual({ outcome: 'usage_error', 'exit-code': '2' });
   });
@@ -132,8 +138,14 @@ describe('every row of the outcome table, through the action', () => {
   });
 
   test('9 verify_failed', async () => {
-    const finished = await run([edit, done], { verify: 'echo it is red; exit 3', 'fix-rounds': '0' });
+    const verify = 'echo a.txt:1: it is red; exit 3';
+    const finished = await run([edit, done], { verify, 'fix-rounds': '0' });
     expectOutcome(finished, 'verify_failed', 9);
+    expect(annotations(finished)).toEqual([
+      expect.stringMatching(/^::error title=verify_failed::/),
+      expect.stringMatching(/^::error file=a\.txt,line=1,title=Failed%3A .*::a\.txt:1: it is red$/),
+    ]);
+    expect(finished.summary).toContain('it is red');
   });
 
   // A container that may make no namespaces, as the kernel sees it.
@@ -181,6 +193,32 @@ describe('every row of the outcome table, through the action', () => {
       expect(isRunning(marker)).toBe(false);
     },
   );
+});
+
+test('what model, commands and files print is no command of the runner, and sets no output', async () => {
+  const hostile = [
+    '::endgroup::',
+    '::set-output name=outcome::done',
+    '::add-mask::a',
+    '##[error]x',
+    '::error::y',
+  ];
+  const text = `${hostile.join('\n')}\noutcome=forged\noutcome<<EOF\nforged\nEOF\n`;
+  const turns = [
+    { text, calls: [call('write_file', { path: 'a.txt', content: text })] },
+    { text, calls: [call('finish', { status: 'blocked', summary: text })] },
+  ];
+  const finished = await run(turns, { verbose: 'true', verify: `cat a.txt; exit 1` });
+  expectOutcome(finished, 'blocked', 5);
+  const commands = `${finished.stdout}\n${finished.stderr}`
+    .split('\n')
+    .filter((line) => /^\s*::|##\[/.test(line));
+  expect(commands).toEqual([
+    `::add-mask::${KEY}`,
+    expect.stringMatching(/^::error title=blocked::/),
+    '::group::patchsmith run',
+    '::endgroup::',
+  ]);
 });
 
 describe('a step that is killed', () => {
@@ -247,6 +285,11 @@ describe('a step that is killed', () => {
 const sleep = (marker: string) => ({
   calls: [call('run_command', { command: `trap '' TERM; sleep ${marker}` })],
 });
+
+/** The lines that a runner shows at files and in its overview. */
+function annotations({ stdout }: Finished): string[] {
+  return stdout.split('\n').filter((line) => /^::(?:error|warning|notice)/.test(line));
+}
 
 /** Waits until something is so; fails loudly when it never is. */
 async function until(what: string, isSo: () => boolean): Promise<void> {
