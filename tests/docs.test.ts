@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { STAGES } from './attacks/stages.ts';
-import { actionManifest } from './support/action-docs.ts';
+import { actionManifest, actionPage, mainInputsTable } from './support/action-docs.ts';
 import { resultSchema, settingsPage } from './support/derived-docs.ts';
 import { securityPage } from './support/security-page.ts';
 
@@ -15,6 +15,11 @@ test('the page of settings says what the code says', () => {
 
 test('action.yml has the inputs and outputs that the code has', () => {
   expect(readFileSync('action.yml', 'utf8')).toBe(actionManifest());
+});
+
+test('the pages on the action name the inputs and outputs that it has', () => {
+  expect(readFileSync('docs/action.md', 'utf8')).toBe(actionPage());
+  expect(readFileSync('README.md', 'utf8')).toContain(mainInputsTable());
 });
 
 test('the page on security says of every attack how it ends, and there are more than 120', () => {
