@@ -6,7 +6,9 @@ export default defineConfig({
       // Prompts and templates are imported as text, as the bundler does it.
       name: 'text-as-text',
       transform(code, id) {
-        return /\.(?:md|yml)$/.test(id) ? { code: `export default ${JSON.stringify(code)}`, map: null } : null;
+        return /\.(?:md|yml)$/.test(id)
+          ? { code: `export default ${JSON.stringify(code)}`, map: null }
+          : null;
       },
     },
   ],

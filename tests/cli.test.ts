@@ -73,7 +73,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
-    [[], refusal('there is no command; say one of: run, publish, replay, resume, undo, blame, doctor, demo')],
+    [[], refusal('there is no command; say one of: run, init, publish, replay, resume, undo, blame, doctor, demo')],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
     [['rum'], refusal('"rum": there is no such command; the nearest is run')],
     [['run'], refusals(...lacking)],
