@@ -22,8 +22,10 @@ export async function readArguments(
   if (error) return { ask: 'mistake', problems: [error.message] };
   if (words.help) {
     // Only help needs the library that lays it out, which takes longer to load than all else here.
-    const { helpText } = await import('./help.ts');
-    return { ask: 'help', text: await helpText(commands, columns) };
+    const { commandHelpText, helpText } = await import('./help.ts');
+    const asked = commands.find(({ name }) => name === String(words._[0]));
+    const text = asked ? commandHelpText(asked, columns) : helpText(commands, columns);
+    return { ask: 'help', text: await text };
   }
   if (words.version) return { ask: 'version' };
 
