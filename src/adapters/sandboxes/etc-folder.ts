@@ -1,5 +1,5 @@
 /**
- * The `/etc` that commands see. Every mount costs half a millisecond of every command, so the machine's single files are
+ * The `/etc` that commands see. Every mount costs a quarter of a millisecond of every command, so the machine's single files are
  * copied into one folder, once a run, and only its folders are mounted into that.
  */
 
