@@ -268,7 +268,7 @@ export const Settings = z.strictObject({
     help: 'The largest patch that is published' }),
   protectedPaths: choice(PROTECTED).default('refuse').register(about, {
     flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
-    help: 'What becomes of a patch that changes workflows, code owners, actions or instructions for agents (.github, CODEOWNERS, AGENTS.md, CLAUDE.md, the run's principles): refused, a draft that warns, or as any other' }),
+    help: 'What becomes of a patch that changes .github, code owners, or instructions for agents: refused, a draft, or as any other' }),
   acceptProtected: texts(PathGlob).default([]).register(about, {
     flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Protected files that may change nevertheless', defaultHelp: 'none' }),

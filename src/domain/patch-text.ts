@@ -27,7 +27,9 @@ export type PatchTextRead =
 
 /** `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. */
 export function readPatchText(text: string): PatchTextRead {
-  const lines = new Lines(text);
+  // The last line of a patch ends with a newline too.
+  if (!text.endsWith('\n')) return { status: 'failed', line: 1, why: 'it does not end with a whole line' };
+  const lines = new Lines(text.slice(0, -1).split('\n'));
   const files: PatchedPath[] = [];
   try {
     while (!lines.atEnd) files.push(section(lines));
@@ -44,10 +46,7 @@ class Lines {
   readonly #lines: readonly string[];
   #next = 0;
 
-  constructor(text: string) {
-    const lines = text.split('\n');
-    // The last line of a patch ends with a newline too.
-    if (lines.pop() !== '') throw new Malformed('it does not end with a whole line');
+  constructor(lines: readonly string[]) {
     this.#lines = lines;
   }
 
