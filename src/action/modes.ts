@@ -1,13 +1,15 @@
 /** What the step does in each mode. */
 
+import { openGitHub } from '../adapters/github/client.ts';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../cli/command.ts';
 import { COMMANDS } from '../cli/commands.ts';
 import type { CommandEnd, Edge } from '../cli/edge.ts';
-import { readPublishInputs } from '../cli/start-publish.ts';
+import { type PublishInputs, readPublishInputs } from '../cli/start-publish.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { publishable } from '../domain/publishing/policy.ts';
 import { redactedStrings } from '../domain/redact.ts';
+import { preflightPublishing } from '../publish/preflight.ts';
 import type { InputsGiven } from './inputs.ts';
 import type { Step } from './step.ts';
 
@@ -43,6 +45,8 @@ async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promi
   // What is wrong with it must not come to light when the run is paid for.
   const ready = readPublishInputs(edge, publishing);
   if (ready.status === 'refused') return ready;
+  const obstacle = await obstacleToPublishing(edge, ready);
+  if (obstacle !== null) return { status: 'decided', outcome: obstacle };
   const ran = await run(inputs, edge, step);
   const { result, directory } = step;
   if (ran.status === 'refused' || result === null || directory === null) return ran;
@@ -53,6 +57,16 @@ async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promi
   const failed = published.status === 'refused' || published.outcome.exitCode !== 0;
   if (isDue && failed) return published;
   return { status: 'decided', outcome: ran.outcome };
+}
+
+/** Null when GitHub would let the publication in. A dry run changes nothing, and takes no more than to read. */
+async function obstacleToPublishing(
+  { interrupt: signal, version }: Edge,
+  { settings, repository, token }: PublishInputs & { status: 'ok' },
+): Promise<RunOutcome | null> {
+  if (settings.dryRun) return null;
+  const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal });
+  return preflightPublishing({ github, repository, settings });
 }
 
 /** A run that another job has made; its own paths mean nothing here. */
