@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
+import { tempFolder } from '../support/temp-folder.ts';
 
 interface Source {
   readonly package: string;
@@ -31,4 +33,14 @@ test.each(['linux-x64', 'linux-arm64'])(
 test('the ripgrep of this machine is the installed one, byte for byte', () => {
   const beside = join('dist', 'rg', `linux-${process.arch}`, 'rg');
   expect(readFileSync(beside).equals(readFileSync(rgPath))).toBe(true);
+});
+
+test('the bundle as committed is what the sources make, byte for byte', () => {
+  const folder = tempFolder();
+  execFileSync(process.execPath, ['scripts/build.mjs', folder]);
+  const stale = ['action.js', 'action-post.js', 'action.licenses.txt'].filter((name) => {
+    const committed = execFileSync('git', ['show', `:dist/${name}`], { maxBuffer: 64 * 1024 * 1024 });
+    return !committed.equals(readFileSync(join(folder, name)));
+  });
+  expect(stale, 'npm run build && git add dist').toEqual([]);
 });
