@@ -30,7 +30,8 @@ type Ended = ActionEnd & { server: ClaudeServer; identities: IdentityServer };
 async function run(
   part: {
     rule?: Partial<FederationRule>;
-    identityStatus?: number;
+    identityStatus?: number | 'silent';
+    interrupt?: 'SIGINT';
     inputs?: Record<string, string>;
     env?: object;
   } = {},
@@ -41,7 +42,12 @@ async function run(
   try {
     const inputs = { plan: 'Do it', 'base-url': server.url, ...INPUTS, ...part.inputs };
     const env = { ...identities.env, ...part.env };
-    return { ...(await runAction({ workspace: root, inputs, env })), server, identities };
+    const during = async ({ pid }: { pid: number }) => {
+      if (part.interrupt === undefined) return;
+      await identities.asked;
+      process.kill(pid, part.interrupt);
+    };
+    return { ...(await runAction({ workspace: root, inputs, env, during })), server, identities };
   } finally {
     await Promise.all([server.close(), identities.close()]);
   }
@@ -104,6 +110,11 @@ test('a runner that gives no identity ends it too', async () => {
   const ended = await run({ identityStatus: 403 });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([4, 'provider_error']);
   expect(ended.lastLine).toContain('The runner gives no identity token: status 403.');
+});
+
+test('a cancel ends a login that nobody answers', async () => {
+  const ended = await run({ identityStatus: 'silent', interrupt: 'SIGINT' });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([130, 'interrupted']);
 });
 
 test.each([

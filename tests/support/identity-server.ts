@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,15 +8,21 @@ export interface IdentityServer {
   readonly env: Readonly<Record<string, string>>;
   /** Every token given, with its audience. */
   readonly given: readonly { token: string; audience: string }[];
+  /** Resolves when it has been asked. */
+  readonly asked: Promise<void>;
   close(): Promise<void>;
 }
 
 const REQUEST_TOKEN = 'request-token-of-this-job-0123456789';
 
-/** `status` is what it answers with in place of tokens. */
-export async function startIdentityServer(status = 200): Promise<IdentityServer> {
+/** `status` is what it answers with in place of tokens; with `silent` it never answers. */
+export async function startIdentityServer(status: number | 'silent' = 200): Promise<IdentityServer> {
   const given: { token: string; audience: string }[] = [];
+  const arrival = new EventEmitter();
+  const asked = once(arrival, 'request').then(() => undefined);
   const server = createServer((request, response) => {
+    arrival.emit('request');
+    if (status === 'silent') return;
     const url = new URL(request.url ?? '', 'http://127.0.0.1');
     const allowed =
       request.headers.authorization === `Bearer ${REQUEST_TOKEN}` &&
@@ -39,6 +46,7 @@ export async function startIdentityServer(status = 200): Promise<IdentityServer>
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: REQUEST_TOKEN,
     },
     given,
+    asked,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
