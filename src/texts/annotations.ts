@@ -32,7 +32,9 @@ export function annotationsOf(result: RunResult | null, outcome: RunOutcome): An
       : [{ ...NOWHERE, level: 'error', title: outcome.name, message: outcome.reason }];
   const all = [
     ...ended,
-    ...(result === null ? [] : [...secretsOf(result), ...failuresOf(result), ...flagsOf(result)]),
+    ...(result === null
+      ? []
+      : [...secretsOf(result), ...failuresOf(result), ...putBackOf(result), ...flagsOf(result)]),
   ];
   return (['error', 'warning', 'notice'] as const).flatMap((level) => {
     const these = all.filter((one) => one.level === level);
@@ -86,6 +88,16 @@ function secretsOf({ secrets }: RunResult): Annotation[] {
     message: `The patch would add ${what} here, and is withheld unless that is accepted.`,
     file: path,
     line: line > 0 ? line : null,
+  }));
+}
+
+function putBackOf({ putBack }: RunResult): Annotation[] {
+  return putBack.map(({ path }) => ({
+    level: 'warning',
+    title: 'Not allowed to change',
+    message: `${path} was changed by commands and put back, since it may not change.`,
+    file: path,
+    line: null,
   }));
 }
 

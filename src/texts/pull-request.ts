@@ -29,7 +29,7 @@ const MAX_TITLE = 256;
 const ROOM = {
   account: 8_000,
   verify: 6_000,
-  output: 12_000,
+  output: 14_000,
   flags: 6_000,
   files: 16_000,
   merged: 3_000,

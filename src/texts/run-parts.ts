@@ -11,6 +11,7 @@ import {
   fenced,
   pathCell,
   pathCode,
+  quoted,
   textCell,
 } from '../domain/publishing/markdown.ts';
 import { verificationOf } from '../domain/publishing/policy.ts';
@@ -65,13 +66,17 @@ export function verifyTable(result: RunResult, maxLength: number): string {
   return table(['Verified with', 'Result'], verify, cellsOf, { maxLength, maxLines: 50, noun: 'command' });
 }
 
-/** What failed commands printed, folded; empty when none failed that had not failed before. */
+/**
+ * What failed commands printed, folded; empty when none failed that had not failed before. Quoted, so that no line of the
+ * source is a line of the output: a squash merge makes a commit message of it, which has trailers.
+ */
 export function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: number): string {
   const { failed } = judgeReports(verify, verifyBaseline);
   const printed = failed.filter(({ output }) => output.trim() !== '').slice(0, 5);
   if (printed.length === 0) return '';
-  const room = Math.floor(maxLength / printed.length) - 1_000;
-  const blocks = printed.map(({ command, output }) => `${code(command)}\n\n${fenced(output, room)}`);
+  // The marks of the quotation can be as long as the text.
+  const room = Math.floor((maxLength / printed.length - 1_000) / 2);
+  const blocks = printed.map(({ command, output }) => `${code(command)}\n\n${quoted(fenced(output, room))}`);
   return folded('Output of what failed', blocks.join('\n\n'));
 }
 

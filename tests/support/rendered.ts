@@ -51,7 +51,8 @@ function deadlyIn(source: string): string[] {
     /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b[\s:]*(?:[\w./-]*#\d+|GH-\d+|https?:\/\/\S+\/(?:issues|pull)\/\d+)|\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|<!--/i.exec(
       source,
     );
-  return found ? [`in the source ${JSON.stringify(found[0])}`] : [];
+  const command = /^\/[a-z]+/m.exec(source);
+  return [found, command].flatMap((one) => (one ? [`in the source ${JSON.stringify(one[0])}`] : []));
 }
 
 /** Our own zero-width space in code is none of the outside's. */

@@ -60,14 +60,16 @@ describe('annotations', () => {
     ]);
   });
 
-  test('secrets are told by their place, flags by their reason', () => {
+  test('secrets are told by their place, flags by their reason, and what was put back by its name', () => {
     expect(
       linesOf({
+        putBack: [{ path: 'LICENSE', by: 'tool' }],
         secrets: [{ path: 'src/a,b.ts', line: 3, what: 'a GitHub token' }],
         flags: [{ path: 'package.json', flag: 'package_scripts', detail: 'postinstall' }],
       }),
     ).toEqual([
       '::error file=src/a%2Cb.ts,line=3,title=Looks like a secret::The patch would add a GitHub token here, and is withheld unless that is accepted.',
+      '::warning file=LICENSE,title=Not allowed to change::LICENSE was changed by commands and put back, since it may not change.',
       '::warning file=package.json,title=Worth a second look::package.json runs when packages are installed, built or tested (postinstall)',
     ]);
   });

@@ -84,7 +84,7 @@ ${MARKER}`,
       '| `npm run lint` | **failed**, exit code 1 after 8.1 s; so it did before the work |',
     );
     expect(body).toContain(
-      '<details><summary>Output of what failed</summary>\n\n`npm test`\n\n```text\n1 failed\n```\n\n</details>',
+      '<details><summary>Output of what failed</summary>\n\n`npm test`\n\n> ```text\n> 1 failed\n> ```\n\n</details>',
     );
   });
 
@@ -215,7 +215,7 @@ describe('a pull request of a hostile run', () => {
     );
   });
 
-  test.each(['@mona ', '$', '|', '`', '#1 ', '<', '\\', 'x'])(
+  test.each(['@mona ', '$', '|', '`', '#1 ', '<', '\\', 'x', 'x\n'])(
     'stays below what GitHub takes, however much of %j there is',
     (filler) => {
       const text = filler.repeat(10_000);

@@ -46,7 +46,7 @@ export function pathCell(path: string): string {
 
 /**
  * A block of code of at most `maxLength` characters. Of a text that is too long both ends are shown, and how much is missing
- * between them.
+ * between them. To be quoted where others read the source.
  */
 export function fenced(text: string, maxLength: number): string {
   const lines = inert(visibleLines(text.trimEnd()).join('\n'));
@@ -56,7 +56,7 @@ export function fenced(text: string, maxLength: number): string {
   });
 }
 
-/** The Markdown as a quotation. */
+/** The Markdown as a quotation: no line of it is a line of the source, for bots that look there. */
 export function quoted(markdown: string): string {
   return markdown
     .split('\n')
@@ -69,9 +69,12 @@ export function withSigns(line: string): string {
   return line.replace(SIGN, (sign) => SIGNS[sign] ?? (sign.length > 1 ? broken(sign) : `\\${sign}`));
 }
 
-/** For what stands at the start of a line: no heading, list, quotation, underline or row of a table begins. */
+/**
+ * For what stands at the start of a line: no heading, list, quotation, underline or row of a table begins, and no command
+ * for those bots that look for `/approve` in the source.
+ */
 export function atLineStart(inline: string): string {
-  return inline.replace(/^(\d{1,9})(?=[.)])/, '$1\\').replace(/^[#+\-=:>]/, '\\$&');
+  return inline.replace(/^(\d{1,9})(?=[.)])/, '$1\\').replace(/^[#+\-=:>/]/, '\\$&');
 }
 
 /** Between letters an underscore is none of Markdown's. */

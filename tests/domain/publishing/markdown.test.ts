@@ -25,11 +25,10 @@ describe('hostile text is nothing but text', () => {
     ['a code span after words of ours', (text) => `Fixes ${code(text)} and ${code(text)}`],
     ['a file name', (text) => pathCode(text)],
     ['a row of a table', (text) => `| a | b |\n|---|---|\n| ${pathCell(text)} | ${textCell(text)} |`],
-    ['a block of code', (text) => fenced(text, 400)],
-    ['a block of code that is folded', (text) => `x\n\n${fenced(text, 120)}\n\ny`],
-    ['prose', (text) => prose(text, 2_000)],
-    ['prose that is cut', (text) => prose(text, 120)],
-    ['prose that is quoted', (text) => quoted(prose(text, 2_000))],
+    ['a block of code', (text) => quoted(fenced(text, 400))],
+    ['a block of code that is cut', (text) => `x\n\n${quoted(fenced(text, 120))}\n\ny`],
+    ['prose', (text) => quoted(prose(text, 2_000))],
+    ['prose that is cut', (text) => quoted(prose(text, 120))],
   ])('in %s', (_, render) => {
     fc.assert(
       fc.property(hostile, (text) => {
@@ -78,6 +77,7 @@ describe('text that means no harm', () => {
     ['Bump @types/node to #24', 'Bump @&#8203;types/node to #&#8203;24'],
     ['- not a list', '\\- not a list'],
     ['2. not a list', '2\\. not a list'],
+    ['/approve', '\\/approve'],
     ['a high-5 for C#', 'a high-5 for C#'],
   ])('%j is escaped no more than it needs', (text, expected) => {
     expect(escaped(text)).toBe(expected);
