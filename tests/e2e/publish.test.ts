@@ -161,17 +161,6 @@ describe('a finished run', () => {
     );
   });
 
-  test('published again is found again: no second commit, branch or pull request, and nothing is written', async () => {
-    const first = await publish();
-    const before = writes().length;
-    const again = await publish();
-    expect(again.exitCode).toBe(0);
-    expect(again.told.pullRequest).toEqual({ ...first.told.pullRequest, operation: 'none' });
-    expect(again.told.commit).toMatchObject({ sha: first.told.commit?.sha, operation: 'none' });
-    expect(writes().length).toBe(before);
-    expect(upstream.pulls().length).toBe(1);
-  });
-
   test('of the same plan adds a commit to the same branch and pull request', async () => {
     const first = await publish();
     run = await finished('echo more > more.txt');
@@ -234,132 +223,16 @@ describe('a finished run', () => {
   });
 });
 
-describe('a base that has moved on', () => {
-  test('gets the patch where only other files have changed', async () => {
-    const tip = await upstream.commit('main', { 'docs/guide.md': 'a better guide\n' });
-    const { told } = await publish();
-    const branch = told.branch ?? '';
-    expect(told).toMatchObject({ outcome: 'done', merged: [] });
-    expect(await upstream.git('rev-parse', `${branch}^`)).toBe(tip);
-    expect(await upstream.git('show', `${branch}:docs/guide.md`)).toBe('a better guide');
-  });
-
-  test('gets a three-way merge where the same file has changed elsewhere', async () => {
-    await upstream.commit('main', { 'src/total.js': FILES['src/total.js'].replace('ten', 'zehn') });
-    const { told } = await publish();
-    expect(told).toMatchObject({ outcome: 'done', merged: ['src/total.js'] });
-    expect(await upstream.git('show', `${told.branch}:src/total.js`)).toBe(
-      FILES['src/total.js'].replace('ten', 'zehn').replace('two', 'zwei').trimEnd(),
-    );
-  });
-
-  test('that has changed the same lines is a conflict that is named, and nothing is written', async () => {
-    await upstream.commit('main', {
-      'src/total.js': FILES['src/total.js'].replace('two', 'deux'),
-      'gone/only.txt': 'still needed\n',
-    });
-    const { exitCode, told } = await publish();
-    expect({ exitCode, writes: writes() }).toEqual({ exitCode: 11, writes: [] });
-    expect(told.conflicts.map(({ path }) => path)).toEqual(['gone/only.txt']);
-    await upstream.commit('main', { 'gone/only.txt': 'bye\n' });
-    const again = await publish();
-    expect(again.told.conflicts).toEqual([{ path: 'src/total.js', why: 'both have changed the same lines' }]);
-    expect(again.told.reason).toContain(join(run.runDir, 'changes.patch'));
-  });
-
-  test('is merged into the branch when the plan is published again', async () => {
-    const first = await publish();
-    const tip = await upstream.commit('main', { 'docs/guide.md': 'a better guide\n' });
-    const second = await publish();
-    expect(await upstream.git('log', '-1', '--format=%P', second.told.branch ?? '')).toBe(
-      `${first.told.commit?.sha} ${tip}`,
-    );
-    expect(second.told.pullRequest).toMatchObject({
-      number: first.told.pullRequest?.number,
-      operation: 'updated',
-    });
-  });
-
-  test('that has the patch already needs nothing', async () => {
-    const first = await publish();
-    await upstream.git('update-ref', 'refs/heads/main', first.told.commit?.sha ?? '');
-    const again = await publish();
-    expect(again.told).toMatchObject({
-      outcome: 'no_change',
-      exitCode: 0,
-      reason: 'main has all of the patch already.',
-    });
-  });
+test('the default branch is no branch for a pull request', async () => {
+  expect((await publish(['--branch', 'main'])).told).toMatchObject({ outcome: 'usage_error', exitCode: 2 });
 });
 
-describe('what is not ours', () => {
-  test('a commit that somebody has put on the branch is never overwritten', async () => {
-    const first = await publish();
-    const theirs = await upstream.commit(
-      first.told.branch ?? '',
-      { 'mine.txt': 'human work\n' },
-      { author: 'ann' },
-    );
-    run = await finished('echo more > more.txt');
-    const { exitCode, told } = await publish();
-    expect(exitCode).toBe(11);
-    expect(told.reason).toContain(`${theirs.slice(0, 8)} by ann`);
-    expect(await upstream.head(first.told.branch ?? '')).toBe(theirs);
-  });
-
-  test('a branch that moves between the look and the push is not overwritten', async () => {
-    const { told } = await publish();
-    const branch = told.branch ?? '';
-    run = await finished('echo more > more.txt');
-    let theirs = '';
-    github.before(async ({ method, path }) => {
-      if (method === 'PATCH' && path.includes('/git/refs/') && theirs === '')
-        theirs = await upstream.commit(branch, { 'mine.txt': 'human work\n' });
-    });
-    const again = await publish();
-    expect(again.exitCode).toBe(11);
-    expect(await upstream.head(branch)).toBe(theirs);
-  });
-
-  test('the default branch is no branch for a pull request', async () => {
-    expect((await publish(['--branch', 'main'])).told).toMatchObject({ outcome: 'usage_error', exitCode: 2 });
-  });
-});
-
-describe('when GitHub refuses', () => {
-  test('the permission that the token lacks is named, with the mend', async () => {
-    const token: NewToken = { ...ENOUGH, permissions: { contents: 'read', pull_requests: 'write' } };
-    const { exitCode, told } = await publish([], { token });
-    expect(exitCode).toBe(11);
-    expect(told.reason).toMatch(
-      /^GitHub refused to store .* \(403, request .*The token lacks contents: write: give the job/,
-    );
-    expect(told.reason).toContain('The patch is kept in');
-  });
-
-  test('workflow files are named with the permission that GITHUB_TOKEN never has', async () => {
-    run = await finished('mkdir -p .github/workflows && echo on: push > .github/workflows/ci.yml');
-    expect((await publish()).told).toMatchObject({ outcome: 'policy_violation', exitCode: 8 });
-    const { exitCode, told } = await publish(['--accept-protected', '.github/workflows/ci.yml']);
-    expect(exitCode).toBe(11);
-    expect(told.reason).toContain(
-      '.github/workflows/ci.yml, which takes the permission workflows: write. GITHUB_TOKEN can never have it',
-    );
-    const permissions = { ...ENOUGH.permissions, workflows: 'write' } as const;
-    const app: NewToken = { ...ENOUGH, permissions, login: 'our-app[bot]' };
-    expect((await publish(['--protected', 'draft'], { token: app })).told.pullRequest).toMatchObject({
-      draft: true,
-    });
-  });
-
-  test('a person’s token makes commits that are not verified: --sign required refuses before the branch moves', async () => {
-    const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
-    const { exitCode, told } = await publish(['--sign', 'required'], { token });
-    expect(exitCode).toBe(11);
-    expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
-    expect(await upstream.head(told.branch ?? '')).toBe(null);
-    expect((await publish([], { token })).told.commit).toMatchObject({ verified: false });
-  });
+test('a person’s token makes commits that are not verified: --sign required refuses before the branch moves', async () => {
+  const token: NewToken = { kind: 'user', login: 'maintainer', permissions: ENOUGH.permissions ?? {} };
+  const { exitCode, told } = await publish(['--sign', 'required'], { token });
+  expect(exitCode).toBe(11);
+  expect(told.reason).toContain('--sign required: GitHub does not show the commit as verified');
+  expect(await upstream.head(told.branch ?? '')).toBe(null);
 });
 
 describe('--via push', () => {
