@@ -65,9 +65,9 @@ class Parser {
 
   #comparison(): unknown {
     const value = this.#primary();
-    // Null, undefined and the like are one to GitHub.
-    if (this.#takes('==')) return (value ?? null) === (this.#primary() ?? null);
-    if (this.#takes('!=')) return (value ?? null) !== (this.#primary() ?? null);
+    // What is not there equals an empty text, as both come to 0 where GitHub compares different types.
+    if (this.#takes('==')) return (value ?? '') === (this.#primary() ?? '');
+    if (this.#takes('!=')) return (value ?? '') !== (this.#primary() ?? '');
     return value;
   }
 
