@@ -158,6 +158,19 @@ test('one job for both: what publishing lacks is told before a token is spent', 
   expect(at.model.requests).toHaveLength(0);
 });
 
+test('one job for both: what the token may not do is told before a token of the model is spent', async () => {
+  const at = await place([edit, done]);
+  const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'write' } });
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': weak },
+    env: at.env,
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
+  expect(ended.lastLine).toContain('permissions: { pull-requests: write }');
+  expect(at.model.requests).toHaveLength(0);
+});
+
 test('a refused publication ends the step with 11 and keeps the patch', async () => {
   const at = await place([edit, done]);
   const { artifact } = await runJob(at);

@@ -91,6 +91,8 @@ ripgrep lies beside it, and nothing is downloaded when it runs. Commands need
     api-key: \${{ secrets.ANTHROPIC_API_KEY }}
 \`\`\`
 
+Whole workflows to begin from, written by \`patchsmith init\`, and who may start a run: [trust.md](trust.md).
+
 \`mode: run\` changes the checkout and leaves a run directory; \`mode: publish\` makes a pull request of such a directory, in
 another job, without a model, a checkout or anything of the repository being executed; \`mode: run-and-publish\` does both in
 one job, which then has both secrets. Two jobs are the better way: the one that works with the model has \`contents: read\` and
