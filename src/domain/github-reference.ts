@@ -6,11 +6,9 @@ export interface IssueReference {
   readonly number: number;
 }
 
-/** `number` is of the issue or pull request, where the address says it. */
 export interface CommentReference {
   readonly repository: string;
   readonly id: number;
-  readonly number: number | null;
 }
 
 /** Where names without an address belong. `serverUrl` is GitHub as people open it. */
@@ -31,14 +29,13 @@ export function issueReference(given: string, around: Surroundings): IssueRefere
 /** `123456` or `https://github.com/OWNER/NAME/issues/7#issuecomment-123456`. A text is what is wrong. */
 export function commentReference(given: string, around: Surroundings): CommentReference | string {
   const short = /^([1-9]\d{0,15})$/.exec(given);
-  if (short)
-    return withRepository(around, (repository) => ({ repository, id: Number(short[1]), number: null }));
+  if (short) return withRepository(around, (repository) => ({ repository, id: Number(short[1]) }));
   const page = pageOf(given, around);
   if (typeof page === 'string') return page;
   const id = /^#issuecomment-([1-9]\d{0,15})$/.exec(page.hash)?.[1];
   if (id === undefined)
     return `${JSON.stringify(given)} is no address of a comment, which ends with #issuecomment- and a number`;
-  return { ...page, id: Number(id) };
+  return { repository: page.repository, id: Number(id) };
 }
 
 function withRepository<T>({ repository }: Surroundings, make: (repository: string) => T): T | string {
