@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { RunResult } from '../../src/domain/outcome.ts';
 import { type ActionEnd, type ActionRun, runAction, runPost } from '../support/action-runner.ts';
 import type { Script } from '../support/claude-server/script.ts';
@@ -10,6 +10,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../support/repos
 import { call, KEY } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
+vi.setConfig({ testTimeout: 120_000 });
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'All done.' };

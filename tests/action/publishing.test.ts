@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type ActionEnd, runAction } from '../support/action-runner.ts';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
@@ -9,6 +9,7 @@ import { makeRepository, type Repository, removeFolders, temporaryFolder } from 
 import { call, KEY } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
+vi.setConfig({ testTimeout: 120_000 });
 
 const NAME = 'acme/shop';
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };

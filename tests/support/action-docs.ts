@@ -144,8 +144,8 @@ The summary of the step has the outcome, what was verified, the cost, warnings a
 secrets and changes that deserve a second look are annotations, at their lines where these are known. Progress is folded into
 a group. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
 
-Upload \`changes.patch\` and \`result.json\` of the run directory for a publishing job, not all of it: the journal and
-\`shadow.git\` hold file contents.
+A publishing job needs \`result.json\` and \`changes.patch\` of the run directory. Who may see the artifact sees what is in it: the
+journal (\`events.jsonl\`) and \`shadow.git\` hold contents of files.
 
 ## Try it on your machine
 

@@ -123,7 +123,7 @@ async function step(
     },
     reject: false,
     stdin: 'ignore',
-    timeout: 60_000,
+    timeout: 110_000,
     stripFinalNewline: false,
   });
   const outputs = () => valuesIn(readFileSync(files.output, 'utf8'));
