@@ -65,6 +65,7 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
     const end = await ended(job, () => publish(job));
     const unheard = await ended(job, () => tellIssue(job, end));
     conclude(told, end.exitCode === 0 && unheard ? unheard : end);
+    if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
   } finally {
     folder.remove();
   }
@@ -73,6 +74,8 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   if (unwritten !== null) told.warnings.push(unwritten);
   return told;
 }
+
+const DRY_RUN = 'Nothing was changed (--dry-run). The calls that it would take are listed above.';
 
 /** What the result says of lines is not believed. */
 function recounted({ result, patch }: CheckedRun): RunResult {

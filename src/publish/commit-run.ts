@@ -18,7 +18,7 @@ export async function commitRun(
   base: Base,
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
-  const { fork, upstream, branch, result, told, say } = job;
+  const { fork, upstream, branch, result, told, sayMade } = job;
   const refuse = (reason: string): Refused => ({
     status: 'refused',
     outcome: outcome('publish_failed', 11, reason),
@@ -36,7 +36,7 @@ export async function commitRun(
       );
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
       told.commit = { sha: state.head, tree, operation: 'none', verified: null };
-      say(`${branch} has this change already`);
+      sayMade(`${branch} has this change already`);
       return { status: 'ok', sha: state.head };
     }
     const made = await committer.commit({
@@ -56,7 +56,7 @@ export async function commitRun(
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
     told.commit = { sha: made.sha, tree, operation, verified: made.verified };
-    say(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
+    sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
     return { status: 'ok', sha: made.sha };
   }
   return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);

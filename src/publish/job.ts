@@ -29,6 +29,8 @@ export interface Job {
   readonly scratch: string;
   readonly findKnown: FindKnown;
   readonly say: (line: string) => void;
+  /** The same for what has been made; silent in a dry run, which makes nothing. */
+  readonly sayMade: (line: string) => void;
   /** The repository that is published to, and the one that the branch is made in. */
   readonly upstream: OnGitHub;
   readonly fork: OnGitHub;
@@ -45,7 +47,10 @@ export interface Job {
 /** What a step can come to, besides what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
-export type JobParts = Omit<Job, 'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl'> & {
+export type JobParts = Omit<
+  Job,
+  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl' | 'sayMade'
+> & {
   readonly plan: RunPlan;
   readonly repository: string;
   readonly github: GitHub;
@@ -59,6 +64,7 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Job {
   Object.assign(told, { repository, branch });
   return {
     ...parts,
+    sayMade: settings.dryRun ? () => {} : parts.say,
     upstream,
     fork: settings.headRepository === null ? upstream : named(github, settings.headRepository),
     branch,

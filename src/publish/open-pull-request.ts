@@ -28,7 +28,7 @@ export async function openForReview(
   change: Change & { sha: string },
   facts: DraftFacts,
 ): Promise<RunOutcome> {
-  const { upstream, fork, branch, told, settings, say } = job;
+  const { upstream, fork, branch, told, settings, sayMade } = job;
   const drafts = draftReasons({
     ...facts,
     setting: settings.draft,
@@ -60,7 +60,8 @@ export async function openForReview(
       `The pull request is open for review, though it should be a draft: ${drafts.join(', and ')}.`,
     );
   if (isNew && pull.user?.login === 'github-actions[bot]') told.warnings.push(NO_WORKFLOWS);
-  say(`pull request #${pull.number} ${told.pullRequest?.operation ?? ''}: ${pull.html_url}`);
+  const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
+  sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
   const problems = await furnish(upstream, pull, settings);
   const said = problems.map((one) =>
@@ -68,11 +69,7 @@ export async function openForReview(
   );
   told.warnings.push(...said);
   return said.length === 0
-    ? outcome(
-        'done',
-        0,
-        `Pull request #${pull.number} ${OPERATIONS[told.pullRequest?.operation ?? 'none']}: ${pull.html_url}`,
-      )
+    ? outcome('done', 0, `Pull request #${pull.number} ${operation}: ${pull.html_url}`)
     : outcome(
         'publish_failed',
         11,
@@ -83,7 +80,7 @@ export async function openForReview(
 const NO_WORKFLOWS =
   'A pull request that was opened with GITHUB_TOKEN starts no workflows: close and open it again to have its checks run, or publish with the token of a GitHub App.';
 
-const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is as it was' } as const;
+const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is up to date' } as const;
 
 /** What somebody else has opened from this branch keeps its own words. */
 async function refreshed(job: Job, pull: PullRequest, text: PullRequestText): Promise<boolean> {

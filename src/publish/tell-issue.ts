@@ -7,7 +7,7 @@ import type { Job } from './job.ts';
 
 /** Whatever the publication came to is told; nothing where no comment is wanted, or there is no issue of this repository. */
 export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
-  const { askedIn, settings, upstream, result, told, marker, runUrl, say } = job;
+  const { askedIn, settings, upstream, result, told, marker, runUrl, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (askedIn === null || !askedIn.isHere) {
     if (settings.comment === 'always')
@@ -16,6 +16,6 @@ export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
   }
   const body = commentText({ ...told, result, outcome: end, runUrl, marker });
   told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
-  say(`comment on #${askedIn.number} ${told.comment.operation}`);
+  sayMade(`comment on #${askedIn.number} ${told.comment.operation}`);
   return null;
 }

@@ -73,7 +73,7 @@ function nextOf(draft: boolean): string {
 const OPENED: Readonly<Record<Operation, string>> = {
   created: 'Pull request opened',
   updated: 'Pull request brought up to date',
-  none: 'Pull request is as it was',
+  none: 'Pull request is up to date',
 };
 
 /** What each outcome means to whoever wrote the issue, and what they can do. */

@@ -15,8 +15,17 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
         return encodeURIComponent(String(parameters[name]));
       });
       const body = Object.fromEntries(Object.entries(parameters).filter(([name]) => !inPath.has(name)));
-      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body)}`);
+      tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body, shortened)}`);
       return Promise.resolve({ status: 'ok', data: planned });
     },
   };
+}
+
+/** Characters of a file that are shown. */
+const MAX_SHOWN = 200;
+
+/** What a file holds is shown from its beginning; all else is shown whole. */
+function shortened(name: string, value: unknown): unknown {
+  if (name !== 'content' || typeof value !== 'string' || value.length <= MAX_SHOWN) return value;
+  return `${value.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
 }
