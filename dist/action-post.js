@@ -1,0 +1,2 @@
+process.argv[2] = 'post';
+await import('./action.js');
