@@ -207,7 +207,9 @@ describe('a pull request of a hostile run', () => {
         expect(dangersIn(withoutOurs(body), OURS)).toEqual([]);
         expect(body.endsWith(`\n\n${MARKER}`)).toBe(true);
         const ours = body.match(/^<details><summary>[\w ,]+<\/summary>$/gm) ?? [];
-        const folds = piecesOf(withoutOurs(body)).filter(({ text }) => text === '<details>');
+        const folds = piecesOf(withoutOurs(body)).filter(
+          ({ type, text }) => type === 'html' && text === '<details>',
+        );
         expect(folds).toHaveLength(ours.length);
         expect(ours.length).toBeLessThanOrEqual(3);
       }),
