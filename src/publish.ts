@@ -64,7 +64,7 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
     const job = jobOf({ ...input, run, result, plan, github, signal, scratch: folder.path, told });
     const end = await ended(job, () => publish(job));
     const unheard = await ended(job, () => tellIssue(job, end));
-    conclude(told, end.exitCode === 0 && unheard ? unheard : end);
+    conclude(told, bothOf(told, end, unheard));
     if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
   } finally {
     folder.remove();
@@ -73,6 +73,13 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   const unwritten = writeDocument(run.directory.publication, document);
   if (unwritten !== null) told.warnings.push(unwritten);
   return told;
+}
+
+/** A comment that could not be made spoils a good end, and does not hide that there is a pull request. */
+function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
+  if (end.exitCode !== 0 || unheard === null) return end;
+  if (pullRequest === null) return unheard;
+  return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
 }
 
 const DRY_RUN = 'Nothing was changed (--dry-run). The calls that it would take are listed above.';

@@ -6,6 +6,7 @@ import { findRun } from '../adapters/storage/find-run.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sha256Of } from '../adapters/storage/sha256.ts';
 import { decodeName } from '../adapters/workspace/names.ts';
+import { isBranchName } from '../domain/branch-name.ts';
 import { RunResult } from '../domain/outcome.ts';
 import { type PatchedPath, readPatchText } from '../domain/patch-text.ts';
 import { parseRepoPath } from '../domain/path.ts';
@@ -47,7 +48,7 @@ export async function readRun(
     );
   }
   const result = parsed.data;
-  const unsafe = unsafePaths(result);
+  const unsafe = unsafeNames(result);
   if (unsafe !== null) return failed(`${directory.result}: ${unsafe}`);
   if (result.patch === null) return { status: 'ok', run: { directory, result, patch: null } };
   const patch = await readPatch(directory, result, result.patch);
@@ -114,7 +115,14 @@ function kindOf({ from, before, after }: PatchedPath): string {
   return before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
 }
 
-function unsafePaths({ changedFiles, paths, plan }: RunResult): string | null {
+/** What the result names that is asked of GitHub or of git has to be what it is taken for. */
+function unsafeNames(result: RunResult): string | null {
+  const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
+  for (const id of [baseSha, baseTree, treeSha])
+    if (id !== null && !/^[0-9a-f]{40}$/.test(id))
+      return `${JSON.stringify(id)} is no id of git's that GitHub knows`;
+  if (baseBranch !== null && !isBranchName(baseBranch))
+    return `${JSON.stringify(baseBranch)} is no name of a branch`;
   for (const { path, from } of changedFiles) {
     const why = whyNotSafe(path) ?? (from === undefined ? null : whyNotSafe(from));
     if (why !== null) return why;

@@ -188,6 +188,9 @@ describe('a finished run', () => {
       writes: [],
       dryRun: true,
     });
+    expect(told.reason).toBe(
+      'Nothing was changed (--dry-run). The calls that it would take are listed above.',
+    );
     const calls = stderr.split('\n').flatMap((line) => /^would (\w+ \S+)/.exec(line)?.[1] ?? []);
     expect(calls).toEqual([
       'POST /repos/octo/shop/git/blobs',
@@ -368,6 +371,14 @@ describe('a run directory is hostile input:', () => {
     await refused(/which the result does not list/);
     tamper((result) => result.changedFiles.push({ path: 'zzz', kind: 'create', additions: 1, deletions: 0 }));
     await refused(/the result says|does not list/);
+  });
+
+  test('names that are none: ids that are paths, a branch that is an option', async () => {
+    tamper((result) => Object.assign(result, { baseSha: '../../../user' }));
+    await refused(/"..\/..\/..\/user" is no id/);
+    tamper((result) => Object.assign(result, { baseSha: result.treeSha, baseBranch: '--upload-pack=x' }));
+    await refused(/"--upload-pack=x" is no name of a branch/);
+    expect(github.requests).toEqual([]);
   });
 
   test('another tree than the patch makes', async () => {
