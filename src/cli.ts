@@ -4,6 +4,7 @@
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
 import { readArguments } from './cli/arguments.ts';
+import type { Command } from './cli/command.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { takeProcess, VERSION } from './cli/process-edge.ts';
 import { internalError, type RunOutcome } from './domain/outcome.ts';
@@ -27,26 +28,32 @@ async function main(argv: readonly string[]): Promise<number> {
     case 'command': {
       const output = asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT;
       const obstacle = tooFewOpenFiles();
-      if (obstacle !== null) return tell(internalError(obstacle), output);
-      const end = await asked.command.start(edge, asked.given);
-      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, output);
+      const { command } = asked;
+      if (obstacle !== null) return tell(internalError(obstacle), { output, command });
+      const end = await command.start(edge, asked.given);
+      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, { output, command });
     }
   }
 }
 
-/** `output` is what was asked for on stdout, as far as it is known by now. */
-function refuse(problems: readonly string[], output?: unknown): number {
+/** The command that was asked for, and its output on stdout, as far as they are known by now. */
+interface Asked {
+  readonly output?: unknown;
+  readonly command?: Command;
+}
+
+function refuse(problems: readonly string[], asked: Asked = {}): number {
   const outcome = refusal(problems);
   const more = problems.length === 1 ? '' : '; patchsmith --help shows what there is';
   // The machine reads one document: there the problems are the reason.
-  return tell({ ...outcome, reason: `${outcome.reason}${more}` }, output, problems.join('; '));
+  return tell({ ...outcome, reason: `${outcome.reason}${more}` }, asked, problems.join('; '));
 }
 
 /** The outcome of a command that has done nothing. */
-function tell(outcome: RunOutcome, output: unknown, reason = outcome.reason): number {
+function tell(outcome: RunOutcome, { output, command }: Asked, reason = outcome.reason): number {
   const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
-  const told = refusedResult({ ...outcome, reason }, VERSION);
-  if (textOf) process.stdout.write(textOf(told, edge.redact));
+  const document = command?.nothingDone ?? refusedResult;
+  if (textOf) process.stdout.write(textOf(document({ ...outcome, reason }, VERSION), edge.redact));
   return conclude(outcome);
 }
 

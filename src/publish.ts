@@ -13,7 +13,7 @@ import type { Settings } from './config.ts';
 import type { Interruption } from './domain/limits.ts';
 import { outcome, type RunOutcome, RunResult, usageError } from './domain/outcome.ts';
 import { publishable } from './domain/publishing/policy.ts';
-import type { Publication } from './domain/publishing/publication.ts';
+import { conclude, nothingPublished, type Publication } from './domain/publishing/publication.ts';
 import { type Redact, redactedJson, redactedStrings } from './domain/redact.ts';
 import type { FindKnown } from './domain/secret-scan.ts';
 import { inertJson } from './domain/terminal-text.ts';
@@ -157,27 +157,5 @@ function stopped({ signal, settings }: Job): RunOutcome {
 }
 
 function nothingYet({ version, repository, settings }: PublishInput): Publication {
-  return {
-    version: 1,
-    patchsmith: version,
-    runId: null,
-    outcome: 'internal_error',
-    exitCode: 1,
-    reason: '',
-    dryRun: settings.dryRun,
-    repository,
-    base: null,
-    branch: null,
-    commit: null,
-    pullRequest: null,
-    comment: null,
-    conflicts: [],
-    merged: [],
-    flags: [],
-    warnings: [],
-  };
-}
-
-function conclude(told: Publication, { name, exitCode, reason }: RunOutcome): Publication {
-  return Object.assign(told, { outcome: name, exitCode, reason });
+  return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
 }

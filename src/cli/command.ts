@@ -1,6 +1,7 @@
 /** What a command is, and what the command line gives it. */
 
 import type { SettingKey } from '../config/settings.ts';
+import type { RunOutcome } from '../domain/outcome.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 
 export interface Command {
@@ -15,6 +16,8 @@ export interface Command {
   /** Flags without a value that only this command knows, with what they do. */
   readonly switches: Readonly<Record<string, string>>;
   start(edge: Edge, given: Given): Promise<CommandEnd>;
+  /** The document on stdout when it was refused before it began. Default: the result of a run. */
+  readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
 }
 
 /** What the command line gave to a command. */

@@ -1,6 +1,7 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
 import { type SettingKey, settingsIn } from '../config/settings.ts';
+import { conclude, nothingPublished } from '../domain/publishing/publication.ts';
 import { oneLine } from '../domain/terminal-text.ts';
 import { finalLine } from '../run/report.ts';
 import { runPatchsmith } from '../run.ts';
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
     settings: SETTINGS_TAKEN.publish,
     switches: {},
     start: startPublish,
+    nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
   },
   {
     name: 'replay',

@@ -33,7 +33,7 @@ vi.setConfig({ testTimeout: 120_000 });
 afterAll(closeGitHubs);
 afterAll(removeFolders);
 
-describe.each(['api'])('a commit of a person on the branch (--via %s)', (via) => {
+describe.each(['api', 'push'])('a commit of a person on the branch (--via %s)', (via) => {
   const args = ['--via', via];
 
   test('is not overwritten, and its author is named', async () => {

@@ -53,21 +53,25 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(there.github.invalid).toEqual([]);
   });
 
-  test('a workflow in the patch: file and permission, and how to mend it', async () => {
-    const there = await onGitHub(workflow);
-    const { exitCode, told } = await publish(there, { args: ['--protected', 'allow'] });
-    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
-    expect(told?.reason).toContain('.github/workflows/ci.yml');
-    expect(told?.reason).toContain('workflows: write');
-    expect(await find(there)).toEqual(nothing);
-    const token = there.github.addToken({
-      kind: 'installation',
-      login: 'our-app[bot]',
-      permissions: { ...JOB_PERMISSIONS, workflows: 'write' },
-    });
-    const again = await publish({ ...there, token }, { args: ['--protected', 'allow'] });
-    expect(again.exitCode, again.stderr).toBe(0);
-  });
+  test.each(['api', 'push'])(
+    'a workflow in the patch (--via %s): file and permission, and how to mend it',
+    async (via) => {
+      const there = await onGitHub(workflow);
+      const args = ['--protected', 'allow', '--via', via];
+      const { exitCode, told } = await publish(there, { args });
+      expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+      expect(told?.reason).toContain('.github/workflows/ci.yml');
+      expect(told?.reason).toContain('workflows: write');
+      expect(await find(there)).toEqual(nothing);
+      const token = there.github.addToken({
+        kind: 'installation',
+        login: 'our-app[bot]',
+        permissions: { ...JOB_PERMISSIONS, workflows: 'write' },
+      });
+      const again = await publish({ ...there, token }, { args });
+      expect(again.exitCode, again.stderr).toBe(0);
+    },
+  );
 
   test('a workflow in the patch is refused before GitHub is asked to write, unless it is accepted', async () => {
     const there = await onGitHub(workflow);
@@ -154,10 +158,11 @@ function edit(folder: string, name: string, from: string | RegExp, to: string): 
   writeFileSync(path, changed);
 }
 
-test('an enterprise server is asked at its own addresses, and nowhere else', async () => {
+test.each(['api', 'push'])('an enterprise server is asked at its own addresses (--via %s)', async (via) => {
   const there = await onGitHub(made, { issue: true });
   const { github } = there;
-  const { exitCode, stderr, told } = await publish(there, { env: { GITHUB_API_URL: github.enterpriseUrl } });
+  const env = { GITHUB_API_URL: github.enterpriseUrl };
+  const { exitCode, stderr, told } = await publish(there, { env, args: ['--via', via] });
   expect(exitCode, stderr).toBe(0);
   expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
 });
@@ -176,7 +181,7 @@ test('a dry run says what it would do, and does none of it', async () => {
 test('the token is in nothing that is told or kept', async () => {
   const there = await onGitHub(made, { issue: true });
   const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
-  for (const args of [[], ['--dry-run']]) {
+  for (const args of [[], ['--via', 'push'], ['--dry-run']]) {
     const { stderr, told } = await publish({ ...there, token }, { args });
     expect(stderr + JSON.stringify(told)).not.toContain(token);
   }

@@ -73,7 +73,7 @@ function everyKind(): Promise<MadeRun> {
   );
 }
 
-test.each(['api'])(
+test.each(['api', 'push'])(
   'a change of every kind published by %s is the tree of the run, as git reads it back',
   async (via) => {
     const made = await everyKind();
@@ -123,5 +123,9 @@ test('with --sign required nothing is published that GitHub does not sign', asyn
   const refused = await publish({ ...person, token }, { args: ['--sign', 'required'] });
   expect([refused.exitCode, refused.told?.outcome]).toEqual([11, 'publish_failed']);
   expect(refused.told?.reason).toContain('--sign required');
+  expect(await person.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+
+  const pushed = await publish(person, { args: ['--via', 'push', '--sign', 'required'] });
+  expect(pushed.exitCode, pushed.stderr).toBe(2);
   expect(await person.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 });

@@ -132,13 +132,13 @@ export function readResult(directory: RunDirectory): RunResult | null {
   }
 }
 
-/** Pretty JSON with a final newline, as it stands in `result.json` and on stdout with `--output json`. */
-export function resultText(result: RunResult, redact: Redact): string {
+/** Pretty JSON with a final newline, as a result stands in `result.json` and on stdout with `--output json`. */
+export function resultText(result: object, redact: Redact): string {
   return `${inertJson(redactedJson(result, redact, 2))}\n`;
 }
 
 /** One line, as it ends the events on stdout with `--output jsonl`. */
-export function resultLine(result: RunResult, redact: Redact): string {
+export function resultLine(result: object, redact: Redact): string {
   return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
 }
 

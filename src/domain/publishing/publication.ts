@@ -1,7 +1,7 @@
 /** What became of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
-import { OutcomeName } from '../outcome.ts';
+import { OutcomeName, type RunOutcome } from '../outcome.ts';
 import { Flag } from '../second-look.ts';
 
 export const Publication = z.strictObject({
@@ -48,3 +48,31 @@ export const Publication = z.strictObject({
   warnings: z.array(z.string()),
 });
 export type Publication = z.infer<typeof Publication>;
+
+/** Of a publication that has not made anything yet; it has no outcome of its own. */
+export function nothingPublished(version: string): Publication {
+  return {
+    version: 1,
+    patchsmith: version,
+    runId: null,
+    outcome: 'internal_error',
+    exitCode: 1,
+    reason: '',
+    dryRun: false,
+    repository: null,
+    base: null,
+    branch: null,
+    commit: null,
+    pullRequest: null,
+    comment: null,
+    conflicts: [],
+    merged: [],
+    flags: [],
+    warnings: [],
+  };
+}
+
+/** Writes the outcome into it. */
+export function conclude(told: Publication, { name, exitCode, reason }: RunOutcome): Publication {
+  return Object.assign(told, { outcome: name, exitCode, reason });
+}
