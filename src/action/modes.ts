@@ -1,6 +1,5 @@
 /** What the step does in each mode. */
 
-import { openGitHub } from '../adapters/github/client.ts';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../cli/command.ts';
 import { COMMANDS } from '../cli/commands.ts';
@@ -9,7 +8,6 @@ import { type PublishInputs, readPublishInputs } from '../cli/start-publish.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import { publishable } from '../domain/publishing/policy.ts';
 import { redactedStrings } from '../domain/redact.ts';
-import { preflightPublishing } from '../publish/preflight.ts';
 import type { InputsGiven } from './inputs.ts';
 import type { Step } from './step.ts';
 
@@ -65,6 +63,9 @@ async function obstacleToPublishing(
   { settings, repository, token }: PublishInputs & { status: 'ok' },
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
+  // The libraries that talk to GitHub are loaded by those who do.
+  const { openGitHub } = await import('../adapters/github/client.ts');
+  const { preflightPublishing } = await import('../publish/preflight.ts');
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal });
   return preflightPublishing({ github, repository, settings });
 }
