@@ -1,11 +1,12 @@
-/** Writes what the docs derive from the code: docs/result.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
+/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
 import { writeFileSync } from 'node:fs';
 import { actionManifest, actionPage } from '../tests/support/action-docs.ts';
-import { resultSchema, settingsPage } from '../tests/support/derived-docs.ts';
+import { publicationSchema, resultSchema, settingsPage } from '../tests/support/derived-docs.ts';
 import { securityPage } from '../tests/support/security-page.ts';
 
 writeFileSync('action.yml', actionManifest());
 writeFileSync('docs/action.md', actionPage());
 writeFileSync('docs/result.schema.json', resultSchema());
+writeFileSync('docs/publication.schema.json', publicationSchema());
 writeFileSync('docs/settings.md', settingsPage());
 writeFileSync('docs/security.md', securityPage());

@@ -2,11 +2,15 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { STAGES } from './attacks/stages.ts';
 import { actionManifest, actionPage, mainInputsTable } from './support/action-docs.ts';
-import { resultSchema, settingsPage } from './support/derived-docs.ts';
+import { publicationSchema, resultSchema, settingsPage } from './support/derived-docs.ts';
 import { securityPage } from './support/security-page.ts';
 
 test('the published schema of result.json is that of the code', () => {
   expect(readFileSync('docs/result.schema.json', 'utf8')).toBe(resultSchema());
+});
+
+test('the published schema of publish.json is that of the code', () => {
+  expect(readFileSync('docs/publication.schema.json', 'utf8')).toBe(publicationSchema());
 });
 
 test('the page of settings says what the code says', () => {

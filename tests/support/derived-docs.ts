@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { defaultText, SETTING_GROUPS, settingEntries } from '../../src/config/settings.ts';
 import { RunResult } from '../../src/domain/outcome.ts';
+import { Publication } from '../../src/domain/publishing/publication.ts';
 
 /** `docs/result.schema.json`: the JSON schema of `result.json`. */
 export function resultSchema(): string {
   const schema = z.toJSONSchema(RunResult, { target: 'draft-2020-12' });
   return `${JSON.stringify({ title: 'patchsmith result, version 1', ...schema }, null, 2)}\n`;
+}
+
+/** `docs/publication.schema.json`: the JSON schema of `publish.json`. */
+export function publicationSchema(): string {
+  const schema = z.toJSONSchema(Publication, { target: 'draft-2020-12' });
+  return `${JSON.stringify({ title: 'patchsmith publication, version 1', ...schema }, null, 2)}\n`;
 }
 
 /** `docs/settings.md`: every setting with its flag, variable, default, and whether the project file may set it. */

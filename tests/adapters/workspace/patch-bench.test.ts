@@ -77,6 +77,27 @@ describe('a patch of git', () => {
   });
 });
 
+test('a small patch that says it makes a huge content does not get the memory for it', async () => {
+  const text = [
+    'diff --git a/b b/b',
+    'new file mode 100644',
+    `index ${'0'.repeat(40)}..${'1'.repeat(40)}`,
+    'GIT binary patch',
+    'literal 629145600',
+    'Lc${NkU|;|M00aO5',
+    '',
+    'literal 0',
+    'HcmV?d00001',
+    '',
+    '',
+  ].join('\n');
+  const read = readPatchText(text);
+  if (read.status === 'failed') throw new Error(read.why);
+  expect(await openPatchBench(temporaryFolder()).apply(bytes(text), read.files, new Map())).toContain(
+    'attempting to allocate 629145600 over limit',
+  );
+});
+
 describe('a merge', () => {
   const before = bytes('1\n2\n3\n4\n5\n6\n7\n');
   test('of texts that change in different places has both changes', async () => {
