@@ -86,7 +86,7 @@ async function whyNoWriter(
   }
   if (WRITING.includes(permission)) return null;
   return policyViolation(
-    `${login} started this job by ${event.name} and may only ${permission} in ${event.repository}; that takes write access. Somebody who has it can start the job.`,
+    `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Somebody with write access can start it.`,
   );
 }
 

@@ -1,10 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../support/cli.ts';
 import { type Job, jobEnvironment, type Sender } from '../support/github-job.ts';
 import { type GitHub, startGitHub } from '../support/github-server/server.ts';
+import { cutRun } from '../support/recorded-run.ts';
 import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
-import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
+import { call, type FinishedRun, KEY, scriptedRun } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
 
@@ -91,7 +93,7 @@ describe('who starts a run', () => {
     refusedWith(
       await start({ sender: reader }),
       8,
-      /rita started this job by issues and may only read in acme\/shop/,
+      /rita started this job by issues, which takes write access to acme\/shop, and has the permission read/,
     );
   });
 
@@ -132,6 +134,18 @@ describe('who starts a run', () => {
   test('needs it again to start the job again', async () => {
     refusedWith(await start({ rerunBy: 'rita' }), 8, /rita started this job/);
   });
+});
+
+test('who carries on a run is asked about as well', async () => {
+  const run = await cutRun(FILES, turns);
+  const asked = run.server.requests.length;
+  run.goBackTo(2);
+  const job = { event: 'issues', payload: {}, repository: { id: 7, full_name: NAME }, sha, token };
+  const env = { ...jobEnvironment(github, { ...job, sender: reader }), ANTHROPIC_API_KEY: KEY };
+  const args = ['resume', run.runDir, '--sandbox', 'off', '--repo', run.root];
+  const end = await runCli(args, { cwd: run.root, env: { ...env, ANTHROPIC_BASE_URL: run.server.url } });
+  expect([end.exitCode, end.lastLine]).toEqual([8, expect.stringContaining('rita started this job')]);
+  expect(run.server.requests).toHaveLength(asked);
 });
 
 describe('a bot', () => {
