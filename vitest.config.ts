@@ -14,6 +14,8 @@ export default defineConfig({
   ],
   test: {
     include: ['tests/**/*.test.ts'],
+    // Tests wait for processes more than they compute.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 60_000,
     globalSetup: ['tests/support/build-once.ts'],
