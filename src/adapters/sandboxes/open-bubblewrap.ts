@@ -126,7 +126,8 @@ async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
   const last = filter === null ? second : await prove({ ...plan, features, filter: null });
   if (last.failure !== null)
     return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
-  const unfiltered = second.failure ?? `it cannot be made for ${arch}`;
+  // Bubblewrap's two processes can say it both, at the same time.
+  const unfiltered = second.failure?.split('\n')[0] ?? `it cannot be made for ${arch}`;
   return { status: 'ok', sandbox: last.sandbox, unfiltered };
 }
 
