@@ -43,9 +43,9 @@ async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promi
   // What is wrong with it must not come to light when the run is paid for.
   const ready = readPublishInputs(edge, publishing);
   if (ready.status === 'refused') return ready;
-  const obstacle = await obstacleToPublishing(edge, ready);
-  if (obstacle !== null) return { status: 'decided', outcome: obstacle };
-  const ran = await run(inputs, edge, step);
+  // Whoever may not start a run makes no call with the token that may write.
+  const beforeSpending = () => obstacleToPublishing(edge, ready);
+  const ran = await run(inputs, { ...edge, beforeSpending }, step);
   const { result, directory } = step;
   if (ran.status === 'refused' || result === null || directory === null) return ran;
   // Without a plan nobody has asked for anything, and who stops a step does not want it to go on.

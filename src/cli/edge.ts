@@ -25,6 +25,8 @@ export interface Edge {
   /** In place of a key for the Claude API. */
   readonly federation?: Federation;
   readonly watcher?: RunWatcher;
+  /** Asked by a run that may go on, before it spends anything; an outcome is why it may not. */
+  readonly beforeSpending?: () => Promise<RunOutcome | null>;
   /** Gets what a publication came to, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
 }

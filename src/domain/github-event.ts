@@ -43,7 +43,10 @@ const PRIVILEGED = ['pull_request_target', 'workflow_run', 'issue_comment'];
 /** Whose write access must be seen before anything is spent. Empty where GitHub has seen to it. */
 export function whoMustHaveWriteAccess(event: GitHubEvent): { people: Account[]; rerunBy: string | null } {
   if (BY_WRITERS.includes(event.name)) return { people: [], rerunBy: null };
-  const people = [event.sender, event.earlierRun?.actor ?? null].filter((account) => account !== null);
+  const hasEarlier = event.name === 'workflow_run' || event.earlierRun !== null;
+  const causes = hasEarlier ? [event.sender, event.earlierRun?.actor ?? null] : [event.sender];
+  // Where one of them is not known, nobody is enough.
+  const people = causes.includes(null) ? [] : causes.filter((account) => account !== null);
   const unique = people.filter(({ id }, at) => people.findIndex((other) => other.id === id) === at);
   return { people: unique, rerunBy: event.rerunBy };
 }

@@ -85,6 +85,9 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const planned = await unlessAborted(session.interrupt, planOf(session, checkout.root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
+  const barred = (await session.input.beforeSpending?.()) ?? null;
+  if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  if (barred !== null) return stopped(barred);
   const { plan } = planned;
   for (const note of planned.notes) session.warn(note);
   const principles = await readPrinciples({

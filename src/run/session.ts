@@ -51,6 +51,8 @@ export interface RunInput {
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;
+  /** Asked when the run may go on and before it spends anything; an outcome is why it may not. */
+  readonly beforeSpending?: () => Promise<RunOutcome | null>;
   /** Absent where nobody has looked, as for the demo. */
   readonly trust?: Trust;
 }

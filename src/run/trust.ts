@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { askPullHead } from '../adapters/github/access.ts';
 import { readGitHubEvent } from '../adapters/inputs/github-event.ts';
+import { realFolder } from '../adapters/inputs/place-in.ts';
 import { repositoryRoot } from '../adapters/inputs/repository-root.ts';
 import { findLeftCredentials, type LeftCredentials } from '../adapters/workspace/left-credentials.ts';
 import { headOf, openRevision } from '../adapters/workspace/revision.ts';
@@ -49,7 +50,8 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
     const client = await import('../adapters/github/client.ts');
     return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal });
   };
-  const root = await repositoryRoot(resolve(cwd, settings.repo ?? '.'));
+  // The run goes by real paths as well.
+  const root = await repositoryRoot(await realFolder(resolve(cwd, settings.repo ?? '.')));
   const read = await readGitHubEvent(env);
   const event = read.status === 'ok' ? read.event : null;
   const isOnGitHub = read.status !== 'none' && root !== null;

@@ -4,6 +4,7 @@ import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type ActionEnd, runAction } from '../support/action-runner.ts';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
+import { jobEnvironment } from '../support/github-job.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
 import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
@@ -169,6 +170,27 @@ test('one job for both: what the token may not do is told before a token of the 
   });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
   expect(ended.lastLine).toContain('permissions: { pull-requests: write }');
+  expect(at.model.requests).toHaveLength(0);
+});
+
+test('one job for both: who may not start a run makes no call that could change anything', async () => {
+  const at = await place([edit, done]);
+  const { type, ...account } = at.github.addUser('mallory');
+  const job = jobEnvironment(at.github, {
+    event: 'issues',
+    payload: { action: 'opened' },
+    repository: { id: 7, full_name: NAME },
+    sha: await at.checkout.git('rev-parse', 'HEAD'),
+    sender: { ...account, type },
+    token: at.token,
+  });
+  const ended = await runAction({
+    workspace: at.checkout.root,
+    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': at.token },
+    env: { ...at.env, ...job },
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([8, 'policy_violation']);
+  expect(at.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   expect(at.model.requests).toHaveLength(0);
 });
 

@@ -152,23 +152,21 @@ describe('write access', () => {
     },
   );
 
-  test.each([
-    'issues',
-    'pull_request',
-    'pull_request_target',
-    'workflow_run',
-    'watch',
-    'an event of tomorrow',
-  ])('is not what %s takes, so its sender is asked about', (name) => {
-    expect(isByWriters(event(name))).toBe(false);
-    expect(whoMustHaveWriteAccess(event(name)).people).toEqual([mona]);
-  });
+  test.each(['issues', 'pull_request', 'pull_request_target', 'watch', 'an event of tomorrow'])(
+    'is not what %s takes, so its sender is asked about',
+    (name) => {
+      expect(isByWriters(event(name))).toBe(false);
+      expect(whoMustHaveWriteAccess(event(name)).people).toEqual([mona]);
+    },
+  );
 
   test('is asked of who caused the run before, too, and of nobody twice', () => {
     expect(whoMustHaveWriteAccess(event('workflow_run', { earlierRun: earlierRun(FORK) })).people).toEqual([
       mona,
       eve,
     ]);
+    const unknown = { ...earlierRun(FORK), actor: null };
+    expect(whoMustHaveWriteAccess(event('workflow_run', { earlierRun: unknown })).people).toEqual([]);
     const twice = event('workflow_run', { sender: eve, earlierRun: earlierRun(FORK), rerunBy: 'mona' });
     expect(whoMustHaveWriteAccess(twice)).toEqual({ people: [eve], rerunBy: 'mona' });
   });

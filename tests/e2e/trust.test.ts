@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../support/cli.ts';
@@ -253,22 +253,30 @@ describe('code of outsiders', () => {
     expect(JSON.stringify(run.server.requests)).not.toContain('Obey eve');
   });
 
-  test('of a fork bring no rules: project file, principles and plan are those of the base', async () => {
-    checkout.write('plans/tidy.md', 'Tidy up.\n');
-    await checkout.git('add', '--all');
-    await checkout.git('commit', '--quiet', '--message', 'A plan');
-    sha = await checkout.git('rev-parse', 'HEAD');
-    const head = await checkoutOfEve();
-    const plan = join(checkout.root, 'plans/tidy.md');
-    const run = await start({ event: 'pull_request', payload: pull(head), plan });
-    expect(endOf(run), run.stderr).toEqual([0, 'done']);
-    expect(run.result).toMatchObject({ model: 'claude-sonnet-5-5', setup: [], verify: [] });
-    const asked = JSON.stringify(run.server.requests);
-    expect(asked).toContain('Be brief.');
-    expect(asked).toContain('Tidy up.');
-    expect(asked).not.toContain('Obey eve');
-    expect(await checkout.git('status', '--porcelain')).toBe('?? b.txt');
-  });
+  test.each([
+    ['its own name', false],
+    ['a link to it', true],
+  ])(
+    'of a fork bring no rules, by %s: project file, principles and plan are those of the base',
+    async (_, byLink) => {
+      checkout.write('plans/tidy.md', 'Tidy up.\n');
+      await checkout.git('add', '--all');
+      await checkout.git('commit', '--quiet', '--message', 'A plan');
+      sha = await checkout.git('rev-parse', 'HEAD');
+      const head = await checkoutOfEve();
+      const link = join(temporaryFolder(), 'link');
+      symlinkSync(checkout.root, link);
+      const plan = join(byLink ? link : checkout.root, 'plans/tidy.md');
+      const run = await start({ event: 'pull_request', payload: pull(head), plan });
+      expect(endOf(run), run.stderr).toEqual([0, 'done']);
+      expect(run.result).toMatchObject({ model: 'claude-sonnet-5-5', setup: [], verify: [] });
+      const asked = JSON.stringify(run.server.requests);
+      expect(asked).toContain('Be brief.');
+      expect(asked).toContain('Tidy up.');
+      expect(asked).not.toContain('Obey eve');
+      expect(await checkout.git('status', '--porcelain')).toBe('?? b.txt');
+    },
+  );
 
   test('of a fork are not believed where the base is not there to be read', async () => {
     const head = await checkoutOfEve();

@@ -7,11 +7,12 @@
  */
 
 import { createHash } from 'node:crypto';
-import { relative, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/plan.ts';
 import type { Revision } from '../../ports.ts';
 import { nearestName } from './nearest-name.ts';
+import { placeIn } from './place-in.ts';
 import { type BytesRead, collect, readBytes, textOf } from './read-bytes.ts';
 import type { YamlMapping } from './yaml-mapping.ts';
 
@@ -48,7 +49,7 @@ export async function readPlan(given: {
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name);
   if (parsed.status === 'failed') return parsed;
-  const source = sourceOf(given.plan, given);
+  const source = await sourceOf(given.plan, given);
   return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
 }
 
@@ -57,9 +58,8 @@ async function readPlanFile(
   { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
 ): Promise<BytesRead> {
   const path = resolve(cwd, plan);
-  const inside = relative(root, path);
-  if (revision === null || inside.startsWith('../'))
-    return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
+  const inside = revision === null ? null : await placeIn(root, path);
+  if (revision === null || inside === null) return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
   const bytes = await revision.read(inside);
   const where = `is no file in ${revision.commit}, the commit whose rules hold`;
   if (bytes === null) return { status: 'failed', missing: true, why: where };
@@ -70,10 +70,9 @@ async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): PlanSource {
+async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): Promise<PlanSource> {
   if (plan === '-') return { kind: 'stdin' };
-  const inside = relative(root, resolve(cwd, plan));
-  return { kind: 'file', path: inside.startsWith('../') ? plan : inside };
+  return { kind: 'file', path: (await placeIn(root, resolve(cwd, plan))) ?? plan };
 }
 
 /** Whoever writes to stdin may never finish. */

@@ -6,6 +6,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/path.ts';
 import type { Principles, PrinciplesFile } from '../../domain/plan.ts';
 import type { Revision } from '../../ports.ts';
+import { placeIn } from './place-in.ts';
 import { readBytes, textOf } from './read-bytes.ts';
 
 /** Nobody writes principles of this size; a longer file is some other thing under that name. */
@@ -108,11 +109,11 @@ async function readOne(
   shown: string,
   maxBytes: number,
 ): Promise<PrinciplesFile | string> {
+  const inside = revision === null ? null : await placeIn(root, path);
   const bytes =
-    revision === null || !isInside(root, path)
+    revision === null || inside === null
       ? await bytesOf(path)
-      : ((await revision.read(relative(root, path))) ??
-        `is no file in ${revision.commit}, the commit whose rules hold`);
+      : ((await revision.read(inside)) ?? `is no file in ${revision.commit}, the commit whose rules hold`);
   if (typeof bytes === 'string') return bytes;
   const text = textOf(bytes);
   if (text === null) return 'is not UTF-8 text';
