@@ -33,10 +33,12 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // The process that talks to the network is a child of git's, and keeps its pipes open.
+    detached: call.signal !== undefined,
   });
   const closed = once(child, 'close');
   feed(child.stdin, call.input);
-  const kill = () => child.kill('SIGKILL');
+  const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
   const [stdout, stderr] = await Promise.all([
@@ -47,6 +49,15 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 /** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */
