@@ -323,3 +323,20 @@ test('a matrix of plans becomes a pull request each, also the second time', asyn
   expect(seen(place).pulls).toHaveLength(2);
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
 });
+
+test('where no run of a matrix has begun there is nothing to publish, and no other error than its own', async () => {
+  const place = await scratch([]);
+  const ends = await runWorkflow({
+    ...place,
+    workflow: template('matrix'),
+    event: { name: 'schedule', payload: { schedule: '17 4 * * 1' } },
+    actor: 'ann',
+    secrets: {},
+  });
+  expect(outcomes(ends), log(ends)).toEqual([
+    ['run', 'failure', 'usage_error'],
+    ['run', 'failure', 'usage_error'],
+    ['publish', 'success'],
+    ['publish', 'success'],
+  ]);
+});

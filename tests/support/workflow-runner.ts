@@ -19,6 +19,7 @@ interface WorkflowStep {
   readonly if?: string;
   readonly uses?: string;
   readonly run?: string;
+  readonly 'continue-on-error'?: boolean;
   readonly with?: Readonly<Record<string, string | boolean | number>>;
 }
 
@@ -98,7 +99,7 @@ async function runJob(
   ]);
   const token = github.addToken({ kind: 'installation', permissions: Object.fromEntries(granted) });
   const sha = (await repository.head(repository.settings.defaultBranch)) ?? '';
-  const steps: Record<string, { outputs: Record<string, string> }> = {};
+  const steps: Record<string, { outputs: Record<string, string>; outcome: string }> = {};
   const temp = temporaryFolder();
   const workspace = temporaryFolder();
   const values = {
@@ -124,8 +125,9 @@ async function runJob(
     );
     const end = await runStep(run, step, given, place);
     if (end.action !== null) actions.push(end.action);
-    if (step.id !== undefined) steps[step.id] = { outputs: end.outputs };
-    failed ||= end.failed;
+    const outcome = end.failed ? 'failure' : 'success';
+    if (step.id !== undefined) steps[step.id] = { outputs: end.outputs, outcome };
+    failed ||= end.failed && step['continue-on-error'] !== true;
   }
   const outputs = Object.entries(job.outputs ?? {}).map(([key, text]) => [key, filled(text, contexts())]);
   const end: JobEnd = { name, result: failed ? 'failure' : 'success', actions, token };
