@@ -1,7 +1,7 @@
 /** The way in which a commit gets to GitHub: `--via api` or `--via push`. */
 
-import * as z from 'zod';
 import { apiCommitter, PLANNED_COMMIT } from '../adapters/github/api-committer.ts';
+import { ownAccount } from '../adapters/github/sticky-comment.ts';
 import { pushCommitter } from '../adapters/workspace/push-committer.ts';
 import type { Committer } from '../ports.ts';
 import type { Job } from './job.ts';
@@ -20,12 +20,9 @@ export async function committerFor(job: Job): Promise<Committer> {
   return pushCommitter({ folder: scratch, url, token, author: await authorOf(job), signal, env });
 }
 
-/** Tokens of apps may not ask who they are; the one of a workflow is this bot's. */
+/** A token of an app is taken for the one of a workflow, which is this bot's. */
 async function authorOf({ fork }: Job): Promise<{ name: string; email: string }> {
-  const me = await fork.github.ask({
-    route: 'GET /user',
-    schema: z.object({ login: z.string(), id: z.int() }),
-  });
-  const { login, id } = me.status === 'ok' ? me.data : { login: 'github-actions[bot]', id: 41_898_282 };
+  const me = await ownAccount(fork.github);
+  const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
   return { name: login, email: `${id}+${login}@users.noreply.github.com` };
 }

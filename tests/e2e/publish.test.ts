@@ -93,6 +93,8 @@ interface Published {
   readonly stderr: string;
 }
 
+const BOT = 'github-actions[bot]';
+
 const ENOUGH: NewToken = {
   kind: 'installation',
   permissions: { contents: 'write', pull_requests: 'write', issues: 'write' },
@@ -342,6 +344,49 @@ describe('an issue that asked for the work', () => {
       ['github-actions[bot]', expect.any(Boolean)],
     ]);
     expect(first.exitCode).toBe(0);
+  });
+
+  test('a comment of another bot that quotes our mark is left alone', async () => {
+    const number = ask();
+    const first = await publish();
+    const made = upstream.issues.get(number)?.comments[0];
+    const [marker = ''] = /<!-- patchsmith:\w+ -->/.exec(made?.body ?? '') ?? [];
+    expect(made?.body.trimEnd().endsWith(marker)).toBe(true);
+    upstream.issues.get(number)?.comments.splice(0);
+    const quote = `> ${marker}\n\nSummarised.`;
+    github.addComment('octo/shop', number, { body: quote, author: 'digest[bot]' });
+    expect((await publish()).told.comment).toMatchObject({ operation: 'created' });
+    expect(upstream.issues.get(number)?.comments.map(({ body }) => body === quote)).toEqual([true, false]);
+    expect(first.exitCode).toBe(0);
+  });
+
+  test('of two that were made at the same time only our own goes, and not that of another bot', async () => {
+    const number = ask();
+    await publish();
+    const text = upstream.issues.get(number)?.comments[0]?.body ?? '';
+    upstream.issues.get(number)?.comments.splice(0);
+    let added = false;
+    github.before(async ({ operation }) => {
+      if (added || operation !== 'issues/create-comment') return;
+      added = true;
+      github.addComment('octo/shop', number, { body: text, author: 'other[bot]' });
+      github.addComment('octo/shop', number, { body: text.replaceAll('\n', '\r\n'), author: BOT });
+    });
+    expect((await publish()).told.comment?.operation).toBe('updated');
+    expect(upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
+      'other[bot]',
+      BOT,
+    ]);
+  });
+
+  test.each(['api', 'push'])('without an answer to who we are nothing is guessed (%s)', async (via) => {
+    const number = ask();
+    const trouble = { kind: 'status', status: 401 } as const;
+    github.faults.add({ on: { operation: 'users/get-authenticated' }, times: 99, trouble });
+    const { exitCode, told } = await publish(['--via', via]);
+    expect([exitCode, told.outcome, told.comment]).toEqual([11, 'publish_failed', null]);
+    expect(told.commit === null).toBe(via === 'push');
+    expect(upstream.issues.get(number)?.comments).toEqual([]);
   });
 });
 

@@ -7,14 +7,14 @@ import { GitHubRefused, listAll, need, type OnGitHub } from './asking.ts';
 const Comment = z.object({
   id: z.int(),
   html_url: z.string(),
-  body: z.string().optional(),
-  user: z.object({ login: z.string(), type: z.string() }).nullable(),
+  body: z.string().nullish(),
+  user: z.object({ login: z.string(), type: z.string() }).nullish(),
 });
 type Comment = z.infer<typeof Comment>;
 
 export interface StickyComment {
   readonly issue: number;
-  /** Stands in the comment and tells it from others. */
+  /** Stands at the end of the comment and tells it from others. */
   readonly marker: string;
   readonly body: string;
 }
@@ -31,18 +31,33 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
   if (oldest) return updated(where, oldest, comment);
   const made = await create(where, comment, isOurs);
   // Somebody may have done the same at the same time.
-  const [first, ...more] = await listOurs(where, comment, isOurs);
+  const account = made.user?.login;
+  const [first, ...more] = (await listOurs(where, comment, isOurs)).filter(
+    ({ user }) => account !== undefined && user?.login === account,
+  );
   for (const { id } of more) await remove(where, id);
   if (first === undefined || first.id === made.id) return { url: made.html_url, operation: 'created' };
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
 
-/** Whether a comment is of the token's own account. Tokens of apps may not ask who they are; then a bot's has to do. */
+/** Whether a comment is of the token's own account; where that is not known a bot's has to do. */
 async function ownComments(github: GitHub, marker: string): Promise<(comment: Comment) => boolean> {
-  const me = await github.ask({ route: 'GET /user', schema: z.object({ login: z.string() }) });
+  const me = await ownAccount(github);
   return ({ user, body }) =>
-    body?.includes(marker) === true &&
-    (me.status === 'ok' ? user?.login === me.data.login : user?.type === 'Bot');
+    body?.trimEnd().endsWith(marker) === true &&
+    (me === null ? user?.type === 'Bot' : user?.login === me.login);
+}
+
+const Account = z.object({ login: z.string(), id: z.int() });
+
+/** The token's account; null for tokens of apps, which may not ask who they are. Throws `GitHubRefused` without an answer. */
+export async function ownAccount(github: GitHub): Promise<z.infer<typeof Account> | null> {
+  const me = await github.ask({ route: 'GET /user', schema: Account });
+  if (me.status === 'ok') return me.data;
+  const { status, message } = me.refusal;
+  // Rate limits are 403 too, and say nothing of the token.
+  if ((status === 403 && !/rate limit/i.test(message)) || status === 404) return null;
+  throw new GitHubRefused(me.refusal);
 }
 
 async function listOurs(
