@@ -55,6 +55,10 @@ export async function openForReview(
   };
   tell(isNew ? 'created' : told.commit?.operation === 'none' ? 'none' : 'updated');
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');
+  if (pull.base.ref !== base.branch)
+    told.warnings.push(
+      `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
+    );
   if (!isNew && drafts.length > 0 && pull.draft !== true)
     told.warnings.push(
       `The pull request is open for review, though it should be a draft: ${drafts.join(', and ')}.`,

@@ -162,6 +162,30 @@ describe('a base that has moved on', () => {
   });
 });
 
+test('a pull request that people have given another base is brought up to date there, and one that they close is not', async () => {
+  const there = await onGitHub(made);
+  const { repository } = there;
+  const first = await publish(there);
+  const number = first.told?.pullRequest?.number ?? 0;
+  await repository.commit('release', { 'b.txt': 'R\n' });
+  const issue = repository.issues.get(number);
+  if (issue?.pull) issue.pull.base = 'release';
+  if (issue) issue.title = 'An older title';
+  const second = await publish(there);
+  expect(second.exitCode, second.stderr).toBe(0);
+  expect(second.told?.pullRequest).toMatchObject({ number, operation: 'updated' });
+  expect(second.told?.warnings).toContainEqual(expect.stringMatching(/goes into release, .* for main/));
+  expect([repository.pulls().length, issue?.pull?.base]).toEqual([1, 'release']);
+
+  if (issue) issue.state = 'closed';
+  const third = await publish(there);
+  expect(third.told?.pullRequest).toMatchObject({ operation: 'created' });
+  expect(repository.pulls().map(({ state, pull }) => [state, pull?.base])).toEqual([
+    ['closed', 'release'],
+    ['open', 'main'],
+  ]);
+});
+
 test('after a merge of its pull request and more work, a new one is opened from the same branch', async () => {
   const there = await onGitHub(made);
   const { repository, github } = there;

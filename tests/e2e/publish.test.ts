@@ -305,6 +305,27 @@ test.each(['api', 'push'])('the branch is made in a fork with --head-repo, by %s
   expect(again.told.pullRequest).toEqual({ ...told.pullRequest, operation: 'none' });
 });
 
+test('a fork of the same owner is told apart from the repository itself', async () => {
+  const fork = await github.addRepository('octo/shop-fork', { forkOf: 'octo/shop' });
+  const first = await publish();
+  const branch = first.told.branch ?? '';
+  const upstreamHead = await upstream.head(branch);
+  const args = ['--head-repo', 'octo/shop-fork'];
+  const token: NewToken = { kind: 'user', login: 'octo', permissions: ENOUGH.permissions ?? {} };
+  const second = await publish(args, { token });
+  expect({ exitCode: second.exitCode, reason: second.told.reason }).toMatchObject({ exitCode: 0 });
+  expect(second.told.pullRequest).toMatchObject({ operation: 'created' });
+  expect(upstream.pulls().map(({ pull }) => pull?.headRepository)).toEqual(['octo/shop', 'octo/shop-fork']);
+  const again = await publish(['--head-repo', 'Octo/Shop-Fork'], { token });
+  expect(again.told.pullRequest).toEqual({ ...second.told.pullRequest, operation: 'none' });
+
+  // Upstream's branch of that name is ours alone, and says nothing of the fork's.
+  const person = await fork.commit(branch, { 'README.md': 'mine\n' }, { author: 'Ann Onym' });
+  const third = await publish(args, { token });
+  expect([third.exitCode, third.told.reason]).toEqual([11, expect.stringContaining('Ann Onym')]);
+  expect([await fork.head(branch), await upstream.head(branch)]).toEqual([person, upstreamHead]);
+});
+
 describe('an issue that asked for the work', () => {
   const ask = () => {
     const { number } = github.addIssue('octo/shop', { title: 'Total is wrong', author: 'maintainer' });

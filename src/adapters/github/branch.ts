@@ -42,21 +42,19 @@ export interface BranchQuestion {
 
 /** A branch is ours when each of its commits since the base says that it is, and has the tree that it says. */
 export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
-  const { base, baseSha, fork, branch, head } = question;
-  const isFork = base.owner !== fork.owner || base.repo !== fork.repo;
+  const { base, baseSha, fork, head } = question;
   const { ahead_by, behind_by, commits } = await need(base, {
     route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
-    parameters: {
-      basehead: `${baseSha}...${isFork ? `${fork.owner}:${branch}` : head}`,
-      per_page: MAX_COMMITS,
-    },
+    // Forks share their commits; OWNER:BRANCH would not tell two repositories of one owner apart.
+    parameters: { basehead: `${baseSha}...${head}`, per_page: MAX_COMMITS },
     schema: Comparison,
   });
   const foreign = commits.find(({ commit }) => originOfCommit(commit.message)?.tree !== commit.tree.sha);
   if (foreign)
     return { whose: 'foreign', sha: foreign.sha, author: foreign.commit.author?.name ?? 'unknown' };
   const tip = await findCommit(fork, head);
-  if (ahead_by > MAX_COMMITS || tip === null)
+  const last = commits.at(-1)?.sha ?? head;
+  if (ahead_by > MAX_COMMITS || last !== head || tip === null)
     return { whose: 'foreign', sha: head, author: `${ahead_by} commits` };
   return { whose: 'ours', head, tree: tip.tree.sha, ahead: ahead_by, behind: behind_by };
 }

@@ -1,7 +1,7 @@
 /** Pull requests: found, opened, and brought up to date. */
 
 import * as z from 'zod';
-import { GitHubRefused, need, type OnGitHub } from './asking.ts';
+import { GitHubRefused, listAll, need, type OnGitHub } from './asking.ts';
 
 export const Login = z.object({ login: z.string() });
 
@@ -12,7 +12,13 @@ const PullRequest = z.object({
   user: Login.nullish(),
   title: z.string(),
   body: z.string().nullable(),
-  head: z.object({ sha: z.string() }),
+  /** Without a repository when the fork is gone. */
+  head: z.object({
+    sha: z.string(),
+    ref: z.string(),
+    repo: z.object({ full_name: z.string() }).nullable(),
+  }),
+  base: z.object({ ref: z.string() }),
   labels: z.array(z.object({ name: z.string() })),
   assignees: z.array(Login).nullish(),
   milestone: z.object({ number: z.int() }).nullable(),
@@ -35,17 +41,22 @@ export interface NewPullRequest extends PullRequestText {
   readonly draft: boolean;
 }
 
-/** The open pull request from a branch into a base; null when there is none. */
+/** The open pull request from a branch, best into this base, else into the one that people gave it; null when there is none. */
 export async function findPullRequest(
   where: OnGitHub,
-  { base, branch, headOwner }: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner'>,
+  { base, branch, headOwner, headRepo }: Omit<NewPullRequest, 'title' | 'body' | 'draft'>,
 ): Promise<PullRequest | null> {
-  const [found] = await need(where, {
+  const listed = await listAll(where, {
     route: 'GET /repos/{owner}/{repo}/pulls',
-    parameters: { state: 'open', head: `${headOwner}:${branch}`, base, per_page: 1 },
-    schema: z.array(PullRequest),
+    parameters: { state: 'open', head: `${headOwner}:${branch}` },
+    entry: PullRequest,
   });
-  return found ?? null;
+  // One owner can have several repositories with such a branch.
+  const repository = `${headOwner}/${headRepo}`.toLowerCase();
+  const ours = listed.filter(
+    ({ head }) => head.ref === branch && head.repo?.full_name.toLowerCase() === repository,
+  );
+  return ours.find((pull) => pull.base.ref === base) ?? ours[0] ?? null;
 }
 
 /** Opens it; when another one opens it at the same moment, or an answer is lost, takes the one that is there. */
@@ -84,14 +95,15 @@ export async function openPullRequest(
   }
 }
 
-function planned({ title, body, draft }: NewPullRequest): PullRequest {
+function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequest {
   return {
     number: 0,
     html_url: '',
     draft,
     title,
     body,
-    head: { sha: '' },
+    head: { sha: '', ref: branch, repo: null },
+    base: { ref: base },
     labels: [],
     assignees: [],
     milestone: null,

@@ -21,9 +21,28 @@ export async function resolveCommit(
     const sha = await store.ref(ref);
     if (sha !== null) return store.text(['rev-parse', `${sha}^{commit}`]);
   }
-  if (!/^[0-9a-f]{7,40}$/.test(name) || !(await store.holds('cat-file', '-e', `${name}^{commit}`)))
-    return null;
+  if (!/^[0-9a-f]{7,40}$/.test(name)) return null;
+  if (!(await store.holds('cat-file', '-e', `${name}^{commit}`))) {
+    const holder = await holderInNetwork(world, repository, name);
+    if (holder === null) return null;
+    await store.text(['fetch', '--quiet', holder.store.folder, name]);
+  }
   return store.text(['rev-parse', `${name}^{commit}`]);
+}
+
+/** Repositories of a network share their commits. By full id alone. */
+async function holderInNetwork(
+  world: World,
+  repository: Repository,
+  sha: string,
+): Promise<Repository | null> {
+  if (sha.length !== 40) return null;
+  const root = repository.forkOf ?? repository.fullName;
+  for (const one of world.repositories.values()) {
+    if (one === repository || (one.fullName !== root && one.forkOf !== root)) continue;
+    if (await one.store.holds('cat-file', '-e', `${sha}^{commit}`)) return one;
+  }
+  return null;
 }
 
 /** The repository of this owner in the same network; null when there is none. */
