@@ -30,6 +30,12 @@ const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 /** No patch of this size is published, whatever the settings say. */
 const MAX_PATCH_BYTES = 256 * 1024 * 1024;
 
+const MAX_GLOB_LENGTH = 200;
+
+/** Stars in one segment of a glob, and runs of stars in all of it. */
+const MAX_GLOB_STARS = 4;
+const MAX_GLOB_WILDCARDS = 8;
+
 /** `run` is a run directory or the id of a run. Links are not followed in it. */
 export async function readRun(
   run: string,
@@ -130,6 +136,8 @@ function unsafeNames(result: RunResult): string | null {
   // A glob that cannot be understood would protect nothing.
   const globs = [paths, plan].flatMap((rules) => (rules ? [...rules.allow, ...rules.protect] : []));
   for (const glob of globs) {
+    if (!isTame(glob))
+      return `${JSON.stringify(glob)} is no glob that is compared here: it is too long, or has too many stars or repeats`;
     try {
       pathMatcher([glob]);
     } catch (error) {
@@ -139,6 +147,15 @@ function unsafeNames(result: RunResult): string | null {
     }
   }
   return null;
+}
+
+/** Compiled to a regular expression, it cannot take ages to read or to compare. A path may be as hostile as the glob. */
+function isTame(glob: string): boolean {
+  if (glob.length > MAX_GLOB_LENGTH || glob.split(/\*+/).length > MAX_GLOB_WILDCARDS + 1) return false;
+  if (glob.split('/').some((part) => part !== '**' && part.split('*').length > MAX_GLOB_STARS + 1))
+    return false;
+  // Extglobs, nested braces, and a group or a set that is repeated.
+  return !/[@!+*?]\(|\{[^}]*\{|\(.*\+|[)\]}]\+/s.test(glob);
 }
 
 /** The rules that hold everywhere, and no tidying: the path is used as it stands. */
