@@ -11,7 +11,7 @@ import { flagLines, withheldReason } from '../run/report.ts';
 import type { Base } from './base.ts';
 import type { Job, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
-import { rebuild, reviewedFiles } from './rebuild.ts';
+import { rebuild } from './rebuild.ts';
 
 export interface Change {
   /** The tree that the base becomes. */
@@ -49,7 +49,7 @@ export async function rebuildRun(
       'publish_failed',
       `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not what the run has proven.`,
     );
-  const files = await reviewedFiles(patch.files, bench);
+  const files = rebuilt.reviewed;
   const secrets = files.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
     textAfter === null
       ? [{ path, line: 0, what: 'cannot be read' }]

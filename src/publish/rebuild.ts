@@ -4,15 +4,24 @@ import type { OnGitHub } from '../adapters/github/asking.ts';
 import { findBlob } from '../adapters/github/objects.ts';
 import { readTouchedTree, type TouchedTree } from '../adapters/github/touched-tree.ts';
 import type { PatchBench } from '../adapters/workspace/patch-bench.ts';
+import type { FileMode } from '../domain/change.ts';
 import type { PatchedPath, PatchedState } from '../domain/patch-text.ts';
-import { type Occupant, type RebasedFile, rebaseFile } from '../domain/publishing/rebase-file.ts';
+import {
+  type ContentFrom,
+  type Occupant,
+  type RebasedFile,
+  rebaseFile,
+} from '../domain/publishing/rebase-file.ts';
 import type { ReviewedFile } from '../domain/second-look.ts';
 import type { NewFile } from '../ports.ts';
 import type { CheckedPatch } from './read-run.ts';
 
-/** `tree` is what the base becomes; the base's own when it has all of the patch already. */
+/**
+ * `tree` is what the base becomes; the base's own when it has all of the patch already. `reviewed` is what is made and what the
+ * base has there now, for a second look and the search for secrets.
+ */
 export type Rebuilt =
-  | { status: 'ok'; tree: string; files: NewFile[]; merged: string[] }
+  | { status: 'ok'; tree: string; files: NewFile[]; reviewed: ReviewedFile[]; merged: string[] }
   | { status: 'conflict'; files: { path: string; why: string }[] }
   | { status: 'broken'; message: string };
 
@@ -34,7 +43,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
     runTree === null || runTree === baseTree ? base : await readTouchedTree(where, runTree, touched);
   const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
   const occupant = occupantWithout(base, files);
-  const rebased = files.map((file) => ({ file, now: rebaseFile(file, occupant) }));
+  const rebased = files.map((file) => ({ file, now: nameless(file) ?? rebaseFile(file, occupant) }));
   // All of them are looked for before one is told, so that people can mend them at once.
   const conflicts = rebased.flatMap(({ now }) =>
     now.do === 'conflict' ? [{ path: now.path, why: now.why }] : [],
@@ -45,23 +54,32 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   if (wrong !== null) return { status: 'broken', message: wrong };
 
   const made: NewFile[] = [];
+  const reviewed: ReviewedFile[] = [];
   const merged: string[] = [];
   for (const { file, now } of rebased) {
-    if (now.do === 'delete') made.push({ path: now.path, state: null });
-    if (now.do !== 'put') continue;
+    if (now.do !== 'delete' && now.do !== 'put') continue;
+    const there = base.occupant(file.from ?? file.path);
+    const before = there?.kind === 'file' ? there : null;
+    if (now.do === 'delete') {
+      made.push({ path: now.path, state: null });
+      reviewed.push(reviewedFile(now.path, before, null, { after: null, content: 'tree' }));
+      continue;
+    }
     if (now.removed !== null) made.push({ path: now.removed, state: null });
-    const state = await newState(order, file, now, contents);
+    const current = await contentNow(where, now, before, contents);
+    const state = await newState(bench, file, now, { contents, current });
     if (state === null) {
       conflicts.push({ path: now.path, why: 'both have changed the same lines' });
       continue;
     }
     if (now.content === 'merge') merged.push(now.path);
     made.push({ path: now.path, state });
+    reviewed.push(reviewedFile(now.path, before, current, { after: state, content: now.content }));
   }
   if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
   const after = base.after(made);
   return after.status === 'ok'
-    ? { status: 'ok', tree: after.sha, files: made, merged }
+    ? { status: 'ok', tree: after.sha, files: made, reviewed, merged }
     : { status: 'conflict', files: [{ path: after.path, why: 'a file has the place of a folder now' }] };
 }
 
@@ -113,10 +131,10 @@ async function contentsBefore(
 
 /** Null when the content cannot be merged. */
 async function newState(
-  { where, bench }: RebuildOrder,
+  bench: PatchBench,
   { before, after }: PatchedPath,
   now: RebasedFile & { do: 'put' },
-  contents: ReadonlyMap<string, Buffer>,
+  known: { contents: ReadonlyMap<string, Buffer>; current: Buffer | null },
 ): Promise<NewFile['state']> {
   const { mode, content, current } = now;
   if (content === 'tree') return current === null ? null : { mode, blob: current, bytes: null };
@@ -124,35 +142,50 @@ async function newState(
   // A nested repository has no content here.
   const bytes = mode === '160000' ? null : ((await bench.read([made])).get(made) ?? null);
   if (content === 'patch') return { mode, blob: made, bytes };
-  const then = contents.get(before?.blob ?? '');
-  const there = current === null ? null : await findBlob(where, current);
+  const then = known.contents.get(before?.blob ?? '');
+  const there = known.current;
   if (!then || !there || !bytes) return null;
   const merged = await bench.merge({ before: then, now: there, after: bytes });
   return merged === null ? null : { mode, ...merged };
 }
 
-/** Both sides of every file as texts, for a second look and the search for secrets. Contents that are left alone are empty. */
-export async function reviewedFiles(
-  files: readonly PatchedPath[],
-  bench: PatchBench,
-): Promise<ReviewedFile[]> {
-  const reviewed: ReviewedFile[] = [];
-  for (const { path, before, after } of files) {
-    const ids = [before, after].flatMap((state) =>
-      state?.blob && state.mode !== '160000' ? [state.blob] : [],
-    );
-    const blobs = await bench.read(ids);
-    const textOf = (state: PatchedState | null) =>
-      state?.blob && state.mode !== '160000' ? (blobs.get(state.blob)?.toString('utf8') ?? null) : '';
-    const stateOf = (state: PatchedState | null) =>
-      state === null ? null : { mode: state.mode ?? '100644', blob: state.blob ?? '', size: 0 };
-    reviewed.push({
-      path,
-      before: stateOf(before),
-      after: stateOf(after),
-      textBefore: textOf(before),
-      textAfter: textOf(after),
-    });
-  }
-  return reviewed;
+type FileNow = Occupant & { kind: 'file' };
+
+/** Null where the base has no content of the file, or none that is to be had or looked into. */
+async function contentNow(
+  where: OnGitHub,
+  { content, current, mode }: RebasedFile & { do: 'put' },
+  before: FileNow | null,
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<Buffer | null> {
+  // Of contents that stay, only the words of a link may mean something else than before.
+  const isLeft = content === 'tree' && mode !== '120000';
+  if (isLeft || current === null || before?.mode === '160000') return null;
+  return contents.get(current) ?? (await findBlob(where, current));
+}
+
+/** Contents that are left alone are empty, and so are nested repositories. */
+function reviewedFile(
+  path: string,
+  before: FileNow | null,
+  current: Buffer | null,
+  { after, content }: { after: NewFile['state']; content: ContentFrom },
+): ReviewedFile {
+  const isLeft = content === 'tree' && after?.mode !== '120000';
+  const textOf = (state: { mode: FileMode } | null, bytes: Buffer | null) =>
+    isLeft || state === null || state.mode === '160000' ? '' : (bytes?.toString('utf8') ?? null);
+  return {
+    path,
+    before: before === null ? null : { mode: before.mode, blob: before.blob, size: 0 },
+    after: after === null ? null : { mode: after.mode, blob: after.blob, size: 0 },
+    textBefore: textOf(before, current),
+    textAfter: textOf(after, content === 'tree' ? current : (after?.bytes ?? null)),
+  };
+}
+
+/** What a file comes to whose name the API cannot carry; null for any other. */
+function nameless({ path, after }: PatchedPath): RebasedFile | null {
+  // A byte that is not UTF-8 travels as half of a pair.
+  if (after === null || !/\p{Cs}/u.test(path)) return null;
+  return { do: 'conflict', path, why: 'its name is not UTF-8, and such files are not published' };
 }

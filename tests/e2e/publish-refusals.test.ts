@@ -129,6 +129,26 @@ describe('what GitHub refuses is told with the permission that is missing', () =
   });
 });
 
+test('a token that the base has lost meanwhile, and that the patch would bring back, is withheld', async () => {
+  const lines = [
+    'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+    ...Array.from({ length: 20 }, (_, at) => `line ${at}`),
+  ];
+  const text = (all: readonly string[]) => `${all.join('\n')}\n`;
+  const [token = '', ...rest] = lines;
+  const moves = await madeRun({ 'a.txt': text(lines) }, [
+    { calls: [call('run_command', { command: 'sed 1d a.txt > b && head -n1 a.txt >> b && mv b a.txt' })] },
+    done,
+  ]);
+  const there = await onGitHub(moves);
+  await there.repository.commit('main', { 'a.txt': text(rest) });
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(told?.reason).toContain('a.txt');
+  expect(JSON.stringify(told)).not.toContain(token);
+  expect(await find(there)).toEqual(nothing);
+});
+
 describe('a run directory that is not as the run left it', () => {
   test.each<[string, (folder: string) => void]>([
     ['the patch was changed', (folder) => edit(folder, 'changes.patch', '+b', '+evil')],
