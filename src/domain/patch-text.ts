@@ -87,6 +87,8 @@ function section(lines: Lines): PatchedPath {
   if ((oldMode !== null || isRename) && (deleted ?? created) !== null)
     throw new Malformed('a file that is made or deleted has no other change');
   const index = lines.take(/^index ([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})(?: (\d{6}))?$/);
+  if ((created === null && isNoId(index?.[1])) || (deleted === null && isNoId(index?.[2])))
+    throw new Malformed('a file that is there has no content');
   const counts = index ? body(lines) : { additions: 0, deletions: 0 };
   const mode = modeOf(index?.[3] === undefined ? null : ['', index[3]]);
   const state = (own: FileMode | null, blob: string | undefined) => ({ mode: own, blob: blob ?? null });
@@ -98,6 +100,11 @@ function section(lines: Lines): PatchedPath {
     after: deleted !== null ? null : state(created ?? newMode ?? mode, index?.[2]),
     ...counts,
   };
+}
+
+/** Git's word for a content that is not there. */
+function isNoId(id: string | undefined): boolean {
+  return id !== undefined && /^0+$/.test(id);
 }
 
 /** A file that becomes a link, or a link that becomes a file, is deleted and made anew under the same name. */

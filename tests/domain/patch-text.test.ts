@@ -125,7 +125,7 @@ describe('a patch says of each file', () => {
 
 describe('what patchsmith does not write is refused:', () => {
   const head = ['diff --git a/x b/x', `index ${A}..${B} 100644`, '--- a/x', '+++ b/x'];
-  test.each([
+  test.each<readonly [string, string]>([
     ['text in front', patch('hello', ...head, ...hunk)],
     ['text between files', patch(...head, ...hunk, 'hello')],
     [
@@ -152,6 +152,14 @@ describe('what patchsmith does not write is refused:', () => {
         'rename from x',
         'rename to y',
       ),
+    ],
+    ...[`index ${NONE}..${B} 160000`, `index ${A}..${NONE} 160000`, `index ${NONE}..${NONE} 100644`].map(
+      (index) =>
+        [`no content of a file that is there: ${index}`, patch('diff --git a/x b/x', index)] as const,
+    ),
+    [
+      'a file that is made without an id',
+      patch('diff --git a/x b/x', 'new file mode 100644', `index ${NONE}..${NONE}`),
     ],
     ['half a line at the end', `${patch(...head, ...hunk)}diff`],
   ])('%s', (_, text) => {
