@@ -39,8 +39,11 @@ export interface MergeSides {
 /** One piece of memory that git may ask for: a small patch can say that it makes a content of any size. */
 const MAX_ALLOCATION = '256m';
 
+/** All contents before and after together, since all of them are held at once. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+
 /** `folder` is empty and ours; who made it removes it. */
-export function openPatchBench(folder: string): PatchBench {
+export function openPatchBench(folder: string, maxTotalBytes: number = MAX_TOTAL_BYTES): PatchBench {
   const gitDir = join(folder, 'bench.git');
   const core = { bare: true, logAllRefUpdates: false };
   makeRepository({ gitDir, objectFormat: 'sha1', alternate: null, head: 'ref: refs/heads/none', core });
@@ -49,6 +52,9 @@ export function openPatchBench(folder: string): PatchBench {
 
   return {
     async apply(patch, files, contents) {
+      const tooMuch = `its contents come to more than ${maxTotalBytes} bytes`;
+      let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
+      if (total > maxTotalBytes) return tooMuch;
       for (const bytes of contents.values()) store.write(bytes, null);
       // What the patch leaves as it is, it does not look into.
       const unsaid = store.write(new Uint8Array(), null);
@@ -69,7 +75,9 @@ export function openPatchBench(folder: string): PatchBench {
       const wanted = new Map(
         files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
       );
-      for (const [path, { mode, blob }] of made ?? []) {
+      for (const [path, { mode, blob, size }] of made ?? []) {
+        total += size;
+        if (total > maxTotalBytes) return tooMuch;
         const promised = wanted.get(path);
         if (promised?.mode !== mode || promised.blob !== blob)
           return `it makes ${path} otherwise than it says`;

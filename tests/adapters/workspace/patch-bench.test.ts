@@ -56,6 +56,15 @@ describe('a patch of git', () => {
     expect((await bench.read([made])).get(made)?.toString()).toBe('made\r\n');
   });
 
+  test('whose contents are too much together is refused, before and after it is applied', async () => {
+    const { patch, files, contents } = await gitPatch();
+    const before = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
+    for (const limit of [before - 1, before + 1])
+      expect(await openPatchBench(temporaryFolder(), limit).apply(patch, files, contents)).toBe(
+        `its contents come to more than ${limit} bytes`,
+      );
+  });
+
   test('that makes something else than it says is refused', async () => {
     const { patch, files, contents } = await gitPatch();
     const lies = [
