@@ -7,9 +7,11 @@ import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sha256Of } from '../adapters/storage/sha256.ts';
 import { decodeName } from '../adapters/workspace/names.ts';
 import { isBranchName } from '../domain/branch-name.ts';
+import { commentReference, issueReference } from '../domain/github-reference.ts';
 import { RunResult } from '../domain/outcome.ts';
 import { type PatchedPath, readPatchText } from '../domain/patch-text.ts';
 import { parseRepoPath } from '../domain/path.ts';
+import type { PlanSource } from '../domain/plan.ts';
 
 /** A run whose parts fit together; `patch` is null where the result names none. */
 export interface CheckedRun {
@@ -118,7 +120,9 @@ function kindOf({ from, before, after }: PatchedPath): string {
   if (from !== null) return 'rename';
   if (before === null) return 'create';
   if (after === null) return 'delete';
-  return before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
+  // A file that becomes a link is modified, also when the bytes are the same.
+  const areFiles = [before, after].every(({ mode }) => mode?.startsWith('100'));
+  return areFiles && before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
 }
 
 /** What the result names that is asked of GitHub or of git has to be what it is taken for. */
@@ -129,6 +133,8 @@ function unsafeNames(result: RunResult): string | null {
       return `${JSON.stringify(id)} is no id of git's that GitHub knows`;
   if (baseBranch !== null && !isBranchName(baseBranch))
     return `${JSON.stringify(baseBranch)} is no name of a branch`;
+  if (plan !== null && !agreesWithItself(plan.source))
+    return `${JSON.stringify(plan.source)} names two different issues, or none`;
   for (const { path, from } of changedFiles) {
     const why = whyNotSafe(path) ?? (from === undefined ? null : whyNotSafe(from));
     if (why !== null) return why;
@@ -147,6 +153,20 @@ function unsafeNames(result: RunResult): string | null {
     }
   }
   return null;
+}
+
+/** An issue or a comment is told by its repository and number, and once more by the address of its page. */
+function agreesWithItself(source: PlanSource): boolean {
+  if (source.kind !== 'issue' && source.kind !== 'comment') return true;
+  const { url, repository, number } = source;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return false;
+  const around = { repository: null, serverUrl: new URL(url).origin };
+  const issue = issueReference(url, around);
+  if (typeof issue === 'string' || issue.number !== number) return false;
+  if (issue.repository.toLowerCase() !== repository.toLowerCase()) return false;
+  if (source.kind === 'issue') return true;
+  const comment = commentReference(url, around);
+  return typeof comment !== 'string' && comment.id === source.commentId;
 }
 
 /** Compiled to a regular expression, it cannot take ages to read or to compare. A path may be as hostile as the glob. */

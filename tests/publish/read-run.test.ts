@@ -1,18 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { sha256Of } from '../../src/adapters/storage/sha256.ts';
 import type { RunResult } from '../../src/domain/outcome.ts';
+import type { PlanSource } from '../../src/domain/plan.ts';
 import { readRun } from '../../src/publish/read-run.ts';
 import { finishedRun } from '../support/finished-run.ts';
 import { removeFolders, temporaryFolder } from '../support/repository.ts';
 
 afterAll(removeFolders);
 
-/** What is said of a run directory with this result and no patch; null when it is taken. */
-async function objection(part: Partial<RunResult>): Promise<string | null> {
+/** What is said of a run directory with this result and patch; null when it is taken. */
+async function objection(part: Partial<RunResult>, patch = ''): Promise<string | null> {
   const folder = temporaryFolder();
   const result = finishedRun({ patch: null, changedFiles: [], ...part });
   writeFileSync(join(folder, 'result.json'), JSON.stringify(result));
+  writeFileSync(join(folder, 'changes.patch'), patch);
   const read = await readRun(folder, { cwd: folder, env: {} });
   return read.status === 'ok' ? null : read.message;
 }
@@ -52,4 +55,54 @@ describe('globs of a run', () => {
   ])('%s is taken', async (glob) =>
     expect(await objection({ paths: { allow: [glob], protect: [glob] } })).toBe(null),
   );
+});
+
+describe('the issue of a run', () => {
+  const issue = {
+    kind: 'issue',
+    repository: 'acme/shop',
+    number: 7,
+    url: 'https://github.com/Acme/shop/issues/7',
+    author: 'mona',
+  } as const;
+  const comment = { ...issue, kind: 'comment', commentId: 5, url: `${issue.url}#issuecomment-5` } as const;
+  const objectionTo = (source: PlanSource) => {
+    const { plan } = finishedRun();
+    return objection({ plan: plan && { ...plan, source } });
+  };
+
+  test.each<PlanSource>([issue, comment])('is taken where all of it agrees: $url', async (source) => {
+    expect(await objectionTo(source)).toBe(null);
+  });
+
+  test.each<PlanSource>([
+    { ...issue, number: 8 },
+    { ...issue, repository: 'acme/other' },
+    { ...issue, url: '7' },
+    { ...issue, url: 'javascript:alert(7)' },
+    { ...comment, commentId: 6 },
+    { ...comment, url: issue.url },
+  ])('is refused where it does not: %j', async (source) => {
+    expect(await objectionTo(source)).toContain('names two different issues, or none');
+  });
+});
+
+test('a file that becomes a link with the same bytes is modified', async () => {
+  const blob = 'a'.repeat(40);
+  const part = (what: string, ids: string, [sign, at]: readonly [string, string]) =>
+    `diff --git a/x b/x\n${what}\nindex ${ids}\n--- ${sign === '-' ? 'a/x' : '/dev/null'}\n+++ ${sign === '-' ? '/dev/null' : 'b/x'}\n@@ ${at} @@\n${sign}y\n\\ No newline at end of file\n`;
+  const none = '0'.repeat(40);
+  const patch =
+    part('deleted file mode 100644', `${blob}..${none}`, ['-', '-1 +0,0']) +
+    part('new file mode 120000', `${none}..${blob}`, ['+', '-0,0 +1']);
+  expect(await objection({ ...withPatch(patch), changedFiles: [changed('modify')] }, patch)).toBe(null);
+  expect(await objection({ ...withPatch(patch), changedFiles: [changed('mode')] }, patch)).toContain(
+    'the result says mode',
+  );
+});
+
+const changed = (kind: 'mode' | 'modify') => ({ path: 'x', kind, additions: 1, deletions: 1 });
+
+const withPatch = (text: string) => ({
+  patch: { path: 'changes.patch', sha256: sha256Of(Buffer.from(text)), bytes: text.length } as const,
 });
