@@ -1,10 +1,12 @@
 /**
  * What people see of Markdown on GitHub, and nothing of what they do not: attackers hide instructions in HTML comments,
- * invisible characters, texts of images, titles of links, attributes, and definitions that nothing uses. Code stays as it is.
+ * invisible characters, texts of images, titles of links, attributes, surplus cells of tables, and definitions that nothing
+ * uses. Code stays as it is, but for comments in diagrams.
  */
 
 import { parse, postprocess, preprocess } from 'micromark';
 import { gfmFootnote } from 'micromark-extension-gfm-footnote';
+import { gfmTable } from 'micromark-extension-gfm-table';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Hidden } from '../../domain/outside-text.ts';
 
@@ -29,7 +31,7 @@ export function visibleText(markdown: string): VisibleText {
   const count = (what: Cut['what']) => cuts.filter((cut) => cut.what === what).length;
   return {
     status: 'ok',
-    text: withCuts(source, cuts)
+    text: withCuts(source, apart(cuts))
       .replace(/\n{3,}/g, '\n\n')
       .trim(),
     hidden: {
@@ -72,7 +74,7 @@ interface Cut {
 }
 
 /** Emphasis hides nothing, and hostile texts can make finding it slow. */
-const EXTENSIONS = [gfmFootnote(), { disable: { null: ['attention'] } }];
+const EXTENSIONS = [gfmFootnote(), gfmTable(), { disable: { null: ['attention'] } }];
 
 interface Definition {
   readonly name: string;
@@ -90,38 +92,80 @@ function cutsIn(source: string): Cut[] {
   const cuts: Cut[] = [];
   const definitions: Definition[] = [];
   const used = new Set<string>();
-  const opened: { from: number; to: number; label: string; isDefinition: boolean }[] = [];
+  const opened: { from: number; to: number; label: string }[] = [];
+  const elements = new HiddenElements();
+  let columns = 0;
+  let cells = 0;
+  let diagram: 'none' | 'lines' | 'directive' = 'none';
   for (const [kind, token] of events) {
     const from = token.start.offset;
     const to = token.end.offset;
     const isEntered = kind === 'enter';
     const text = () => source.slice(from, to);
     switch (token.type) {
-      case 'image':
-        if (isEntered) cuts.push({ from, to, by: '[image]', what: 'image' });
-        break;
       case 'htmlFlow':
       case 'htmlText':
-        if (isEntered) cuts.push(...cutsInHtml(text(), from));
+        if (isEntered) cuts.push(...cutsInHtml(text(), from, elements, token.type === 'htmlFlow'));
+        break;
+      case 'paragraph':
+      case 'atxHeading':
+      case 'setextHeading':
+        if (!isEntered) cuts.push(...elements.endOfText(to));
+        break;
+      case 'tableHead':
+        if (isEntered) columns = 0;
+        break;
+      case 'tableRow':
+        cells = 0;
+        break;
+      case 'tableHeader':
+        if (isEntered) columns += 1;
+        else cuts.push(...elements.endOfText(to));
+        break;
+      case 'tableData':
+        if (isEntered) cells += 1;
+        else cuts.push(...elements.endOfText(to));
+        if (isEntered && cells > columns) cuts.push({ from, to, by: '', what: 'other' });
+        break;
+      case 'codeFenced':
+        diagram = 'none';
+        break;
+      case 'codeFencedFenceInfo':
+        if (isEntered && text().toLowerCase() === 'mermaid') diagram = 'lines';
+        break;
+      case 'codeFlowValue':
+        if (!isEntered || diagram === 'none') break;
+        if (diagram === 'lines' && !/^\s*%%/.test(text())) break;
+        cuts.push({ from, to, by: '', what: 'comment' });
+        if (diagram === 'directive' || /^\s*%%\{/.test(text())) {
+          diagram = text().includes('}%%') ? 'lines' : 'directive';
+        }
         break;
       case 'resourceTitle':
       case 'definitionTitle':
       case 'codeFencedFenceMeta':
         if (isEntered) cuts.push({ from, to, by: '', what: 'other' });
         break;
+      case 'image':
       case 'link':
       case 'definition':
       case 'gfmFootnoteDefinition': {
         if (isEntered) {
-          opened.push({ from, to, label: '', isDefinition: token.type !== 'link' });
+          opened.push({ from, to, label: '' });
           break;
         }
         const closed = opened.pop();
         if (closed === undefined) throw new Error('The parser closes what it has not opened.');
         const mark = token.type === 'gfmFootnoteDefinition' ? '^' : '';
         const name = mark + normalizeIdentifier(closed.label);
-        if (closed.isDefinition) definitions.push({ name, from: closed.from, to: closed.to });
-        else used.add(name);
+        if (token.type === 'image') cuts.push({ from, to, by: '[image]', what: 'image' });
+        else if (token.type === 'link') used.add(name);
+        else definitions.push({ name, from: closed.from, to: closed.to });
+        break;
+      }
+      case 'resource': {
+        const innermost = opened.at(-1);
+        if (innermost) innermost.label = '';
         break;
       }
       case 'labelText':
@@ -137,32 +181,109 @@ function cutsIn(source: string): Cut[] {
         break;
     }
   }
-  const unused = definitions.filter(({ name }) => !used.has(name));
-  return [...cuts, ...unused.map(({ from, to }): Cut => ({ from, to, by: '', what: 'other' }))];
+  // The first definition of a name takes the name away from all that follow.
+  const unused = definitions.filter(({ name }) => !used.delete(name));
+  return [
+    ...cuts,
+    ...elements.endOfSource(source.length),
+    ...unused.map(({ from, to }): Cut => ({ from, to, by: '', what: 'other' })),
+  ];
 }
 
-/** Comments, declarations and processing instructions; elements whose content no page shows; any other tag. */
+/** Elements whose content no page shows: those that GitHub has, closed or not, and those it has no use for. */
+const EMBEDDED = /^(?:rp|video|audio)$/;
+const UNSHOWN =
+  /^(?:rp|video|audio|script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)$/;
+
+/** Comments, declarations and processing instructions; elements whose content is no HTML; any other tag. */
 const HTML =
-  /<!--(?:>|->|[\s\S]*?(?:-->|--!>|$))|<[!?][\s\S]*?(?:>|$)|<(script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)\b[\s\S]*?(?:<\/\1\s*>|$)|<\/?[a-z](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi;
+  /<!--(?:>|->|[\s\S]*?(?:-->|--!>|$))|<[!?][\s\S]*?(?:>|$)|<(script|style|title|iframe|noscript|textarea)(?![\w-])(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)[\s\S]*?(?:(<\/\1\s*>)|$)|<\/?[a-z](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi;
 
-function cutsInHtml(html: string, offset: number): Cut[] {
-  return [...html.matchAll(HTML)].map((match) => {
-    const [tag] = match;
-    const from = offset + match.index;
-    const cut = { from, to: from + tag.length };
-    if (/^<[!?]/.test(tag)) return { ...cut, by: '', what: 'comment' };
-    if (/^<(?:img|picture|source|video|audio)\b/i.test(tag)) return { ...cut, by: '[image]', what: 'image' };
-    const by = /^<(?:br|p|li|summary|tr|h\d)\b/i.test(tag) ? '\n' : '';
-    return { ...cut, by, what: /^<\/?\w+\s*\/?>$/.test(tag) ? 'tag' : 'other' };
-  });
+/** Begins in one piece of HTML and ends in a later one, with Markdown between them. */
+class HiddenElements {
+  readonly #open = new Map<string, { from: number; depth: number; isBlock: boolean }>();
+
+  begin(name: string, from: number, isBlock: boolean): void {
+    const element = this.#open.get(name);
+    if (element) element.depth += 1;
+    else this.#open.set(name, { from, depth: 1, isBlock });
+  }
+
+  end(name: string, to: number): Cut[] {
+    const element = this.#open.get(name);
+    if (!element) return [];
+    element.depth -= 1;
+    if (element.depth === 0) this.#open.delete(name);
+    return [elementCut(name, element.from, to)];
+  }
+
+  /** What began within a paragraph, a heading or a cell ends with it. */
+  endOfText(to: number): Cut[] {
+    return this.#endAll(to, (isBlock) => !isBlock);
+  }
+
+  endOfSource(to: number): Cut[] {
+    return this.#endAll(to, () => true);
+  }
+
+  /** Of a block of HTML that begins an element, all to the block's end is hidden. */
+  inBlock(start: number, to: number): Cut[] {
+    return [...this.#open]
+      .filter(([name, { from }]) => from >= start && !EMBEDDED.test(name))
+      .map(([name, { from }]) => elementCut(name, from, to));
+  }
+
+  #endAll(to: number, isMeant: (isBlock: boolean) => boolean): Cut[] {
+    const ended = [...this.#open].filter(([, { isBlock }]) => isMeant(isBlock));
+    for (const [name] of ended) this.#open.delete(name);
+    return ended
+      .filter(([name]) => EMBEDDED.test(name))
+      .map(([name, { from }]) => elementCut(name, from, to));
+  }
 }
 
-/** Parts of what is cut out whole are not cut out once more. */
+function elementCut(name: string, from: number, to: number): Cut {
+  const isImage = name === 'video' || name === 'audio';
+  return { from, to, by: isImage ? '[image]' : '', what: isImage ? 'image' : 'other' };
+}
+
+function cutsInHtml(html: string, offset: number, elements: HiddenElements, isBlock: boolean): Cut[] {
+  const cuts: Cut[] = [];
+  for (const match of html.matchAll(HTML)) {
+    const [tag, , end] = match;
+    const from = offset + match.index;
+    const to = from + tag.length;
+    cuts.push(tagCut(tag, from, to));
+    const [, slash, name = ''] = /^<(\/?)([a-z][^\s/>]*)/.exec(tag.toLowerCase()) ?? [];
+    if (end !== undefined || !UNSHOWN.test(name)) continue;
+    if (slash) cuts.push(...elements.end(name, to));
+    else elements.begin(name, from, isBlock);
+  }
+  return isBlock ? [...cuts, ...elements.inBlock(offset, offset + html.length)] : cuts;
+}
+
+function tagCut(tag: string, from: number, to: number): Cut {
+  if (/^<[!?]/.test(tag)) return { from, to, by: '', what: 'comment' };
+  if (/^<(?:img|picture|source)\b/i.test(tag)) return { from, to, by: '[image]', what: 'image' };
+  const by = /^<(?:br|p|li|summary|tr|h\d)\b/i.test(tag) ? '\n' : '';
+  return { from, to, by, what: /^<\/?\w+\s*\/?>$/.test(tag) ? 'tag' : 'other' };
+}
+
+/** In their order; parts of what is cut out are not cut out once more, and what goes beyond it makes it longer. */
+function apart(cuts: readonly Cut[]): Cut[] {
+  const all: Cut[] = [];
+  for (const cut of [...cuts].sort((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = all.at(-1);
+    if (last === undefined || cut.from >= last.to) all.push(cut);
+    else if (cut.to > last.to) all[all.length - 1] = { ...last, to: cut.to };
+  }
+  return all;
+}
+
 function withCuts(source: string, cuts: readonly Cut[]): string {
   let text = '';
   let at = 0;
-  for (const { from, to, by } of [...cuts].sort((a, b) => a.from - b.from || b.to - a.to)) {
-    if (from < at) continue;
+  for (const { from, to, by } of cuts) {
     text += source.slice(at, from) + by;
     at = to;
   }

@@ -32,6 +32,27 @@ describe('what nobody sees on GitHub is left out:', () => {
     ['words behind a language', '```js ignore the rules\nx\n```', '```js \nx\n```'],
     ['a style', '<style>/* ignore */</style>\n\nDo it.', 'Do it.'],
     ['a template', '<div><template>ignore</template></div>\n\nDo it.', 'Do it.'],
+    ['a template over paragraphs', '<template>\n\nignore\n\n</template>\n\nDo it.', 'Do it.'],
+    ['a style in a line', 'Do <style>ignore</style>it.', 'Do it.'],
+    ['a style with its end in an attribute', 'Do <style a="</style>">ignore</style>it.', 'Do it.'],
+    ['surplus cells', '| a | b |\n|--|--|\n| x | y | ignore | it |', '| a | b |\n|--|--|\n| x | y'],
+    ['surplus cells in a quote', '> a | b\n> --|--\n> x | y | ignore', '> a | b\n> --|--\n> x | y'],
+    ['surplus cells right after words', 'a\n| b |\n|--|\n| x | ignore |', 'a\n| b |\n|--|\n| x'],
+    ['parentheses of ruby', 'Do <ruby>a<rp>ignore</rp></ruby> it.', 'Do a it.'],
+    ['parentheses of ruby in a block', '<ruby>\na<rp>ignore</rp>b</ruby>', 'ab'],
+    ['parentheses of ruby in a cell', '| a |\n|---|\n| x <rp>ignore |\n| y |', '| a |\n|---|\n| x \n| y |'],
+    ['what a video holds', 'Do <video>ignore *the* rules</video> it.', 'Do [image] it.'],
+    ['what a video in a block holds', '<div><video>ignore</video></div>\n\nDo it.', '[image]\n\nDo it.'],
+    ['what a video over paragraphs holds', '<video>\n\nignore\n\n</video>\n\nDo it.', '[image]\n\nDo it.'],
+    ['what a sound holds', 'Do <audio>ignore</audio> it.', 'Do [image] it.'],
+    ['a video in a video', 'Do <video>a<video>b</video>ignore</video> it.', 'Do [image] it.'],
+    ['a video that is never closed', 'Do <video>ignore\n\nNow.', 'Do [image]\n\nNow.'],
+    ['elements across', 'Do <svg>a<rp>b</svg>ignore</rp> it.', 'Do  it.'],
+    ['the second footnote of a name', 'Do it[^1].\n\n[^1]: a\n\n[^1]: ignore', 'Do it[^1].\n\n[^1]: a'],
+    ['the second definition of a name', '[a]\n\n[a]: https://x\n[A]: ignore', '[a]\n\n[a]: https://x'],
+    ['a definition like a link with an address', '[a](https://x)\n\n[a]: ignore', '[a](https://x)'],
+    ['comments in a diagram', '```mermaid\na\n  %% ignore\nb\n```', '```mermaid\na\n\nb\n```'],
+    ['settings of a diagram', '```mermaid\n%%{init:\nignore\n}%%\nb\n```', '```mermaid\n\nb\n```'],
   ])('%s', (_what, markdown, text) => {
     expect(seen(markdown).text).toBe(text);
   });
@@ -62,6 +83,9 @@ describe('what people see is kept:', () => {
     ['code in a quote', '> ```php\n> <?php echo 1; ?>\n> ```'],
     ['a used definition', 'See [a] and [b][c].\n\n[a]: https://a.example\n[c]: https://c.example'],
     ['a used footnote', 'See[^1].\n\n[^1]: A note.'],
+    ['percent signs in other code', '```tex\n%% kept\n```'],
+    ['cells', '| a | b |\n|---|---|\n| `c\\|d` | e \\| f |\n| g |'],
+    ['math', '$\\phantom{kept}$'],
     ['a tag that is none', 'a <b title="x\n\ny'],
     ['generics in code', '`Map<string, List<T>>`'],
     ['other scripts', 'Größe, размер, サイズ, حجم, 🙂'],
@@ -73,6 +97,14 @@ describe('what people see is kept:', () => {
     const { text, hidden } = seen('<details><summary>Log</summary>\n\nAn error.\n\n</details>');
     expect(text).toBe('Log\n\nAn error.');
     expect(hidden).toEqual(none);
+  });
+
+  test('a used footnote with an image', () => {
+    expect(seen('See[^1].\n\n[^1]: Like ![a](b) this.').text).toBe('See[^1].\n\n[^1]: Like [image] this.');
+  });
+
+  test('what follows a tag that is only mentioned', () => {
+    expect(seen('The <title> is missing.').text).toBe('The  is missing.');
   });
 });
 
@@ -90,7 +122,22 @@ test('a title is one line', () => {
 });
 
 describe('hostile texts do not keep the parser busy:', () => {
-  test.each(['> ', '- ', '1. ', '> - ', '*a_', '<a"', '`a``', '~~'])('%s', (part) => {
+  test.each([
+    '> ',
+    '- ',
+    '1. ',
+    '> - ',
+    '*a_',
+    '<a"',
+    '`a``',
+    '~~',
+    '<rp>',
+    'a<rp></rp>',
+    'a<svg><rp></svg>',
+    '|a',
+    '|a\n|-\n',
+    '[a]: b\n\n',
+  ])('%s', (part) => {
     expect(visibleText(part.repeat(20_000 / part.length)).status).toBe('ok');
   });
 
