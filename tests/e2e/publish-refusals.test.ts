@@ -149,6 +149,18 @@ test('a token that the base has lost meanwhile, and that the patch would bring b
   expect(await find(there)).toEqual(nothing);
 });
 
+test('a new file whose name is not UTF-8 is refused with the reason', async () => {
+  const bytes = await madeRun(FILES, [
+    { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
+    done,
+  ]);
+  const there = await onGitHub(bytes);
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+  expect(told?.reason).toContain('its name is not UTF-8');
+  expect(await find(there)).toEqual(nothing);
+});
+
 describe('a run directory that is not as the run left it', () => {
   test.each<[string, (folder: string) => void]>([
     ['the patch was changed', (folder) => edit(folder, 'changes.patch', '+b', '+evil')],
