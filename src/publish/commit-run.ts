@@ -29,7 +29,7 @@ export async function commitRun(
     const state: BranchState =
       head === null
         ? { whose: 'nobody' }
-        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, branch, head });
+        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head });
     if (state.whose === 'foreign')
       return refuse(
         `The branch ${branch} has work of others on it (${state.sha.slice(0, 8)} by ${state.author}), which is not overwritten. Merge or delete the branch, or name another one with --branch. The patch is kept in ${job.run.directory.patch}.`,

@@ -31,6 +31,7 @@ export function refusalSentence({ route, status, message, requestId }: GitHubRef
 }
 
 const WHAT: Readonly<Record<string, string>> = {
+  'GET /user': 'say whose token this is',
   'GET /repos/{owner}/{repo}': 'show the repository',
   'GET /repos/{owner}/{repo}/git/ref/{ref}': 'show the branch',
   'GET /repos/{owner}/{repo}/git/commits/{commit_sha}': 'show a commit',

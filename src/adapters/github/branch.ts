@@ -35,8 +35,7 @@ export interface BranchQuestion {
   readonly baseSha: string;
   /** The repository of the branch: the same, or a fork of it. */
   readonly fork: OnGitHub;
-  readonly branch: string;
-  /** Where the branch is. */
+  /** Where its branch is. */
   readonly head: string;
 }
 
