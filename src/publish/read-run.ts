@@ -35,8 +35,8 @@ const MAX_PATCH_BYTES = 256 * 1024 * 1024;
 const MAX_GLOB_LENGTH = 200;
 
 /** Stars in one segment of a glob, and runs of stars in all of it. */
-const MAX_GLOB_STARS = 4;
-const MAX_GLOB_WILDCARDS = 8;
+const MAX_GLOB_STARS = 3;
+const MAX_GLOB_WILDCARDS = 4;
 
 /** `run` is a run directory or the id of a run. Links are not followed in it. */
 export async function readRun(

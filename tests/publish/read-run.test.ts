@@ -23,6 +23,7 @@ async function objection(part: Partial<RunResult>, patch = ''): Promise<string |
 describe('globs of a run', () => {
   test.each([
     '*a*a*a*a*a*a*a*b',
+    '*a*a*a*b',
     '**a**a**a',
     'a/**/'.repeat(9),
     'a*/'.repeat(9),
@@ -44,16 +45,9 @@ describe('globs of a run', () => {
     expect(performance.now() - began).toBeLessThan(2_000);
   });
 
-  test.each([
-    'src/**',
-    '**/*.test.*',
-    'docs/',
-    '*.{ts,tsx}',
-    'app/(shop)/page.tsx',
-    'c++/*.[ch]',
-    'a-*-*-*-*',
-  ])('%s is taken', async (glob) =>
-    expect(await objection({ paths: { allow: [glob], protect: [glob] } })).toBe(null),
+  test.each(['src/**', '**/*.test.*', 'docs/', '*.{ts,tsx}', 'app/(shop)/page.tsx', 'c++/*.[ch]', 'a-*-*-*'])(
+    '%s is taken',
+    async (glob) => expect(await objection({ paths: { allow: [glob], protect: [glob] } })).toBe(null),
   );
 });
 
