@@ -53,7 +53,8 @@ export class BubblewrapFailure extends Error {
 
 /** How long bubblewrap may take to tell of its namespace's init, and the kernel to end it. */
 const STATUS_MS = 5_000;
-const KILL_MS = 10_000;
+/** The kernel ends a thousand processes one after the other, and a busy machine takes its time with it. */
+const KILL_MS = 30_000;
 const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;

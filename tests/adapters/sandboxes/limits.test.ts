@@ -59,7 +59,7 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
     expect([small.end.exitCode, large.end]).toEqual([0, killedFor('memory')]);
   });
 
-  test('a fork bomb is stopped, and nothing of it is left', async () => {
+  test('a fork bomb is stopped, and nothing of it is left', { timeout: 60_000 }, async () => {
     const { run, text } = await opened();
     const seconds = oddSeconds();
     // Without a sandbox one that could never grow past what a machine bears.
