@@ -644,7 +644,6 @@ jobs:
           path: |
             \${{ steps.patchsmith.outputs.run-dir }}/result.json
             \${{ steps.patchsmith.outputs.run-dir }}/changes.patch
-            \${{ steps.patchsmith.outputs.run-dir }}/events.jsonl
           if-no-files-found: error
           overwrite: true
           retention-days: 14
@@ -797,7 +796,6 @@ jobs:
           path: |
             \${{ steps.patchsmith.outputs.run-dir }}/result.json
             \${{ steps.patchsmith.outputs.run-dir }}/changes.patch
-            \${{ steps.patchsmith.outputs.run-dir }}/events.jsonl
           if-no-files-found: error
           overwrite: true
           retention-days: 14
@@ -883,7 +881,6 @@ jobs:
           path: |
             \${{ steps.patchsmith.outputs.run-dir }}/result.json
             \${{ steps.patchsmith.outputs.run-dir }}/changes.patch
-            \${{ steps.patchsmith.outputs.run-dir }}/events.jsonl
           if-no-files-found: error
           overwrite: true
           retention-days: 14
@@ -1012,7 +1009,6 @@ jobs:
           path: |
             \${{ steps.patchsmith.outputs.run-dir }}/result.json
             \${{ steps.patchsmith.outputs.run-dir }}/changes.patch
-            \${{ steps.patchsmith.outputs.run-dir }}/events.jsonl
           if-no-files-found: error
           overwrite: true
           retention-days: 14
