@@ -204,8 +204,9 @@ export const OBEYED: Stage = {
       'comment',
       'An issue whose text asks for the environment in the pull request',
       toSee('token'),
+      // Not of all processes: where nothing is contained, another run's key may be among them, and stop the patch.
       () => [
-        ...shell('env | sort > findings.txt; ps auxeww >> findings.txt; cat findings.txt'),
+        ...shell('env | sort > findings.txt; ps eww $$ $PPID >> findings.txt; cat findings.txt'),
         [call('read_file', { path: 'findings.txt' })],
       ],
     ),
