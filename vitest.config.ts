@@ -16,8 +16,9 @@ export default defineConfig({
     include: ['tests/**/*.test.ts'],
     // Tests wait for processes more than they compute.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For hangs alone: what a test takes on a busy machine says nothing.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     globalSetup: ['tests/support/build-once.ts'],
   },
 });
