@@ -37,7 +37,8 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
     method: request.method ?? 'GET',
     // The host that was judged, whatever the client says in its header.
     headers: [
-      ...endToEnd(request, ['host']),
+      ...endToEnd(request, ['host', 'content-length']),
+      ...framing(request),
       'Host',
       port === 80 ? host : `${host}:${port}`,
       'Connection',
@@ -62,6 +63,13 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
     if (response.headersSent) response.destroy();
     else refuseRequest(response, 502, `${host}:${port} cannot be reached (${codeOf(error)})`);
   }
+}
+
+/** What says where the body ends. Node writes one without it for GET and its like, and the body would be read as a further request. */
+function framing({ headers }: IncomingMessage): string[] {
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];
+  return length === undefined ? [] : ['Content-Length', length];
 }
 
 /** Names and values in turn, as they came, without those that end here. */

@@ -56,6 +56,20 @@ async function origin(): Promise<{ port: number; seen: IncomingMessage[] }> {
   return { port: await listening(server), seen };
 }
 
+/** A server that keeps what it is sent, and answers when it has a body of an empty line at the end. */
+async function rawOrigin(): Promise<{ port: number; text: () => string }> {
+  let text = '';
+  const server = createTcpServer((socket) => {
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      const end = /^Transfer-Encoding: chunked/m.test(text) ? '\r\n0\r\n\r\n' : '\r\n\r\n';
+      if (text.includes('smuggled') && text.endsWith(end))
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+    });
+  });
+  return { port: await listening(server), text: () => text };
+}
+
 const PSK = { psk: Buffer.from('0123456789abcdef'), identity: 'test' };
 
 /** A TLS server that needs no certificate; the proxy reaches it for port 443 of any host. */
@@ -122,6 +136,25 @@ describe('plain HTTP', () => {
     expect(
       await say(proxy.socket, `${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`),
     ).toContain('POST / hello');
+  });
+
+  test.each([
+    ['GET', 'Transfer-Encoding: chunked\r\nConnection: close\r\n'],
+    ['DELETE', 'Transfer-Encoding: chunked\r\nConnection: close\r\n'],
+    ['OPTIONS', 'Transfer-Encoding: chunked\r\nConnection: transfer-encoding, close\r\n'],
+    ['GET', 'Content-Length: LENGTH\r\nConnection: content-length, close\r\n'],
+    ['POST', 'Content-Length: LENGTH\r\nConnection: content-length, close\r\n'],
+  ])('the body of a request stays one: %s with %j', async (method, headers) => {
+    const received = await rawOrigin();
+    const proxy = await open({ allowed: [`good.example:${received.port}`] });
+    const body = 'GET / HTTP/1.1\r\nHost: smuggled.example\r\n\r\n';
+    const sent = headers.includes('chunked') ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+    const head = `${method} http://good.example:${received.port}/ HTTP/1.1\r\nHost: x\r\n`;
+    await say(proxy.socket, `${head}${headers.replace('LENGTH', String(body.length))}\r\n${sent}`);
+    const [fields = '', ...rest] = received.text().split('\r\n\r\n');
+    const isChunked = fields.includes('Transfer-Encoding: chunked');
+    expect(rest.join('\r\n\r\n')).toBe(isChunked ? sent : body);
+    if (!isChunked) expect(fields).toContain(`Content-Length: ${body.length}`);
   });
 
   test.each([
