@@ -53,6 +53,8 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     upstream.once('response', resolve);
     upstream.on('error', reject);
+    // Without an error where the host switches protocols, for which nobody has asked.
+    upstream.once('close', () => reject(new Error('The host closed the connection.')));
   });
   request.pipe(upstream);
   try {

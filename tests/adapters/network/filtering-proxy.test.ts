@@ -157,6 +157,17 @@ describe('plain HTTP', () => {
     if (!isChunked) expect(fields).toContain(`Content-Length: ${body.length}`);
   });
 
+  test('ends when the host switches to another protocol, for which nobody has asked', async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('data', () =>
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
+      );
+    });
+    const port = await listening(server);
+    const proxy = await open({ allowed: [`good.example:${port}`] });
+    expect(await say(proxy.socket, get(`http://good.example:${port}/`))).toMatch(/^HTTP\/1\.1 502 /);
+  });
+
   test.each([
     ['two lengths', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n'],
     ['two different lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n'],
