@@ -1,13 +1,14 @@
 /** Waiting with an end. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** What the promise gives, or null after `limitMs`. No timer is left behind. */
 export async function orNullAfter<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
-  const settled = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, limitMs, null);
+  });
   try {
-    return await Promise.race([promise, sleep(limitMs, null, { signal: settled.signal })]);
+    return await Promise.race([promise, late]);
   } finally {
-    settled.abort();
+    clearTimeout(timer);
   }
 }

@@ -19,7 +19,8 @@ const BYTES_PER_UNIT = 3;
 export class OutputCapture {
   readonly #limits: CaptureLimits;
   readonly #decoder = new StringDecoder('utf8');
-  readonly #tail: ByteRing;
+  /** Only once there is something for it: most output is short, and a buffer for every command is work for the collector. */
+  #tail: ByteRing | null = null;
   #head = '';
   #headIsFull = false;
   /** The decoder may wait for the rest of a character. */
@@ -28,15 +29,13 @@ export class OutputCapture {
 
   constructor(limits: CaptureLimits = LIMITS) {
     this.#limits = limits;
-    // One more character, of which the beginning may be lost.
-    this.#tail = new ByteRing((limits.tail + 2) * BYTES_PER_UNIT);
   }
 
   write(chunk: Uint8Array): void {
     if (this.#headIsFull && !this.#isMidCharacter && isAscii(chunk)) {
       // A flood is mostly this, and no string is made of it that would have to be collected again.
       this.#total += chunk.length;
-      this.#tail.push(chunk);
+      this.#keepInTail(chunk);
       return;
     }
     this.#add(this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
@@ -47,7 +46,7 @@ export class OutputCapture {
   /** What was captured so far. Call it once, at the end: an unfinished character is closed as U+FFFD. */
   excerpt(): Excerpt {
     this.#add(this.#decoder.end());
-    const tail = this.#tail.text();
+    const tail = this.#tail?.text() ?? '';
     if (this.#head.length + tail.length === this.#total && tail.length <= this.#limits.tail) {
       return whole(this.#head + tail);
     }
@@ -58,7 +57,13 @@ export class OutputCapture {
   #add(text: string): void {
     this.#total += text.length;
     const rest = this.#headIsFull ? text : this.#fillHead(text);
-    if (rest.length > 0) this.#tail.push(Buffer.from(rest));
+    if (rest.length > 0) this.#keepInTail(Buffer.from(rest));
+  }
+
+  #keepInTail(bytes: Uint8Array): void {
+    // One more character, of which the beginning may be lost.
+    this.#tail ??= new ByteRing((this.#limits.tail + 2) * BYTES_PER_UNIT);
+    this.#tail.push(bytes);
   }
 
   /** Returns what the head has no room for. */

@@ -1,8 +1,6 @@
 /** The life of one command, whatever contains it: started, limited, drained, and dead to the last process. */
 
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { whole } from '../../domain/excerpt.ts';
 import type { ExceededLimit } from '../../domain/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../ports.ts';
@@ -82,24 +80,24 @@ type Ending =
 async function firstOf(
   exited: Promise<ExitStatus>,
   exceeded: Promise<ExceededLimit>,
-  command: SandboxCommand,
+  { timeoutMs, signal }: SandboxCommand,
 ): Promise<Ending> {
-  const settled = new AbortController();
-  const { signal } = settled;
+  let interrupt = () => {};
+  const interruption = new Promise<Ending>((resolve) => {
+    interrupt = () => resolve({ by: 'interruption' });
+  });
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  const inTime = Promise.race<Ending>([
+    exited.then((status) => ({ by: 'exit', status })),
+    exceeded.then((limit) => ({ by: 'limit', limit })),
+    interruption,
+  ]);
   try {
-    return await Promise.race<Ending>([
-      exited.then((status) => ({ by: 'exit', status })),
-      sleep(Math.min(command.timeoutMs, LONGEST_TIMER_MS), { by: 'timeout' } as const, { signal }),
-      exceeded.then((limit) => ({ by: 'limit', limit })),
-      aborted(command.signal, signal).then(() => ({ by: 'interruption' })),
-    ]);
+    return (await orNullAfter(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime)) ?? { by: 'timeout' };
   } finally {
-    settled.abort();
+    signal.removeEventListener('abort', interrupt);
   }
-}
-
-async function aborted(signal: AbortSignal, settled: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort', { signal: settled });
 }
 
 /** Also settles when the stream breaks: what was read until then is the output. */

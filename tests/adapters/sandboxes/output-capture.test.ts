@@ -16,6 +16,14 @@ test('output that fits is whole', () => {
   });
 });
 
+test('short output takes no room for a long one', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const captures = Array.from({ length: 100 }, () => new OutputCapture());
+  for (const output of captures) output.write(Buffer.from('ok'));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
+  expect(captures.map((output) => output.excerpt().head)).toEqual(captures.map(() => 'ok'));
+});
+
 test('no output is empty', () => {
   expect(capture({ head: 4, tail: 4 }, [])).toEqual({ head: '', omitted: 0, tail: '' });
 });
