@@ -64,11 +64,12 @@ export async function commitRun(
 
 /** A push is refused in words alone; what is missing is the same as with the API. */
 function mendOfPush(message: string, { changedFiles }: Job['result']): string {
-  if (!/workflow|permission|denied|\b40[134]\b/i.test(message)) return '';
   const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
-  const refusal = { route, status: 403, message, permission: null, requestId: null };
+  const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
+  const refusal = { route, status, message, permission: null, requestId: null };
   const isAboutWorkflows = /workflow/i.test(message);
-  return `${mendOf(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] })} `;
+  const mend = mendOf(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
+  return mend === '' ? '' : `${mend} `;
 }
 
 /** What the branch has stays in its history; a base that has moved on is merged in. */

@@ -24,7 +24,11 @@ export function whyRefused(refusal: GitHubRefusal, work: RefusedWork): RunOutcom
 export function refusalSentence({ route, status, message, requestId }: GitHubRefusal): string {
   const what = WHAT[route] ?? `answer ${route}`;
   const id = requestId === null ? '' : `, request ${requestId}`;
-  const said = message.replace(/ - https?:\/\/\S+$/, '').replace(/\.?$/, '.');
+  const said = message
+    .replace(/ - https?:\/\/\S+$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\.?$/, '.');
   return status === null || status >= 500
     ? `GitHub could not be asked to ${what} (${status ?? 'no answer'}${id}): ${said}`
     : `GitHub refused to ${what} (${status}${id}): ${said}`;
@@ -72,6 +76,9 @@ export function mendOf(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (status === null || status >= 500)
     return 'Publish again later: what has been made so far is found and carried on.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
+  // All of these may be 403, with the permission that the token has.
+  const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
+  if (known !== undefined) return known;
   const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
   if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
     return `The patch changes ${workflows.join(', ')}, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
@@ -82,6 +89,29 @@ export function mendOf(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (status === 403 || status === 404) return missingPermission(permission, route);
   return '';
 }
+
+/** What is no lack of a permission, by GitHub's words for it. */
+const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /rate limit/i,
+    'Publish again when the limit has passed: what has been made so far is found and carried on.',
+  ],
+  [/was archived/i, 'Nothing can be published in a repository that is archived.'],
+  [/is locked/i, 'Unlock the issue, or publish without a comment (--comment never).'],
+  [/SAML|single sign-on/i, 'Authorize the token for the organisation in the settings of its account.'],
+  [
+    /IP allow list/i,
+    "Publish from an address that is on the organisation's list, as a runner of its own has one.",
+  ],
+  [
+    /verified signature/i,
+    'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, and --via api.',
+  ],
+  [
+    /^Reference update failed|exists; cannot create/i,
+    'Mostly a branch is in the way whose name is the beginning of this one, such as patchsmith: rename it, or name another with --branch.',
+  ],
+];
 
 const TAKES_FILES: ReadonlySet<string> = new Set([
   'POST /repos/{owner}/{repo}/git/trees',
