@@ -33,18 +33,21 @@ export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker } = facts;
   const { name, reason } = toldOutcome(facts);
   const isOpen = pullRequest !== null;
+  const isLacking = isOpen && name === 'publish_failed';
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
   return render(template, {
-    headline: isOpen && name !== 'publish_failed' ? OPENED[pullRequest.operation] : OUTCOMES[name].headline,
+    headline: isOpen
+      ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not all is as asked for' : ''}`
+      : OUTCOMES[name].headline,
     pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
     reason: [
       isOpen ? factsLine(result) : escaped(reason, 2_000),
-      ...(isOpen && name === 'publish_failed' ? [escaped(reason, 2_000)] : []),
+      ...(isLacking ? [escaped(reason, 2_000)] : []),
       ...(files === '' ? [] : [files]),
       ...accountOf(result, isOpen),
     ].join('\n\n'),
-    next: isOpen && name !== 'publish_failed' ? nextOf(pullRequest.draft) : OUTCOMES[name].next,
+    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest.draft) : OUTCOMES[name].next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
     marker,
   });
@@ -69,6 +72,9 @@ function nextOf(draft: boolean): string {
     ? 'The pull request says why it is a draft. Run the plan again to replace the work, or take the branch over by hand.'
     : 'It is ready for review. Another run of the plan brings the same pull request up to date.';
 }
+
+const LACKING =
+  'What is missing can be mended by hand, or by publishing again, which takes no other run and opens no second pull request.';
 
 const OPENED: Readonly<Record<Operation, string>> = {
   created: 'Pull request opened',
