@@ -21,8 +21,8 @@ export interface SettingInputs {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file: ProjectFile | null;
-  /** The name among `known` that is most like `name`. */
-  nearest(name: string, known: readonly string[]): string;
+  /** The end of a message about `name`: which of `known` is like it, else `otherwise`. */
+  nearest(name: string, known: readonly string[], otherwise: string): string;
 }
 
 /** The parsed project file; `lines` says where each key stands, counted from 1. */
@@ -132,22 +132,26 @@ function listOf({ value }: Given, { key }: SettingEntry): string[] {
 
 function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {
   const flags = entries.map((entry) => entry.flag);
+  const dashed = flags.map((flag) => `--${flag}`);
   for (const name of Object.keys(inputs.flags)) {
     if (flags.includes(name)) continue;
-    yield `--${name}: there is no such flag; the nearest is --${inputs.nearest(name, flags)}`;
+    yield `--${name}: there is no such flag; ${inputs.nearest(`--${name}`, dashed, ALL_SETTINGS)}`;
   }
   const variables = entries.map((entry) => entry.variable);
   for (const name of Object.keys(inputs.env)) {
     if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
-    const nearest = inputs.nearest(name, [...variables, 'ANTHROPIC_API_KEY']);
-    yield `${shown(name).slice(1, -1)}: there is no such variable; the nearest is ${nearest}`;
+    const nearest = inputs.nearest(name, [...variables, 'ANTHROPIC_API_KEY'], ALL_SETTINGS);
+    yield `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`;
   }
   const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
   for (const name of Object.keys(inputs.file?.values ?? {})) {
     if (flags.includes(name)) continue;
-    yield `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; the nearest is ${inputs.nearest(name, keys)}`;
+    const nearest = inputs.nearest(name, keys, ALL_SETTINGS);
+    yield `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; ${nearest}`;
   }
 }
+
+const ALL_SETTINGS = 'patchsmith run --help shows them all';
 
 function placeInFile(file: ProjectFile | null, name: string): string {
   const line = file?.lines[name];

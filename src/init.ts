@@ -1,6 +1,5 @@
 /** `patchsmith init`: writes a workflow and what it names, and says what is left to do. Never writes over anything. */
 
-import { nearestName } from './adapters/inputs/nearest-name.ts';
 import { repositoryRoot } from './adapters/inputs/repository-root.ts';
 import { type NewFile, writeNewFile } from './adapters/storage/new-file.ts';
 import { count, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
@@ -20,10 +19,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   const names = Object.keys(WORKFLOW_TEMPLATES);
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
   if (template === undefined) {
-    const nearest = nearestName(name, names);
-    return usageError(
-      `There is no template ${JSON.stringify(name)}; the nearest is ${nearest}, and there are ${names.join(', ')}.`,
-    );
+    return usageError(`There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`);
   }
   const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
   if (root === null)

@@ -86,15 +86,21 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     ],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
     [['rum'], refusal('"rum": there is no such command; the nearest is run')],
+    [
+      ['help'],
+      refusal(
+        '"help": there is no such command; there are run, publish, replay, resume, undo, blame, doctor, init, demo',
+      ),
+    ],
     [['run'], refusals(...lacking)],
-    [['run', '--plan'], refusal('the flag plan needs a value; write --flag=VALUE if it begins with -')],
-    [['run', '-m', '--quiet'], refusal('the flag m needs a value; write --flag=VALUE if it begins with -')],
+    [['run', '--plan'], refusal('--plan: needs a value; where that begins with -, write --plan=VALUE')],
+    [['run', '-m', '--quiet'], refusal('-m: needs a value; where that begins with -, write -m=VALUE')],
     [
       ['run', '--modle', 'x', '-z', '--constructor=y'],
       refusals(
         '--modle: there is no such flag; the nearest is --model',
-        '-z: there is no such flag; the nearest is --via',
-        '--constructor: there is no such flag; the nearest is --trust-author',
+        '-z: there is no such flag; patchsmith <command> --help shows them all',
+        '--constructor: there is no such flag; patchsmith <command> --help shows them all',
         ...lacking,
       ),
     ],
@@ -118,12 +124,13 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
         '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
       ),
     ],
+    [['run', '-m', 'a', '-m', 'b'], refusals('--message: is given 2 times', ...lacking.slice(1))],
     [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
     [['demo', '--force'], refusal('--force: demo knows no such flag')],
     [
       ['undo', 'r', '--model', 'x', 'more', '--force=maybe'],
       refusals(
-        '"more": belongs to no flag; a task is given with --message or --plan',
+        '"more": belongs to no flag',
         '--force: expected true, false or no value, got "maybe"',
         '--model: undo takes no such setting, only --repo',
       ),

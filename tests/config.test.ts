@@ -235,6 +235,20 @@ test('every problem of every source is told at once', () => {
   ]);
 });
 
+test('a name that is like none gets no other one as advice', () => {
+  expect(
+    problemsOf({
+      flags: { z: 'x' },
+      env: { PATCHSMITH_: '1' },
+      ...file({ 'api-key': 'k' }, { 'api-key': 1 }),
+    }),
+  ).toEqual([
+    '--z: there is no such flag; patchsmith run --help shows them all',
+    expect.stringMatching(/^PATCHSMITH_: there is no such variable; /),
+    '.patchsmith.yml:1: there is no setting "api-key"; patchsmith run --help shows them all',
+  ]);
+});
+
 test('the key and the address of the API have no PATCHSMITH_ names, and the message names theirs', () => {
   expect(problemsOf({ env: { PATCHSMITH_API_KEY: 'k', PATCHSMITH_BASE_URL: 'https://x' } })).toEqual([
     expect.stringContaining('PATCHSMITH_API_KEY: there is no such variable; the nearest is '),

@@ -70,7 +70,7 @@ test('an unknown name and a folder without a repository are told', async () => {
   const unknown = await runCli(['init', 'isue'], { cwd: root });
   expect([unknown.exitCode, unknown.lastLine]).toEqual([
     2,
-    expect.stringContaining('There is no template "isue"; the nearest is issue'),
+    expect.stringContaining('There is no template "isue"; there are issue, comment, schedule, matrix, fork.'),
   ]);
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });
   expect([nowhere.exitCode, nowhere.lastLine]).toEqual([2, expect.stringContaining('no checkout')]);

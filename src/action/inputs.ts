@@ -151,8 +151,9 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
       const nearest = nearestName(
         name,
         known.map((input) => input.name),
+        'action.yml lists them all',
       );
-      problems.push(`${shown(name).slice(1, -1)}: there is no such input; the nearest is ${nearest}`);
+      problems.push(`${shown(name).slice(1, -1)}: there is no such input; ${nearest}`);
     } else if (value.trim() !== '') given.set(name, value);
   }
   const asked = given.get('mode')?.trim() ?? 'run';

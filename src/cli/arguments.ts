@@ -32,7 +32,7 @@ export async function readArguments(
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
   const { command, operands, problems } = commandAmong(words._.map(String), commands);
   problems.push(...unknownSwitches(words, commands), ...switchMistakes(argv, commands));
-  problems.push(...afterDashes.map(belongsToNothing));
+  problems.push(...afterDashes.map((word) => belongsToNothing(word, command)));
   if (!command) {
     if (problems.length === 0)
       problems.push(`there is no command; say one of: ${namesOf(commands).join(', ')}`);
@@ -44,8 +44,11 @@ export async function readArguments(
     if (value === undefined) continue;
     if (!command.settings.includes(key))
       problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
-    else if (Array.isArray(value) && !repeatable) problems.push(`--${flag}: is given ${value.length} times`);
-    else flags[flag] = value;
+    else if (Array.isArray(value) && !repeatable) {
+      problems.push(`--${flag}: is given ${value.length} times`);
+      // What is there is not to be called missing as well.
+      flags[flag] = value[0];
+    } else flags[flag] = value;
   }
   const switches = new Set<string>();
   for (const name of switchesOf(commands)) {
@@ -71,6 +74,11 @@ function settingsOf({ settings }: Command, key: SettingKey, commands: readonly C
 
 function switchesOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
+}
+
+/** As it is typed. The parser speaks of flags without their dashes. */
+function dashed(flag: string): string {
+  return flag.length === 1 ? `-${flag}` : `--${flag}`;
 }
 
 /** The parser's own words for a flag at the end that needs a value. */
@@ -104,9 +112,9 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
     },
     __: (complaint: string, flag: string) =>
       (complaint === NO_VALUE
-        ? 'the flag %s needs a value; write --flag=VALUE if it begins with -'
+        ? '%s: needs a value; where that begins with -, write %s=VALUE'
         : complaint
-      ).replace('%s', flag),
+      ).replaceAll('%s', dashed(flag)),
   };
   return parser.detailed([...argv], options);
 }
@@ -133,7 +141,9 @@ function commandAmong(
   const [first, ...more] = words;
   const command = commands.find(({ name }) => name === first);
   if (first !== undefined && !command) {
-    problems.push(`${shown(first)}: there is no such command; the nearest is ${nearestName(first, names)}`);
+    problems.push(
+      `${shown(first)}: there is no such command; ${nearestName(first, names, `there are ${names.join(', ')}`)}`,
+    );
   }
   const wanted = command?.operands ?? [];
   const operands = more.slice(0, wanted.length);
@@ -141,7 +151,7 @@ function commandAmong(
   problems.push(
     ...missing.map((name) => `${first} needs a ${name}: patchsmith ${first} ${wanted.join(' ')}`),
   );
-  problems.push(...more.slice(wanted.length).map(belongsToNothing));
+  problems.push(...more.slice(wanted.length).map((word) => belongsToNothing(word, command)));
   return { command, operands, problems };
 }
 
@@ -168,11 +178,13 @@ function* switchMistakes(argv: readonly string[], commands: readonly Command[]):
 function noSuchFlag(name: string, commands: readonly Command[]): string {
   const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
   const flags = own.map((flag) => `--${flag}`);
-  return `${shown(name).slice(1, -1)}: there is no such flag; the nearest is ${nearestName(name, flags)}`;
+  return `${shown(name).slice(1, -1)}: there is no such flag; ${nearestName(name, flags, 'patchsmith <command> --help shows them all')}`;
 }
 
-function belongsToNothing(word: string): string {
-  return `${shown(word)}: belongs to no flag; a task is given with --message or --plan`;
+function belongsToNothing(word: string, command: Command | undefined): string {
+  const takesTask = command?.settings.includes('message') ?? true;
+  const mend = takesTask ? '; a task is given with --message or --plan' : '';
+  return `${shown(word)}: belongs to no flag${mend}`;
 }
 
 function namesOf(commands: readonly Command[]): string[] {

@@ -162,7 +162,7 @@ function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
           issue.code === 'unrecognized_keys'
             ? issue.keys.map(
                 (key) =>
-                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; the nearest is ${nearestName(key, known)}`,
+                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; ${nearestName(key, known, `there are ${known.join(', ')}`)}`,
               )
             : [`line ${yaml.lineOf(issue.path)}: ${issue.path.join('.')}: ${issue.message}`],
         ),
