@@ -1,5 +1,6 @@
 /** The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved. */
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Revision } from '../../ports.ts';
 import { readBytes, textOf } from './read-bytes.ts';
@@ -12,10 +13,14 @@ export type SettingsFileRead =
   | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
   | { status: 'failed'; problems: string[] };
 
-/** Reads `name` in the root of the repository that `start` lies in. A link is refused, not followed. */
+/**
+ * Reads `name`, which ends with `.yml`, in the root of the repository that `start` lies in. A link is refused, not followed.
+ * So is a file with the other ending of YAML: who wrote it believes that it holds.
+ */
 export async function readSettingsFile(start: string, name: string): Promise<SettingsFileRead> {
   const root = await repositoryRoot(start);
   if (root === null) return { status: 'ok', file: null };
+  if (existsSync(join(root, otherEnding(name)))) return misnamed(name);
   const read = await readBytes(join(root, name), { maxBytes: MAX_BYTES, follow: false });
   if (read.status === 'failed') {
     return read.missing ? { status: 'ok', file: null } : failed(`${name}: ${read.why}`);
@@ -25,6 +30,7 @@ export async function readSettingsFile(start: string, name: string): Promise<Set
 
 /** The same from a commit. */
 export async function readSettingsAt(revision: Revision, name: string): Promise<SettingsFileRead> {
+  if ((await revision.read(otherEnding(name))) !== null) return misnamed(name);
   const bytes = await revision.read(name);
   if (bytes === null) return { status: 'ok', file: null };
   return bytes.length > MAX_BYTES
@@ -48,6 +54,14 @@ async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFile
       return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
     }
   }
+}
+
+function otherEnding(name: string): string {
+  return name.replace(/\.yml$/, '.yaml');
+}
+
+function misnamed(name: string): SettingsFileRead {
+  return failed(`${otherEnding(name)}: is not read; its name must be ${name}`);
 }
 
 function failed(...problems: string[]): SettingsFileRead {

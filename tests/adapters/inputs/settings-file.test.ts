@@ -1,7 +1,9 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readSettingsFile } from '../../../src/adapters/inputs/settings-file.ts';
+import { readSettingsAt, readSettingsFile } from '../../../src/adapters/inputs/settings-file.ts';
+import { openRevision } from '../../../src/adapters/workspace/revision.ts';
+import { makeRepository } from '../../support/repository.ts';
 import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 const NAME = '.patchsmith.yml';
@@ -34,6 +36,20 @@ test('without a file, outside a repository and in a folder that is not there, th
   expect(await readSettingsFile(tempFolder({ '.git/HEAD': '' }), NAME)).toEqual(none);
   expect(await readSettingsFile(tempFolder({ [NAME]: 'model: x' }), NAME)).toEqual(none);
   expect(await readSettingsFile(join(tempFolder(), 'nowhere'), NAME)).toEqual(none);
+});
+
+test('a file with the other ending is told and not passed over, also beside the right one', async () => {
+  const misnamed = {
+    status: 'failed',
+    problems: [`.patchsmith.yaml: is not read; its name must be ${NAME}`],
+  };
+  const root = tempFolder({ '.git/HEAD': '', '.patchsmith.yaml': 'protect: [src]' });
+  expect(await readSettingsFile(root, NAME)).toEqual(misnamed);
+  const both = tempFolder({ '.git/HEAD': '', '.patchsmith.yaml': 'x: 1', [NAME]: 'model: a' });
+  expect(await readSettingsFile(both, NAME)).toEqual(misnamed);
+  const { root: committed } = await makeRepository({ '.patchsmith.yaml': 'protect: [src]' });
+  const revision = await openRevision(committed, 'HEAD', {});
+  expect(revision && (await readSettingsAt(revision, NAME))).toEqual(misnamed);
 });
 
 test('a linked worktree has its own file', async () => {
