@@ -154,6 +154,17 @@ test('auto is contained where that works', async () => {
   expect([sandbox.level, warnings]).toEqual(['namespaces+seccomp', []]);
 });
 
+test('a language that is not installed keeps no sandbox from starting', async () => {
+  const { sandbox, text } = await open(makePlace(), 'required', {
+    ...process.env,
+    LC_ALL: 'xx_XX.UTF-8',
+  });
+  expect([sandbox.level, await text('echo "$LC_ALL"')]).toEqual([
+    'namespaces+seccomp',
+    expect.stringMatching(/(?:^|\n)xx_XX\.UTF-8\n$/),
+  ]);
+});
+
 test('the home folder as work tree is warned of', async () => {
   const place = makePlace();
   const { warnings } = await open(place, 'required', { ...process.env, HOME: place.root });
