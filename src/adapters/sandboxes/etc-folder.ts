@@ -1,12 +1,12 @@
 /**
- * The `/etc` that commands see. Every mount costs a quarter of a millisecond of every command, so the machine's single files are
- * copied into one folder, once a run, and only its folders are mounted into that.
+ * The `/etc` that commands see. Every mount costs a quarter of a millisecond of every command, so the machine's single files
+ * and small folders are copied into one folder, once a run, and only its larger ones are mounted into that.
  */
 
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from './bubblewrap-args.ts';
-import { entriesOf, orMissing, targetOf } from './host-files.ts';
+import { entriesOf, orMissing, realPathOf, statOf, targetOf } from './host-files.ts';
 
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
 
@@ -43,8 +43,9 @@ const ETC_FILES = [
   'timezone',
 ];
 
-/** Larger files are mounted. */
+/** Larger files are mounted, and folders that hold more than so many entries or one such file. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
+const MAX_COPIED_ENTRIES = 16;
 
 /** The machine's own hosts file names its neighbours; Java wants its host name to resolve. */
 const HOSTS = '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n';
@@ -67,14 +68,16 @@ export function etcMounts({ files, gitConfig, later }: Etc): Mount[] {
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {
-    const source = join('/etc', name);
-    const stats = targetOf(source);
-    if (stats === null) continue;
-    makePlace(join(folder, name), stats.isDirectory());
-    if (stats.isFile() && stats.size <= MAX_COPIED_BYTES) {
-      orMissing(() => copyFileSync(source, join(folder, name)));
+    const at = join('/etc', name);
+    const source = realPathOf(at);
+    if (source === null) continue;
+    const small = smallTree(source);
+    if (small === null) {
+      makePlace(join(folder, name), statOf(source)?.isDirectory() ?? true);
+      mounts.push({ kind: 'read-only', source: at, at, optional: true });
     } else {
-      mounts.push({ kind: 'read-only', source, at: source, optional: true });
+      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
+      for (const path of small) copy(join(source, path), join(folder, name, path));
     }
   }
   for (const { source, at } of later) {
@@ -82,6 +85,27 @@ export function etcMounts({ files, gitConfig, later }: Etc): Mount[] {
     if (name !== null) makePlace(join(folder, name), targetOf(source)?.isDirectory() ?? true);
   }
   return mounts;
+}
+
+/** What a folder holds, each after its own folder; null when that is too much to be copied. */
+function smallTree(folder: string): string[] | null {
+  const paths = [''];
+  for (const path of paths) {
+    const stats = statOf(join(folder, path));
+    if (stats?.isDirectory()) {
+      paths.push(...(entriesOf(join(folder, path)) ?? []).map(({ name }) => join(path, name)));
+    }
+    if (paths.length > MAX_COPIED_ENTRIES || (stats?.size ?? 0) > MAX_COPIED_BYTES) return null;
+  }
+  return paths;
+}
+
+/** Links stay links; what is neither that nor a file or folder, or not for us to read, is left out. */
+function copy(source: string, to: string): void {
+  const stats = statOf(source);
+  if (stats?.isDirectory()) mkdirSync(to, { recursive: true, mode: 0o755 });
+  else if (stats?.isSymbolicLink()) orMissing(() => symlinkSync(readlinkSync(source), to));
+  else if (stats?.isFile()) orMissing(() => copyFileSync(source, to));
 }
 
 /** An empty folder or file, where there is nothing yet. */

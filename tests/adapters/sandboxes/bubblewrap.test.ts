@@ -1,6 +1,6 @@
 /** What bubblewrap keeps commands from, and what it lets them have. */
 
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -178,4 +178,12 @@ test('what is there of /etc is as on the machine, copied or mounted', async () =
   const outside = versionOutside(list);
   expect(outside).not.toBe(null);
   expect(await text(list)).toBe(outside);
+});
+
+test('a small folder of /etc costs commands no mount', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const mounted = (await text('cut -d" " -f5 /proc/self/mountinfo')).split('\n');
+  for (const folder of mounted.filter((path) => path.startsWith('/etc/'))) {
+    expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(15);
+  }
 });
