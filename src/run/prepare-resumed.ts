@@ -46,7 +46,8 @@ export async function prepareResumed(
   const { checkout } = found;
   if (session.input.trust !== undefined) {
     const { passGate } = await import('./trust-gate.ts');
-    const gate = await passGate(session);
+    const gate = await unlessAborted(session.interrupt, passGate(session));
+    if (gate === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
     if (gate.status === 'shut') return stopped(gate.outcome);
   }
   if (`${directory.path}/`.startsWith(`${checkout.root}/`))

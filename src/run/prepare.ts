@@ -85,7 +85,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const planned = await unlessAborted(session.interrupt, planOf(session, checkout.root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
-  const barred = (await session.input.beforeSpending?.()) ?? null;
+  const barred = await unlessAborted(session.interrupt, beforeSpending(session));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
   const { plan } = planned;
@@ -227,6 +227,11 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     sinks: [],
     judge: (outcome) => outcome,
   };
+}
+
+/** Null when nothing speaks against it. */
+async function beforeSpending({ input }: Session): Promise<RunOutcome | null> {
+  return (await input.beforeSpending?.()) ?? null;
 }
 
 /** The plan, when whoever caused the run may do so. What is needed for that is loaded where something speaks for asking. */

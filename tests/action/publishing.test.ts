@@ -1,88 +1,19 @@
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
-import { type ActionEnd, runAction } from '../support/action-runner.ts';
-import type { Script } from '../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
+import { afterAll, expect, test, vi } from 'vitest';
 import { jobEnvironment } from '../support/github-job.ts';
-import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
-import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../support/publishing-job.ts';
+import { removeFolders } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
 vi.setConfig({ testTimeout: 120_000 });
-
-const NAME = 'acme/shop';
-const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
-const done = { text: 'All done.' };
-
-interface Place {
-  readonly github: GitHub;
-  readonly hosted: GitHubRepository;
-  readonly checkout: Repository;
-  readonly token: string;
-  readonly model: ClaudeServer;
-  /** What a runner sets for a job of this repository. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** A repository on a local GitHub, a checkout of it, and a model. Closed when the test has finished. */
-async function place(turns: Script): Promise<Place> {
-  const checkout = await makeRepository({ 'a.txt': 'old\n' });
-  const github = await startGitHub();
-  onTestFinished(() => github.close());
-  const hosted = await github.addRepository(NAME, { from: checkout.root });
-  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write' } as const;
-  const token = github.addToken({ kind: 'installation', permissions });
-  const model = await startClaudeServer({ turns, apiKey: KEY });
-  onTestFinished(() => model.close());
-  const env = {
-    GITHUB_REPOSITORY: NAME,
-    GITHUB_API_URL: github.url,
-    GITHUB_SERVER_URL: github.serverUrl,
-    GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
-  };
-  return { github, hosted, checkout, token, model, env };
-}
-
-function runInputs({ model }: Place): Record<string, string> {
-  return { plan: '# Renew\n\nDo it', 'api-key': KEY, 'base-url': model.url };
-}
-
-/** The first job of two: no token of GitHub. Its run directory goes on as an artifact. */
-async function runJob(
-  at: Place,
-  inputs: Record<string, string> = {},
-): Promise<{ ended: ActionEnd; artifact: string }> {
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: { ...runInputs(at), ...inputs },
-    env: at.env,
-  });
-  const artifact = join(temporaryFolder(), 'artifact');
-  cpSync(ended.outputs['run-dir'] ?? '', artifact, { recursive: true });
-  return { ended, artifact };
-}
-
-/** The second job: no checkout, no key of the model. */
-function publishJob(
-  { token, env }: Place,
-  artifact: string,
-  inputs: Record<string, string> = {},
-): Promise<ActionEnd> {
-  return runAction({
-    workspace: temporaryFolder(),
-    inputs: { mode: 'publish', 'run-dir': artifact, 'github-token': token, ...inputs },
-    env,
-  });
-}
 
 test('two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do', async () => {
   const at = await place([edit, done]);
   const { ended, artifact } = await runJob(at, { verify: 'grep new a.txt' });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
 
-  const first = await publishJob(at, artifact, { 'title-prefix': 'bot: ' });
+  const first = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
   expect([first.exitCode, first.outputs.outcome], first.stderr).toEqual([0, 'done']);
   const [pull] = at.hosted.pulls();
   const branch = pull?.pull?.head ?? '';
@@ -103,7 +34,7 @@ test('two jobs: a run without a token, its artifact, and a pull request; the sec
   expect(first.masks).toEqual([at.token]);
   expect(first.stderr + first.summary + JSON.stringify(first.outputs)).not.toContain(at.token);
 
-  const again = await publishJob(at, artifact, { 'title-prefix': 'bot: ' });
+  const again = await publishJob(at, artifact, { inputs: { 'title-prefix': 'bot: ' } });
   expect([again.exitCode, again.outputs['pull-request-operation']], again.stderr).toEqual([0, 'none']);
   expect([again.outputs['pull-request-number'], again.outputs['pull-request-head-sha']]).toEqual([
     String(pull?.number),
@@ -118,11 +49,7 @@ test('one job for both: the outcome is the run’s, and the token is nowhere', a
     { calls: [call('run_command', { command: 'env; cat /proc/*/environ; echo new > a.txt; true' })] },
     done,
   ]);
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': at.token },
-    env: at.env,
-  });
+  const ended = await oneJob(at);
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   expect(ended.outputs['pull-request-operation']).toBe('created');
   expect(ended.lastLine).toMatch('patchsmith: done (exit 0): ');
@@ -133,17 +60,7 @@ test('one job for both: the outcome is the run’s, and the token is nowhere', a
 
 test('one job for both: a red verification is published as a draft, and the step still fails with 9', async () => {
   const at = await place([edit, done]);
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: {
-      ...runInputs(at),
-      mode: 'run-and-publish',
-      'github-token': at.token,
-      verify: 'exit 3',
-      'fix-rounds': '0',
-    },
-    env: at.env,
-  });
+  const ended = await oneJob(at, { inputs: { verify: 'exit 3', 'fix-rounds': '0' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
   expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9): ');
   expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
@@ -151,11 +68,7 @@ test('one job for both: a red verification is published as a draft, and the step
 
 test('one job for both: what publishing lacks is told before a token is spent', async () => {
   const at = await place([edit, done]);
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: { ...runInputs(at), mode: 'run-and-publish' },
-    env: at.env,
-  });
+  const ended = await oneJob(at, { inputs: { 'github-token': '' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
   expect(at.model.requests).toHaveLength(0);
 });
@@ -163,11 +76,7 @@ test('one job for both: what publishing lacks is told before a token is spent', 
 test('one job for both: what the token may not do is told before a token of the model is spent', async () => {
   const at = await place([edit, done]);
   const weak = at.github.addToken({ kind: 'installation', permissions: { contents: 'write' } });
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': weak },
-    env: at.env,
-  });
+  const ended = await oneJob(at, { inputs: { 'github-token': weak } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([11, 'publish_failed']);
   expect(ended.lastLine).toContain('permissions: { pull-requests: write }');
   expect(at.model.requests).toHaveLength(0);
@@ -184,11 +93,7 @@ test('one job for both: who may not start a run makes no call that could change 
     sender: { ...account, type },
     token: at.token,
   });
-  const ended = await runAction({
-    workspace: at.checkout.root,
-    inputs: { ...runInputs(at), mode: 'run-and-publish', 'github-token': at.token },
-    env: { ...at.env, ...job },
-  });
+  const ended = await oneJob(at, { env: job });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([8, 'policy_violation']);
   expect(at.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   expect(at.model.requests).toHaveLength(0);
