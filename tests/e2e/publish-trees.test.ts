@@ -104,6 +104,23 @@ test.each(['api', 'push'])(
   },
 );
 
+test('texts that are too much for one request are sent one by one', async () => {
+  const command =
+    "for name in a b c; do head -c 600000 /dev/zero | tr '\\0' $name > $name.txt; done; echo d > d.txt";
+  const made = await madeRun({ 'kept.txt': 'kept\n' }, [
+    { calls: [call('run_command', { command })] },
+    { text: 'Done.' },
+  ]);
+  const there = await onGitHub(made);
+  const { exitCode, stderr, told } = await publish(there);
+  expect(exitCode, stderr).toBe(0);
+  const head = (await there.repository.head(told?.branch ?? '')) ?? '';
+  expect(await there.repository.git('rev-parse', `${head}^{tree}`)).toBe(made.result.treeSha);
+  const sent = there.github.requests.filter(({ method }) => method === 'POST');
+  for (const { body } of sent) expect(JSON.stringify(body).length).toBeLessThan(1_500_000);
+  expect(sent.filter(({ operation }) => operation === 'git/create-blob')).toHaveLength(2);
+});
+
 test('with --sign required nothing is published that GitHub does not sign', async () => {
   const made = await madeRun({ 'a.txt': 'a\n' }, [
     { calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] },

@@ -76,7 +76,12 @@ async function postTree(
   planned: string,
 ): Promise<string> {
   const entries: unknown[] = [];
-  for (const file of files) entries.push(await entryOf(where, file));
+  let room = MAX_TEXTS_BYTES;
+  for (const file of files) {
+    const entry = await entryOf(where, file, room);
+    if ('content' in entry) room -= file.state?.bytes?.length ?? 0;
+    entries.push(entry);
+  }
   const { sha } = await need(where, {
     route: 'POST /repos/{owner}/{repo}/git/trees',
     parameters: { base_tree: base, tree: entries },
@@ -87,14 +92,18 @@ async function postTree(
   return sha;
 }
 
-/** Texts go with the tree, so that a large patch does not take a request for every file. */
-async function entryOf(where: OnGitHub, { path, state }: NewFile): Promise<unknown> {
+/** Of all texts that go with one tree. GitHub answers 422 or 502 when a tree brings a few megabytes. */
+const MAX_TEXTS_BYTES = 1024 * 1024;
+
+/** Texts for which there is room go with the tree, so that a patch of many files does not take a request for each. */
+async function entryOf(where: OnGitHub, { path, state }: NewFile, room: number): Promise<object> {
   if (state === null) return { path, mode: '100644', type: 'blob', sha: null };
   const { mode, blob, bytes } = state;
   const place = { path, mode, type: mode === '160000' ? 'commit' : 'blob' };
   if (bytes === null) return { ...place, sha: blob };
-  const text = bytes.toString('utf8');
-  if (!text.includes('\0') && Buffer.from(text).equals(bytes)) return { ...place, content: text };
+  const text = bytes.length > room ? null : bytes.toString('utf8');
+  if (text !== null && !text.includes('\0') && Buffer.from(text).equals(bytes))
+    return { ...place, content: text };
   const { sha } = await need(where, {
     route: 'POST /repos/{owner}/{repo}/git/blobs',
     parameters: { content: bytes.toString('base64'), encoding: 'base64' },
