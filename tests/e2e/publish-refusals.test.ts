@@ -117,15 +117,23 @@ describe('what GitHub refuses is told with the permission that is missing', () =
   });
 
   test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
-    const there = await onGitHub(made);
+    const there = await onGitHub(made, { collaborators: { ben: 'write' }, teams: ['core'] });
     const { exitCode, told } = await publish(there, {
-      args: ['--reviewer', 'nobody', '--milestone', 'v9', '--label', 'bot'],
+      args: ['nobody', 'ben']
+        .map((login) => `--reviewer=${login}`)
+        .concat(
+          ['none', 'core'].map((slug) => `--team-reviewer=${slug}`),
+          ['--milestone=v9', '--label=bot'],
+        ),
     });
     expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
     expect(told?.pullRequest?.number).toBe(1);
     expect(told?.reason).toMatch(/v9/);
-    expect(told?.reason).toMatch(/collaborator/);
-    expect(there.repository.issues.get(1)?.labels.map(({ name }) => name)).toEqual(['bot']);
+    expect(told?.reason).toMatch(/does not ask nobody, none for a review: .*collaborator/);
+    expect(there.repository.issues.get(1)).toMatchObject({
+      labels: [{ name: 'bot' }],
+      pull: { reviewers: [{ login: 'ben' }], teams: ['core'] },
+    });
   });
 });
 

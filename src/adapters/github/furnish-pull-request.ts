@@ -104,10 +104,36 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
     (pull.requested_teams ?? []).map(({ slug }) => slug),
   );
   if (people.length === 0 && teams.length === 0) return null;
-  await need(where, {
+  const refusal = await refusalOfReviews(where, pull, { people, teams });
+  if (refusal === null) return null;
+  if (people.length + teams.length === 1 || refusal.status !== 422) throw new GitHubRefused(refusal);
+  // GitHub asks nobody when it cannot ask one of them.
+  const left: string[] = [];
+  let why = '';
+  for (const name of [...people, ...teams]) {
+    const alone = {
+      people: people.filter((one) => one === name),
+      teams: teams.filter((one) => one === name),
+    };
+    const refused = await refusalOfReviews(where, pull, alone);
+    if (refused === null) continue;
+    left.push(name);
+    why = refused.message.replace(/ - https?:\/\/\S+$/, '');
+  }
+  return left.length === 0 ? null : `GitHub does not ask ${left.join(', ')} for a review: ${why}`;
+};
+
+async function refusalOfReviews(
+  { github, owner, repo }: OnGitHub,
+  { number }: PullRequest,
+  { people, teams }: { people: readonly string[]; teams: readonly string[] },
+): Promise<GitHubRefusal | null> {
+  const answer = await github.ask({
     route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
     parameters: {
-      pull_number: pull.number,
+      owner,
+      repo,
+      pull_number: number,
       ...(people.length > 0 ? { reviewers: people } : {}),
       ...(teams.length > 0 ? { team_reviewers: teams } : {}),
     },
@@ -115,8 +141,8 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
     isRepeatable: true,
     planned: null,
   });
-  return null;
-};
+  return answer.status === 'ok' ? null : answer.refusal;
+}
 
 const Milestone = z.object({ number: z.int(), title: z.string() });
 
