@@ -76,3 +76,19 @@ test.runIf(process.getuid?.() === 0)('doctor finds the tools of a user without p
   );
   expect([exitCode, level, states.node, states.git]).toEqual([0, 'namespaces+seccomp', 'works', 'works']);
 });
+
+test.runIf(process.getuid?.() === 0)('a folder that may not be entered is told by name', async () => {
+  const { cli, home } = await placesOfNobody();
+  const closed = temporaryFolder();
+  const [program = '', ...line] = [...AS_NOBODY, process.execPath, cli, 'run', '-m', 'x', '--repo', closed];
+  const { exitCode, stderr } = await execa(program, line, {
+    cwd: home,
+    env: { PATH, HOME: home, ANTHROPIC_API_KEY: 'sk-ant-none' },
+    extendEnv: false,
+    reject: false,
+  });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    `patchsmith: usage_error (exit 2): ${closed} may not be entered. Name a checkout with --repo.`,
+  ]);
+});

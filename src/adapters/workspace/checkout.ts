@@ -1,7 +1,7 @@
 /** Finds the checkout that a folder lies in. */
 
-import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Checkout } from './checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from './git.ts';
 import { decodeName } from './names.ts';
@@ -18,14 +18,9 @@ export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'f
 export async function findCheckout(startDir: string, env: UserEnvironment): Promise<CheckoutResult> {
   if (findGit() === null)
     return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
-  let start: string;
-  try {
-    start = realpathSync(startDir);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error)
-      return failed(`The folder ${startDir} cannot be opened: ${error.message}.`);
-    throw error;
-  }
+  const obstacle = obstacleTo(startDir);
+  if (obstacle !== null) return failed(`${startDir} ${obstacle}. Name a checkout with --repo.`);
+  const start = realpathSync(startDir);
   const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
   const [places, commit, branch] = await Promise.all([
     askPlaces(ask),
@@ -52,6 +47,19 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
       },
     },
   };
+}
+
+/** Why git cannot be started in a folder, as the end of a sentence; null when it can. */
+function obstacleTo(folder: string): string | null {
+  try {
+    if (!statSync(folder).isDirectory()) return 'is no folder';
+    accessSync(folder, constants.X_OK);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'does not exist';
+    return error.code === 'EACCES' ? 'may not be entered' : `cannot be opened (${error.message})`;
+  }
 }
 
 type Ask = (...args: string[]) => Promise<GitAnswer>;
@@ -96,6 +104,9 @@ async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<s
     return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${mend ?? SAFE_DIRECTORY}`;
   }
   if (stderr.includes('not a git repository')) {
+    const refused = gitAtOrAbove(start);
+    if (refused !== null)
+      return `git takes ${refused} for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.`;
     return `${start} is not in a git repository. Name a checkout with --repo, or make one with: git init`;
   }
   const bare = await ask('rev-parse', '--is-bare-repository');
@@ -107,6 +118,13 @@ async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<s
     return `${start} is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.`;
   }
   return `git cannot use ${start}: ${stderr || 'no reason given'}`;
+}
+
+/** The nearest `.git`, which git itself has passed over; null when there is none that can be seen. */
+function gitAtOrAbove(folder: string): string | null {
+  const here = join(folder, '.git');
+  if (existsSync(here)) return here;
+  return folder === dirname(folder) ? null : gitAtOrAbove(dirname(folder));
 }
 
 /** Output without the newline that ends it; names may hold newlines of their own. */

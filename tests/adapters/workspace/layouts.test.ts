@@ -1,4 +1,4 @@
-import { chownSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findCheckout } from '../../../src/adapters/workspace/checkout.ts';
@@ -286,12 +286,18 @@ describe('a folder that is no checkout', () => {
   test('is named together with what to do', async () => {
     const scratch = committed();
     scratch.gitIn(scratch.folder, 'init', '--quiet', '--bare', 'bare.git');
+    scratch.gitIn(scratch.folder, 'init', '--quiet', 'half');
+    mkdirSync(join(scratch.folder, 'half/sub'));
+    rmSync(join(scratch.folder, 'half/.git/HEAD'));
     const messages = [];
     for (const folder of [
       scratch.folder,
       join(scratch.folder, 'bare.git'),
       join(scratch.root, '.git'),
       join(scratch.folder, 'missing'),
+      join(scratch.root, 'a.txt'),
+      join(scratch.root, 'a.txt/below'),
+      join(scratch.folder, 'half/sub'),
     ]) {
       const found = await findCheckout(folder, scratch.env);
       messages.push(found.status === 'failed' ? found.message.replaceAll(scratch.folder, '…') : found);
@@ -300,7 +306,10 @@ describe('a folder that is no checkout', () => {
       '… is not in a git repository. Name a checkout with --repo, or make one with: git init',
       '…/bare.git is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>',
       "…/checkout/.git is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.",
-      "The folder …/missing cannot be opened: ENOENT: no such file or directory, lstat '…/missing'.",
+      '…/missing does not exist. Name a checkout with --repo.',
+      '…/checkout/a.txt is no folder. Name a checkout with --repo.',
+      '…/checkout/a.txt/below does not exist. Name a checkout with --repo.',
+      'git takes …/half/.git for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.',
     ]);
   });
 
