@@ -9,6 +9,7 @@ import { leftBehind } from './action/left-behind.ts';
 import { carryOut } from './action/modes.ts';
 import { STATE, Step } from './action/step.ts';
 import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
+import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
 import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
 import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapters/runner/identity-token.ts';
 import type { Edge } from './cli/edge.ts';
@@ -88,7 +89,12 @@ function loginOf({ audience, ...rule }: FederationGiven, identity: TokenRequest)
   return {
     ...rule,
     async identityToken(signal) {
-      const answer = await requestIdentityToken(identity, audience, signal);
+      const answer = await requestIdentityToken({
+        ...identity,
+        audience,
+        signal,
+        fetch: await fetchByEnvironment(edge.env),
+      });
       if (answer.status === 'ok') mask(answer.token);
       return answer;
     },

@@ -7,6 +7,7 @@ import { GitHubRefused } from './adapters/github/asking.ts';
 import { openGitHub } from './adapters/github/client.ts';
 import { dryRun } from './adapters/github/dry-run.ts';
 import { UnreadableFolder } from './adapters/github/objects.ts';
+import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
 import { writeDocument } from './adapters/storage/write-document.ts';
 import type { Settings } from './config.ts';
@@ -58,7 +59,8 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   const folder = makeTemporaryFolder(input.env);
   try {
     const signal = AbortSignal.any([input.interrupt, AbortSignal.timeout(input.settings.deadlineMs)]);
-    const client = openGitHub({ ...input, apiUrl: input.settings.githubApiUrl, signal });
+    const fetch = await fetchByEnvironment(input.env);
+    const client = openGitHub({ ...input, apiUrl: input.settings.githubApiUrl, signal, fetch });
     const github = input.settings.dryRun ? dryRun(client, (line) => input.say(`would ${line}`)) : client;
     const { plan } = run.result;
     const job = jobOf({ ...input, run, result, plan, github, signal, scratch: folder.path, told });

@@ -1,5 +1,6 @@
 /** What the step does in each mode. */
 
+import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../cli/command.ts';
 import { COMMANDS } from '../cli/commands.ts';
@@ -59,14 +60,15 @@ async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promi
 
 /** Null when GitHub would let the publication in. A dry run changes nothing, and takes no more than to read. */
 async function obstacleToPublishing(
-  { interrupt: signal, version }: Edge,
+  { interrupt: signal, version, env }: Edge,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
   // The libraries that talk to GitHub are loaded by those who do.
   const { openGitHub } = await import('../adapters/github/client.ts');
   const { preflightPublishing } = await import('../publish/preflight.ts');
-  const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal });
+  const fetch = await fetchByEnvironment(env);
+  const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   return preflightPublishing({ github, repository, settings });
 }
 

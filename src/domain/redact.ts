@@ -1,6 +1,7 @@
 /** Keeps secret values out of everything that is written, logged or sent to the model. */
 
 import type { Excerpt } from './excerpt.ts';
+import { percentDecoded } from './percent-decoded.ts';
 import { isSecretName } from './secret-name.ts';
 import { withoutTokens } from './token-formats.ts';
 
@@ -15,15 +16,20 @@ const HIDDEN = '***';
  */
 export type Redact = (text: string) => string;
 
-/** A password in an address. */
-const PASSWORD = /:\/\/[^/\s:@]*:([^/\s@]+)@/g;
+/** A password in an address; it may hold an `@` that nobody has encoded. */
+const PASSWORDS = [/:\/\/[^/\s:@]*:([^/\s@]+)@/g, /:\/\/[^/\s:@]*:([^/\s]+)@/g];
 
-/** The secrets of an environment: values of variables that are named so, and passwords in addresses. */
+/** The secrets of an environment: values of variables that are named so, and passwords in addresses, also decoded. */
 export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => [
     ...(isSecretName(name) ? [value] : []),
-    ...[...value.matchAll(PASSWORD)].map(([, password = '']) => password),
+    ...passwordsIn(/_proxy$/i.test(name) && !value.includes('://') ? `http://${value}` : value),
   ]);
+}
+
+function passwordsIn(value: string): Set<string> {
+  const found = PASSWORDS.flatMap((pattern) => [...value.matchAll(pattern)].map(([, text = '']) => text));
+  return new Set(found.flatMap((password) => [password, percentDecoded(password)]));
 }
 
 /** A multi-line secret is also known line by line. Values under 8 characters are not redacted. */

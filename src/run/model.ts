@@ -1,5 +1,6 @@
 /** Opens the model that a run talks to. */
 
+import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { createProvider, type ProviderName } from '../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../adapters/providers/settings-error.ts';
 import type { Settings } from '../config.ts';
@@ -37,6 +38,7 @@ export async function openProvider({ input }: Session, choice: ModelChoice): Pro
       model: choice.model,
       ...(baseUrl === null ? {} : { baseUrl }),
       ...choice.settings,
+      fetch: await fetchByEnvironment(input.env),
       clock: input.now,
       recording: recording === null ? null : absolutePath(cwd, recording),
     });

@@ -5,6 +5,7 @@ import { askPullHead } from '../adapters/github/access.ts';
 import { readGitHubEvent } from '../adapters/inputs/github-event.ts';
 import { realFolder } from '../adapters/inputs/place-in.ts';
 import { repositoryRoot } from '../adapters/inputs/repository-root.ts';
+import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { findLeftCredentials, type LeftCredentials } from '../adapters/workspace/left-credentials.ts';
 import { headOf, openRevision } from '../adapters/workspace/revision.ts';
 import type { Settings } from '../config.ts';
@@ -48,7 +49,8 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || null;
   const openGitHub: Trust['openGitHub'] = async (signal) => {
     const client = await import('../adapters/github/client.ts');
-    return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal });
+    const fetch = await fetchByEnvironment(env);
+    return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   };
   // The run goes by real paths as well.
   const root = await repositoryRoot(await realFolder(resolve(cwd, settings.repo ?? '.')));

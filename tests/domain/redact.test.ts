@@ -136,11 +136,15 @@ test('the secrets of an environment are values whose names say so, and passwords
     MY_PAT: 'b',
     DATABASE_URL: 'postgres://me:hunter2-hunter2@host/db',
     HTTPS_PROXY: 'http://host:8080/',
+    https_proxy: 'me:with-p%40ssword@host:8080',
+    REMOTE: 'git@host:me/it',
+    BROKER_URL: 'amqp://me:raw-p@ssword@host',
     PATCHSMITH_MAX_TOKENS: '5',
     PATH: '/bin',
     EMPTY_KEY: undefined,
   };
-  expect(secretsAmong(env)).toEqual(['a', 'b', 'hunter2-hunter2', '']);
+  const inAddresses = ['hunter2-hunter2', 'with-p%40ssword', 'with-p@ssword', 'raw-p', 'raw-p@ssword'];
+  expect(secretsAmong(env)).toEqual(['a', 'b', ...inAddresses, '']);
 });
 
 describe('text that goes on', () => {

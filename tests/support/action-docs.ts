@@ -147,6 +147,12 @@ a group. Nothing that the model, a command or a file says is taken for a command
 A publishing job needs \`result.json\` and \`changes.patch\` of the run directory. Who may see the artifact sees what is in it: the
 journal (\`events.jsonl\`) and \`shadow.git\` hold contents of files.
 
+## Behind a proxy
+
+A self-hosted runner that is [configured for a proxy](https://docs.github.com/actions/how-tos/manage-runners/self-hosted-runners/use-proxy-servers)
+gives its jobs \`https_proxy\` and \`no_proxy\`. The action goes by them to the model, to GitHub and for the job's identity; commands
+get neither. What counts as an exception, and certificates of proxies that open TLS: [network.md](network.md#the-runners-own-calls).
+
 ## Try it on your machine
 
 [\`@github/local-action\`](https://github.com/github/local-action) runs it with inputs from a file (Node 22 or later):

@@ -19,6 +19,8 @@ export interface GitHubAccess {
   readonly version: string;
   /** Ends every wait; what is asked for then is answered with a refusal. */
   readonly signal: AbortSignal;
+  /** The way to it; the platform's own without it. */
+  readonly fetch?: typeof fetch;
 }
 
 /** The longest that a rate limit is waited for, in seconds. */
@@ -34,12 +36,12 @@ const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
  * for when that takes two minutes at most, and not more than twice.
  */
-export function openGitHub({ apiUrl, token, version, signal }: GitHubAccess): GitHub {
+export function openGitHub({ apiUrl, token, version, signal, fetch: ask = fetch }: GitHubAccess): GitHub {
   const octokit = new (Octokit.plugin(retry, throttling))({
     baseUrl: apiUrl,
     ...(token === null ? {} : { auth: token }),
     userAgent: `patchsmith/${version}`,
-    request: { fetch: fetchInTime(signal) },
+    request: { fetch: fetchInTime(ask, signal) },
     log: SILENT,
     retry: { doNotRetry: FINAL_STATUSES },
     throttle: {
@@ -92,9 +94,9 @@ function isWorthWaiting(retryAfter: number, _options: object, _octokit: unknown,
 }
 
 /** Each try has its own deadline, which covers the body of the answer too. */
-function fetchInTime(signal: AbortSignal): typeof fetch {
+function fetchInTime(ask: typeof fetch, signal: AbortSignal): typeof fetch {
   return (url, init) =>
-    fetch(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) });
+    ask(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) });
 }
 
 /** The libraries cannot be called back from a wait for a rate limit. */

@@ -7,7 +7,7 @@ import { type Redact, redactorFor } from '../../domain/redact.ts';
 import { oneLine } from '../../domain/terminal-text.ts';
 import type { Clock, Federation, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
-import { fetchWithBoundedRefusals } from './anthropic/bounded-refusals.ts';
+import { withBoundedRefusals } from './anthropic/bounded-refusals.ts';
 import type { Failure } from './anthropic/failures.ts';
 import { FederatedLogin } from './anthropic/federated-login.ts';
 import { type RequestSettings, requestBody } from './anthropic/request.ts';
@@ -23,6 +23,8 @@ export interface AnthropicOptions extends RequestSettings {
   readonly federation?: Federation;
   /** Without it the vendor's API. Plain http is for this machine only. */
   readonly baseUrl?: string;
+  /** The way to it; the platform's own without it. */
+  readonly fetch?: typeof fetch;
   /** Longest wait for the headers of an answer; 120 s without it. */
   readonly connectTimeoutMs?: number;
   /** Longest silence inside an answer; 120 s without it. */
@@ -44,12 +46,13 @@ export interface AnthropicOptions extends RequestSettings {
 export function createAnthropicProvider(options: AnthropicOptions): LlmProvider {
   const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API);
   const baseURL = endpoint.href.replace(/\/$/, '');
-  const login = options.federation ? new FederatedLogin(options.federation, baseURL) : null;
+  const ask = options.fetch ?? fetch;
+  const login = options.federation ? new FederatedLogin(options.federation, baseURL, ask) : null;
   const client = new BaseAnthropic({
     ...(login === null ? { apiKey: checkedKey(options.apiKey) } : { credentials: login.credentials }),
     baseURL,
     maxRetries: 0,
-    fetch: fetchWithBoundedRefusals,
+    fetch: withBoundedRefusals(ask),
     // A redirect would carry the conversation to a host that nobody chose.
     fetchOptions: { redirect: 'manual' },
     webhookKey: null,

@@ -17,16 +17,24 @@ export function tokenRequest(env: Readonly<Record<string, string | undefined>>):
   return url && token && URL.canParse(url) ? { url, token } : null;
 }
 
-/** Asks for a token for this audience. */
-export async function requestIdentityToken(
-  { url, token }: TokenRequest,
-  audience: string,
-  signal: AbortSignal,
-): Promise<IdentityToken> {
+export interface TokenWanted extends TokenRequest {
+  readonly audience: string;
+  readonly signal: AbortSignal;
+  /** The way to the endpoint. */
+  readonly fetch: typeof fetch;
+}
+
+export async function requestIdentityToken({
+  url,
+  token,
+  audience,
+  signal,
+  fetch: ask,
+}: TokenWanted): Promise<IdentityToken> {
   const address = new URL(url);
   address.searchParams.set('audience', audience);
   try {
-    const response = await fetch(address, {
+    const response = await ask(address, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
       redirect: 'manual',
       signal,

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { percentDecoded } from '../../domain/percent-decoded.ts';
 import { askGit } from './git.ts';
 import { decodeName } from './names.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
@@ -62,17 +63,8 @@ function addressSecrets(text: string): string[] {
   return [...text.matchAll(/:\/\/([^/\s@]+)@/g)].flatMap(([, userinfo = '']) => {
     const [name = '', password] = splitOnce(userinfo, ':');
     const secret = password ?? (/^(?:gh[a-z]_|github_pat_|[\w-]{36,}$)/.test(name) ? name : '');
-    return secret === '' ? [] : [secret, decoded(secret)];
+    return secret === '' ? [] : [secret, percentDecoded(secret)];
   });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return text;
-    throw error;
-  }
 }
 
 /** `store` keeps addresses with passwords in a file; a helper in shell may hold one itself. */

@@ -1,15 +1,17 @@
-/** The platform's fetch, for servers that may send an error without an end. */
+/** A fetch for servers that may send an error without an end. */
 
 /** An error of the API has some hundred bytes; what a proxy says beyond this helps nobody. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Answers with an error status are cut off after 64 KiB, unpacked; all others come as they are. */
-export const fetchWithBoundedRefusals: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  if (response.ok || response.body === null) return response;
-  const text = (): Promise<string> => beginningOf(response.body);
-  return Object.defineProperty(response, 'text', { value: text });
-};
+export function withBoundedRefusals(ask: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const response = await ask(input, init);
+    if (response.ok || response.body === null) return response;
+    const text = (): Promise<string> => beginningOf(response.body);
+    return Object.defineProperty(response, 'text', { value: text });
+  };
+}
 
 async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
   const chunks: Uint8Array[] = [];

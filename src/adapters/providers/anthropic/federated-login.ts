@@ -7,7 +7,7 @@ import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import type { Federation } from '../../../ports.ts';
-import { fetchWithBoundedRefusals } from './bounded-refusals.ts';
+import { withBoundedRefusals } from './bounded-refusals.ts';
 import { connectionFailure, type Failure, failureOf } from './failures.ts';
 
 const EXCHANGE_TIMEOUT_MS = 30_000;
@@ -28,7 +28,8 @@ export class FederatedLogin {
   readonly secrets: string[] = [];
   #stop: AbortSignal = new AbortController().signal;
 
-  constructor(federation: Federation, baseURL: string) {
+  constructor(federation: Federation, baseURL: string, ask: typeof fetch) {
+    const bounded = withBoundedRefusals(ask);
     const exchange = oidcFederationProvider({
       identityTokenProvider: () => this.#identityToken(federation),
       federationRuleId: federation.ruleId,
@@ -36,7 +37,7 @@ export class FederatedLogin {
       ...(federation.serviceAccountId === null ? {} : { serviceAccountId: federation.serviceAccountId }),
       ...(federation.workspaceId === null ? {} : { workspaceId: federation.workspaceId }),
       baseURL,
-      fetch: (url, init) => fetchWithBoundedRefusals(url, { ...init, signal: this.#deadline() }),
+      fetch: (url, init) => bounded(url, { ...init, signal: this.#deadline() }),
     });
     this.credentials = async () => {
       try {
