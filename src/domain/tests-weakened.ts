@@ -45,7 +45,7 @@ const DIALECTS: readonly TestDialect[] = [
   {
     // RSpec, minitest
     file: /_(?:spec|test)\.rb$|(?:^|\/)(?:spec|test)\/.*\.rb$/,
-    skip: /^\s*(?:xit|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext|skip|pending)\b|,\s*(?:skip|pending|focus|:skip|:focus)\b/gm,
+    skip: /^[ \t]*(?:xit|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext|skip|pending)\b|,\s*(?:skip|pending|focus|:skip|:focus)\b/gm,
     assertion: /\bexpect\s*[({ ]|\bassert\w*\b|\brefute\w*\b|\.should\b/g,
   },
   {

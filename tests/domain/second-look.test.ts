@@ -140,3 +140,37 @@ describe('tests', () => {
     expect(weakened(3, 9)).toEqual([]);
   });
 });
+
+test('a hostile text of any kind is looked through in time that grows no faster than the text', () => {
+  const units = [
+    '\n',
+    ' ',
+    '\t',
+    ',',
+    '{',
+    '@a.',
+    '#[',
+    'it.',
+    'expect',
+    'assert ',
+    'enabled ',
+    '// ',
+    '/* ',
+  ];
+  const files = [
+    'a.test.ts',
+    'test_a.py',
+    'a_test.go',
+    'a.rs',
+    'ATest.java',
+    'a_spec.rb',
+    'ATest.php',
+    'ATests.cs',
+  ];
+  for (const path of files) {
+    for (const unit of units) {
+      const text = unit.repeat(200_000);
+      expect(flags(path, { before: text, after: text }), `${path} of ${unit}`).toEqual([]);
+    }
+  }
+});
