@@ -15,7 +15,7 @@ import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapter
 import type { Edge } from './cli/edge.ts';
 import { takeProcess } from './cli/process-edge.ts';
 import { machineFault } from './domain/machine-fault.ts';
-import { internalError, type RunOutcome } from './domain/outcome.ts';
+import { internalError, type RunOutcome, type RunResult } from './domain/outcome.ts';
 import type { Federation } from './ports.ts';
 import { annotationLine, annotationsOf } from './texts/annotations.ts';
 import { stepSummary } from './texts/step-summary.ts';
@@ -47,7 +47,8 @@ async function main(): Promise<number> {
     case 'refused':
       return refuse(end.problems);
     case 'told':
-      return conclude(end.outcome);
+      // What a run of another job has met is told at its lines by that job.
+      return conclude(end.outcome, inputs.mode === 'publish' ? null : step.result);
     case 'decided':
       return tell(end.outcome);
   }
@@ -56,7 +57,10 @@ async function main(): Promise<number> {
 /** Nothing where the step came to its end. */
 async function post(): Promise<number> {
   if (edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
-  const { lines, summary } = leftBehind(edge.env[`STATE_${STATE.runDir}`] ?? null);
+  const { lines, summary } = leftBehind({
+    runDir: edge.env[`STATE_${STATE.runDir}`] ?? null,
+    wasPublishing: edge.env[`STATE_${STATE.publishing}`] === 'true',
+  });
   for (const line of lines) process.stderr.write(`${edge.redact(line)}\n`);
   addToSummary(files, edge.redact(summary));
   return 0;
@@ -122,11 +126,11 @@ function tell(outcome: RunOutcome, reason = outcome.reason): number {
   return exitCode;
 }
 
-function conclude(outcome: RunOutcome): number {
+/** `annotated` is the run whose places are told; null for none. */
+function conclude(outcome: RunOutcome, annotated = step.result): number {
   const { result, publication } = step;
   const told = { ...outcome, reason: edge.redact(outcome.reason) };
-  for (const annotation of annotationsOf(result, told))
-    process.stdout.write(`${annotationLine(annotation)}\n`);
+  annotate(annotated, told);
   const pullRequest = publication?.pullRequest ?? null;
   step.end(
     outcome,
@@ -135,7 +139,13 @@ function conclude(outcome: RunOutcome): number {
   return outcome.exitCode;
 }
 
+function annotate(result: RunResult | null, outcome: RunOutcome): void {
+  for (const annotation of annotationsOf(result, outcome))
+    process.stdout.write(`${annotationLine(annotation)}\n`);
+}
+
 function tellCrash(outcome: RunOutcome): void {
+  annotate(null, outcome);
   try {
     step.end(outcome, stepSummary(step.result, { outcome, pullRequest: null, warnings: [] }));
   } catch (error) {

@@ -127,6 +127,7 @@ async function drive(
   try {
     session.writeResult();
     await openSinks(session, ready);
+    session.input.watcher?.onStart();
     for (const sink of session.sinks) sink.accept(first);
     for await (const event of loop.run(actions)) {
       for (const sink of session.sinks) sink.accept(event);

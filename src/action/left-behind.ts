@@ -12,9 +12,15 @@ export interface LeftBehind {
   readonly summary: string;
 }
 
-/** `path` is the run directory; null when the step was killed before there was one. Nothing in it is touched. */
-export function leftBehind(path: string | null): LeftBehind {
-  const lines = path === null || !existsSync(path) ? [NOTHING] : found(path);
+export interface StepKilled {
+  /** The run directory; null when the step was killed before there was one. Nothing in it is touched. */
+  readonly runDir: string | null;
+  readonly wasPublishing: boolean;
+}
+
+export function leftBehind({ runDir, wasPublishing }: StepKilled): LeftBehind {
+  const ofRun = runDir === null || !existsSync(runDir) ? [NOTHING] : found(runDir);
+  const lines = wasPublishing ? [PUBLISHING, ...ofRun.slice(1)] : ofRun;
   const [first = '', ...more] = lines.map((line) => oneLine(line, 2_000));
   const list = more.map((line) => `- ${code(line, 2_000)}`).join('\n');
   return {
@@ -22,6 +28,12 @@ export function leftBehind(path: string | null): LeftBehind {
     summary: `### patchsmith: killed before its end\n\n${escaped(first)}\n\n${list}\n`,
   };
 }
+
+const PUBLISHING =
+  'The step was killed in the middle of a publication. What it has made on GitHub by then stays; publish the run again to carry on.';
+
+const UNBEGUN =
+  'The step was killed before the first turn of the model was recorded: only setup commands can have changed anything, and there is nothing to carry on.';
 
 const NOTHING = 'The step was killed before there was a run directory: nothing was done.';
 
@@ -34,6 +46,7 @@ function found(path: string): string[] {
       `outcome: ${result.outcome} (exit ${result.exitCode})`,
       `run directory: ${path}`,
     ];
+  if (!existsSync(directory.events)) return [UNBEGUN, `run directory: ${path}`];
   return [
     'The step was killed in the middle of the run. The work so far is in its journal and in the work tree.',
     `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,

@@ -18,12 +18,9 @@ type ModeEnd = CommandEnd | { status: 'decided'; outcome: RunOutcome };
 export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
   switch (inputs.mode) {
     case 'run':
-      return run(inputs, edge, step);
+      return start('run', edge, given(inputs, 'run'));
     case 'publish': {
-      const end = await start('publish', edge, {
-        ...given(inputs, 'publish'),
-        operands: [inputs.runDir ?? ''],
-      });
+      const end = await publish(inputs.runDir ?? '', { edge, step, words: given(inputs, 'publish') });
       if (step.publication !== null && step.publication.runId !== null)
         tellRun(inputs.runDir ?? '', edge, step);
       return end;
@@ -33,28 +30,37 @@ export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Pro
   }
 }
 
-function run(inputs: InputsGiven, edge: Edge, step: Step): Promise<CommandEnd> {
-  step.beginGroup('patchsmith run');
-  return start('run', edge, given(inputs, 'run'));
+interface Publishing {
+  readonly edge: Edge;
+  readonly step: Step;
+  readonly words: Given;
+}
+
+function publish(runDir: string, { edge, step, words }: Publishing): Promise<CommandEnd> {
+  step.beginPublication();
+  return start('publish', edge, { ...words, operands: [runDir] });
 }
 
 /** The outcome is that of the run, unless what it has made should have been published and could not be. */
 async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
-  const publishing = given(inputs, 'publish');
+  const words = given(inputs, 'publish');
   // What is wrong with it must not come to light when the run is paid for.
-  const ready = readPublishInputs(edge, publishing);
+  const ready = readPublishInputs(edge, words);
   if (ready.status === 'refused') return ready;
   // Whoever may not start a run makes no call with the token that may write.
   const beforeSpending = () => obstacleToPublishing(edge, ready);
-  const ran = await run(inputs, { ...edge, beforeSpending }, step);
+  const ran = await start('run', { ...edge, beforeSpending }, given(inputs, 'run'));
   const { result, directory } = step;
   if (ran.status === 'refused' || result === null || directory === null) return ran;
   // Without a plan nobody has asked for anything, and who stops a step does not want it to go on.
   if (result.plan === null || edge.interrupt.aborted) return ran;
-  const published = await start('publish', edge, { ...publishing, operands: [directory.path] });
+  const published = await publish(directory.path, { edge, step, words });
   const isDue = publishable(result, ready.settings.publishUnfinished).status === 'publish';
   const failed = published.status === 'refused' || published.outcome.exitCode !== 0;
   if (isDue && failed) return published;
+  const isSame = published.status === 'told' && published.outcome.name === ran.outcome.name;
+  // The last line is there already, and says which pull request it is.
+  if (isSame && published.outcome.exitCode === ran.outcome.exitCode) return published;
   return { status: 'decided', outcome: ran.outcome };
 }
 

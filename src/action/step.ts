@@ -18,7 +18,7 @@ import {
 } from './outputs.ts';
 
 /** State for the post step, which finds it in its environment as `STATE_<name>`. */
-export const STATE = { runDir: 'run-dir', ended: 'ended' } as const;
+export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
 export class Step implements RunWatcher {
   readonly #files: RunnerFiles;
@@ -55,8 +55,8 @@ export class Step implements RunWatcher {
   }
 
   /** What is printed from here to the result is folded away. Nothing in it can end the group: no text is a command. */
-  beginGroup(title: string): void {
-    this.#command(`::group::${title}`);
+  onStart(): void {
+    this.#command('::group::patchsmith run');
     this.#inGroup = true;
   }
 
@@ -66,9 +66,15 @@ export class Step implements RunWatcher {
     this.#tell(resultOutputs(result));
   }
 
+  /** From here on there can be something on GitHub. */
+  beginPublication(): void {
+    setValues(this.#files.state, { [STATE.publishing]: 'true' });
+  }
+
   onPublication(publication: Publication): void {
-    this.publication = publication;
-    this.#tell(publicationOutputs(publication));
+    // What a dry run says of a pull request is what there would be.
+    this.publication = publication.dryRun ? { ...publication, pullRequest: null } : publication;
+    this.#tell(publicationOutputs(this.publication));
   }
 
   /** The last thing that is told. */

@@ -59,6 +59,8 @@ export interface RunInput {
 
 /** Who tells others of a run while it goes on. */
 export interface RunWatcher {
+  /** Nothing stands in the way any more: the work begins. */
+  onStart(): void;
   /** There is a run directory, and a result in it that says that the run is running. */
   onDirectory(directory: RunDirectory): void;
   /** The run has ended and its result is written. Secrets in it are hidden. */

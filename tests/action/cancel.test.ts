@@ -45,6 +45,15 @@ describe('a cancel while GitHub is asked whether publishing would be let in', ()
     },
   );
 
+  test('that leaves no time is told by the post step, which does not speak of work', async () => {
+    const at = await place([edit, done]);
+    neverAnswers(at, 'repos/get');
+    const ended = await oneJob(at, { during: cancelAt(at, 'repos/get', 'SIGKILL') });
+    expect([ended.signal, ended.outputs.outcome], ended.stderr).toEqual(['SIGKILL', 'internal_error']);
+    expect(ended.post.stderr).toContain('killed before the first turn of the model was recorded');
+    expect(ended.post.stderr).not.toContain('resume');
+  });
+
   test('the deadline of the run counts there as well', async () => {
     const at = await place([edit, done]);
     neverAnswers(at, 'repos/get');
@@ -83,6 +92,25 @@ describe('a cancel in the middle of a publication', () => {
         again.outputs['pull-request-head-sha'],
       );
       expect(at.github.invalid).toEqual([]);
+    },
+  );
+
+  test.each(['one job', 'two jobs'])(
+    'that leaves no time is told by the post step, where what is on GitHub by then is not called nothing (%s)',
+    async (jobs) => {
+      const at = await place([edit, done]);
+      const isOne = jobs === 'one job';
+      const artifact = isOne ? '' : (await runJob(at)).artifact;
+      neverAnswers(at, 'git/create-ref');
+      const during = cancelAt(at, 'git/create-ref', 'SIGKILL');
+      const cut = isOne ? await oneJob(at, { during }) : await publishJob(at, artifact, { during });
+      expect([cut.signal, cut.outputs.outcome], cut.stderr).toEqual(['SIGKILL', 'internal_error']);
+      for (const said of [cut.post.stderr, cut.post.summary]) {
+        expect(said).toContain('The step was killed in the middle of a publication.');
+        expect(said).toContain('publish the run again to carry on');
+        expect(said).not.toContain('nothing was done');
+        expect(said.includes('outcome: done (exit 0)')).toBe(isOne);
+      }
     },
   );
 

@@ -106,6 +106,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(annotations(finished)).toEqual([
       expect.stringMatching(/^::error title=usage_error::.*--deadline/),
     ]);
+    expect(finished.stderr).not.toContain('::group::');
     expect(finished.server.requests).toHaveLength(0);
     expect(finished.outputs).toEqual({ outcome: 'usage_error', 'exit-code': '2' });
   });
@@ -154,6 +155,7 @@ describe('every row of the outcome table, through the action', () => {
     const wrap = ['bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/', '--proc', '/proc'];
     const finished = await run([], {}, { wrap });
     expectOutcome(finished, 'sandbox_unavailable', 10);
+    expect(finished.stderr).not.toContain('::group::');
   });
 
   test('11 publish_failed: a patch file that can no longer be written', async () => {

@@ -52,7 +52,10 @@ test('one job for both: the outcome is the run’s, and the token is nowhere', a
   const ended = await oneJob(at);
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
   expect(ended.outputs['pull-request-operation']).toBe('created');
-  expect(ended.lastLine).toMatch('patchsmith: done (exit 0): ');
+  expect(ended.stderr.match(/^patchsmith: .*$/gm)).toEqual([
+    'patchsmith: done (exit 0): 1 file changed, nothing to verify.',
+    expect.stringMatching(/^patchsmith: done \(exit 0\): Pull request #1 opened: http/),
+  ]);
   expect(at.hosted.pulls()).toHaveLength(1);
   expect(JSON.stringify(at.model.requests.map(({ body }) => body))).not.toContain(at.token);
   expect(ended.masks).toEqual([KEY, at.token]);
@@ -64,6 +67,40 @@ test('one job for both: a red verification is published as a draft, and the step
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([9, 'verify_failed']);
   expect(ended.lastLine).toMatch('patchsmith: verify_failed (exit 9): ');
   expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
+});
+
+test('one job for both: where nothing was changed that is said once for each of the two', async () => {
+  const at = await place([done]);
+  const ended = await oneJob(at);
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'no_change']);
+  expect(ended.stderr.match(/^patchsmith: no_change/gm)).toHaveLength(2);
+});
+
+test('a dry run has no pull request: neither in the outputs nor in the summary', async () => {
+  const at = await place([edit, done]);
+  const { artifact } = await runJob(at);
+  const ended = await publishJob(at, artifact, { inputs: { 'dry-run': 'true' } });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+  expect(ended.stderr).toMatch(/^would POST \/repos\/acme\/shop\/pulls /m);
+  expect(ended.outputs).toMatchObject({
+    'pull-request-number': '',
+    'pull-request-url': '',
+    'pull-request-operation': 'none',
+    'pull-request-head-sha': '',
+    'pull-request-branch': '',
+  });
+  expect(ended.summary).toContain('Nothing was changed (--dry-run).');
+  expect(ended.summary).not.toContain('Pull request');
+});
+
+test('what failed in the run is an annotation of the job that ran it, and of no other', async () => {
+  const at = await place([edit, done]);
+  const { ended: ran, artifact } = await runJob(at, { verify: 'exit 3', 'fix-rounds': '0' });
+  expect(ran.stdout).toContain('::error title=Failed%3A exit 3::');
+  const published = await publishJob(at, artifact);
+  expect([published.exitCode, published.outputs.outcome], published.stderr).toEqual([0, 'done']);
+  expect(published.stdout).not.toContain('::error');
+  expect(published.summary).toContain('**verification failed:**');
 });
 
 test('one job for both: what publishing lacks is told before a token is spent', async () => {

@@ -138,11 +138,12 @@ first moment, in case the process is killed without a word; \`interrupted\` from
 
 A cancelled job gets SIGINT, after 7.5 s SIGTERM and after 10 s SIGKILL. The first signal ends the run: patch, result, outputs
 and summary are written within a second or two, and every child is gone. When a step was killed before that, its post step says
-in log and summary what is left and how to carry on; it starts nothing and ends nothing.
+in log and summary what is left and how to carry on, also where it was killed in the middle of a publication; it starts nothing and
+ends nothing.
 
 The summary of the step has the outcome, what was verified, the cost, warnings and the changed files. Failed verify commands,
-secrets and changes that deserve a second look are annotations, at their lines where these are known. Progress is folded into
-a group. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
+secrets and changes that deserve a second look are annotations of the step that ran, at their lines where these are known. The
+progress of the work is folded into a group; what is wrong before it begins stands in the open. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
 
 A publishing job needs \`result.json\` and \`changes.patch\` of the run directory. Who may see the artifact sees what is in it: the
 journal (\`events.jsonl\`) and \`shadow.git\` hold contents of files.
