@@ -8,6 +8,8 @@ import { usageError } from '../domain/outcome.ts';
 import type { Job, Refused } from './job.ts';
 
 export interface Base {
+  /** OWNER/NAME as the repository is called today, whatever it was asked for as. */
+  readonly repository: string;
   readonly branch: string;
   readonly sha: string;
   readonly tree: string;
@@ -35,5 +37,5 @@ export async function readBase({
   const commit = await findCommit(upstream, sha);
   if (commit === null) return refuse(`The branch ${name} of ${full_name} does not lead to a commit.`);
   told.base = { branch: name, sha };
-  return { status: 'ok', base: { branch: name, sha, tree: commit.tree.sha } };
+  return { status: 'ok', base: { repository: full_name, branch: name, sha, tree: commit.tree.sha } };
 }

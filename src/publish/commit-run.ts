@@ -2,11 +2,12 @@
 
 import { findHead } from '../adapters/github/api-committer.ts';
 import { type BranchState, judgeBranch } from '../adapters/github/branch.ts';
+import { findPullRequest, type PullRequest } from '../adapters/github/pull-requests.ts';
 import { outcome } from '../domain/outcome.ts';
-import { commitMessage } from '../domain/publishing/commit-message.ts';
+import { commitMessage, isMadeFor } from '../domain/publishing/commit-message.ts';
 import type { Base } from './base.ts';
 import { committerFor } from './committer-for.ts';
-import type { Job, Refused } from './job.ts';
+import { type Job, named, type Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 import { mendOf, workflowsAmong } from './why-refused.ts';
 
@@ -34,6 +35,13 @@ export async function commitRun(
       return refuse(
         `The branch ${branch} has work of others on it (${state.sha.slice(0, 8)} by ${state.author}), which is not overwritten. Merge or delete the branch, or name another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
       );
+    if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
+      const other = await pullOfOtherBase(job, base);
+      if (other !== null)
+        return refuse(
+          `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Name another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
+        );
+    }
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
       told.commit = { sha: state.head, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
@@ -44,7 +52,7 @@ export async function commitRun(
       baseCommit: base.sha,
       baseTree: base.tree,
       files,
-      message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree }),
+      message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree, base: base.branch }),
       parents: parentsOf(state, base.sha),
       branch,
       head,
@@ -60,6 +68,14 @@ export async function commitRun(
     return { status: 'ok', sha: made.sha };
   }
   return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);
+}
+
+/** The open pull request from the branch, when there is none into this base. */
+async function pullOfOtherBase({ upstream, fork, branch }: Job, base: Base): Promise<PullRequest | null> {
+  const today = named(upstream.github, base.repository);
+  const { owner, repo } = fork === upstream ? today : fork;
+  const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
+  return pull === null || pull.base.ref === base.branch ? null : pull;
 }
 
 /** A push is refused in words alone; what is missing is the same as with the API. */

@@ -74,7 +74,7 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Job {
   };
 }
 
-function named(github: GitHub, repository: string): OnGitHub {
+export function named(github: GitHub, repository: string): OnGitHub {
   const [owner = '', repo = ''] = repository.split('/');
   return { github, owner, repo };
 }

@@ -12,7 +12,7 @@ import { outcome, type RunOutcome } from '../domain/outcome.ts';
 import { draftReasons, verificationOf } from '../domain/publishing/policy.ts';
 import { pullRequestText } from '../texts/pull-request.ts';
 import type { Base } from './base.ts';
-import type { Job } from './job.ts';
+import { type Job, named } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 import { mendOf, refusalSentence } from './why-refused.ts';
 
@@ -28,7 +28,10 @@ export async function openForReview(
   change: Change & { sha: string },
   facts: DraftFacts,
 ): Promise<RunOutcome> {
-  const { upstream, fork, branch, told, settings, sayMade } = job;
+  const { branch, told, settings, sayMade } = job;
+  // Pull requests say the names of today, by which they are found.
+  const upstream = named(job.upstream.github, base.repository);
+  const fork = job.fork === job.upstream ? upstream : job.fork;
   const drafts = draftReasons({
     ...facts,
     setting: settings.draft,

@@ -5,6 +5,7 @@ import {
   find,
   type MadeRun,
   madeRun,
+  NAME,
   onGitHub,
   publish,
 } from '../support/publishing.ts';
@@ -184,6 +185,40 @@ test('a pull request that people have given another base is brought up to date t
     ['closed', 'release'],
     ['open', 'main'],
   ]);
+});
+
+test('work for another base does not get into the pull request of the first', async () => {
+  const there = await onGitHub(made);
+  const { repository, github } = there;
+  await repository.git('branch', 'release', 'main');
+  await repository.commit('main', { 'more.txt': 'more\n' });
+  const release = await publish(there, { args: ['--base', 'release'] });
+  expect(release.exitCode, release.stderr).toBe(0);
+  const head = release.told?.pullRequest?.headSha ?? '';
+  const main = await publish(there);
+  expect([main.exitCode, main.told?.outcome], main.stderr).toEqual([11, 'publish_failed']);
+  expect(main.told?.reason).toMatch(/pull request #1 into release, .* --branch/);
+  expect(await repository.head(release.told?.branch ?? '')).toBe(head);
+
+  const other = await publish(there, { args: ['--branch', 'patchsmith/for-main'] });
+  expect(other.exitCode, other.stderr).toBe(0);
+  expect(repository.pulls().map(({ pull }) => [pull?.head, pull?.base])).toEqual([
+    [release.told?.branch, 'release'],
+    ['patchsmith/for-main', 'main'],
+  ]);
+  expect(github.invalid).toEqual([]);
+});
+
+test('a repository that is asked for by an old name keeps one branch and one pull request', async () => {
+  const there = await onGitHub(made);
+  there.github.addFormerName('acme/store', NAME);
+  for (const operation of ['created', 'none']) {
+    const { exitCode, told, stderr } = await publish(there, { args: ['--repository', 'acme/store'] });
+    expect(exitCode, stderr).toBe(0);
+    expect(told?.pullRequest).toMatchObject({ number: 1, operation });
+  }
+  expect((await find(there)).pulls).toHaveLength(1);
+  expect(there.github.invalid).toEqual([]);
 });
 
 test('after a merge of its pull request and more work, a new one is opened from the same branch', async () => {

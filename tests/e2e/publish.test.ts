@@ -156,7 +156,7 @@ describe('a finished run', () => {
       conflicts: [],
     });
     expect(await upstream.git('log', '-1', '--format=%B', branch)).toBe(
-      `Do it\n\nPatchsmith-Run: ${run.result.runId}\nPatchsmith-Tree: ${run.result.treeSha}\n`.trim(),
+      `Do it\n\nPatchsmith-Run: ${run.result.runId}\nPatchsmith-Tree: ${run.result.treeSha}\nPatchsmith-Base: main\n`.trim(),
     );
     expect(Publication.parse(JSON.parse(readFileSync(join(run.runDir, 'publish.json'), 'utf8')))).toEqual(
       told,

@@ -1,14 +1,17 @@
 /** Whose a branch is, and how it stands to its base. */
 
 import * as z from 'zod';
-import { originOfCommit } from '../../domain/publishing/commit-message.ts';
+import { type CommitOrigin, originOfCommit } from '../../domain/publishing/commit-message.ts';
 import { need, type OnGitHub } from './asking.ts';
 import { findCommit, ObjectId } from './objects.ts';
 
-/** `ahead` and `behind` count commits; `foreign` names the first commit that no run of ours has made. */
+/**
+ * `ahead` and `behind` count commits, `origin` is what the newest that is ahead says of itself; `foreign` names the first
+ * commit that no run of ours has made.
+ */
 export type BranchState =
   | { whose: 'nobody' }
-  | { whose: 'ours'; head: string; tree: string; ahead: number; behind: number }
+  | { whose: 'ours'; head: string; tree: string; ahead: number; behind: number; origin: CommitOrigin | null }
   | { whose: 'foreign'; sha: string; author: string };
 
 const Comparison = z.object({
@@ -52,8 +55,9 @@ export async function judgeBranch(question: BranchQuestion): Promise<BranchState
   if (foreign)
     return { whose: 'foreign', sha: foreign.sha, author: foreign.commit.author?.name ?? 'unknown' };
   const tip = await findCommit(fork, head);
-  const last = commits.at(-1)?.sha ?? head;
-  if (ahead_by > MAX_COMMITS || last !== head || tip === null)
+  const last = commits.at(-1);
+  if (ahead_by > MAX_COMMITS || (last?.sha ?? head) !== head || tip === null)
     return { whose: 'foreign', sha: head, author: `${ahead_by} commits` };
-  return { whose: 'ours', head, tree: tip.tree.sha, ahead: ahead_by, behind: behind_by };
+  const origin = last === undefined ? null : originOfCommit(last.commit.message);
+  return { whose: 'ours', head, tree: tip.tree.sha, ahead: ahead_by, behind: behind_by, origin };
 }

@@ -6,18 +6,20 @@ export interface CommitOrigin {
   readonly runId: string;
   /** Id of the commit's own tree: whoever amends the commit changes the one and not the other. */
   readonly tree: string;
+  /** Branch that the work is to be merged into; null where the commit does not say it. */
+  readonly base: string | null;
 }
 
 /** Characters of the first line. GitHub folds longer ones. */
 const MAX_SUBJECT = 72;
 
 /** `title` is text from outside; it cannot close an issue, skip checks or pretend to be a trailer. */
-export function commitMessage(title: string, { runId, tree }: CommitOrigin): string {
+export function commitMessage(title: string, { runId, tree, base }: CommitOrigin): string {
   const subject = plainLine(title, MAX_SUBJECT) || 'Changes of a run';
-  return `${subject}\n\n${RUN}: ${plainLine(runId, 200)}\n${TREE}: ${tree}\n`;
+  return `${subject}\n\n${RUN}: ${plainLine(runId, 200)}\n${TREE}: ${tree}\n${base === null ? '' : `${BASE}: ${plainLine(base, 300)}\n`}`;
 }
 
-/** What the last paragraph says; null where it does not say both, each once. */
+/** What the last paragraph says; null where it does not say run and tree, each once. */
 export function originOfCommit(message: string): CommitOrigin | null {
   const last = message
     .replace(/\r\n/g, '\n')
@@ -29,11 +31,17 @@ export function originOfCommit(message: string): CommitOrigin | null {
   const tree = onlyValue(lines, TREE);
   return runId === null || tree === null || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(tree)
     ? null
-    : { runId, tree };
+    : { runId, tree, base: onlyValue(lines, BASE) };
+}
+
+/** Whether the commit was made to be merged into this branch, as far as it says. */
+export function isMadeFor({ base }: CommitOrigin, branch: string): boolean {
+  return base === null || base === plainLine(branch, 300);
 }
 
 const RUN = 'Patchsmith-Run';
 const TREE = 'Patchsmith-Tree';
+const BASE = 'Patchsmith-Base';
 
 function onlyValue(lines: readonly string[], name: string): string | null {
   const values = lines.flatMap((line) => (line.startsWith(`${name}: `) ? [line.slice(name.length + 2)] : []));

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commitMessage, originOfCommit } from '../../../src/domain/publishing/commit-message.ts';
+import { commitMessage, isMadeFor, originOfCommit } from '../../../src/domain/publishing/commit-message.ts';
 import { plainLine } from '../../../src/domain/publishing/plain-text.ts';
 
-const origin = { runId: '20261121-164500-3f9a', tree: '3'.repeat(40) };
+const origin = { runId: '20261121-164500-3f9a', tree: '3'.repeat(40), base: 'main' };
 
 describe('the message of a commit', () => {
   test('has the title, and says which run made which tree', () => {
@@ -13,6 +13,7 @@ describe('the message of a commit', () => {
         '',
         'Patchsmith-Run: 20261121-164500-3f9a',
         `Patchsmith-Tree: ${'3'.repeat(40)}`,
+        'Patchsmith-Base: main',
         '',
       ].join('\n'),
     );
@@ -39,6 +40,15 @@ describe('the message of a commit', () => {
   ])('with %s has no origin', (_, message) => {
     expect(originOfCommit(message)).toBeNull();
   });
+
+  test.each(['main', 'release/1', 'fix-#7', '@team/x', `${'long'.repeat(80)}`])(
+    'says that it was made for %s, and for no other branch',
+    (base) => {
+      const told = originOfCommit(commitMessage('a', { ...origin, base }));
+      expect(told && [isMadeFor(told, base), isMadeFor(told, 'other')]).toEqual([true, false]);
+      expect(isMadeFor({ ...origin, base: null }, base)).toBe(true);
+    },
+  );
 
   test('may have other trailers besides, as GitHub adds them', () => {
     const message = `${commitMessage('a', origin).trimEnd()}\r\nCo-authored-by: x <x@example.com>\r\n`;

@@ -148,6 +148,8 @@ export class Desk {
         'Request forbidden by administrative rules. Please make sure your request has a User-Agent header',
       );
     const token = this.#token(request, seen);
+    const moved = this.#moved(seen, query);
+    if (moved !== null) return moved;
     if (match === null) {
       this.#blame('request', seen, ['no operation of this method and path']);
       throw notFound();
@@ -226,6 +228,17 @@ export class Desk {
     if (token === undefined) throw new Refusal(401, 'Bad credentials');
     seen.login = token.account.login;
     return token;
+  }
+
+  /** Requests to the old name of a repository are sent on; one that changes something keeps its method. */
+  #moved({ method, path }: SeenRequest, query: URLSearchParams): Reply | null {
+    const [, old = '', rest = ''] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
+    const name = this.#world.renamed.get(old.toLowerCase());
+    if (name === undefined) return null;
+    const search = query.size > 0 ? `?${query}` : '';
+    const location = `${this.#world.apiUrl}/repos/${name}${rest}${search}`;
+    const body = JSON.stringify({ message: 'Moved Permanently', url: location });
+    return { status: method === 'GET' ? 301 : 307, headers: { ...JSON_TYPE, location }, body };
   }
 
   #repository({ owner = '', repo = '' }: Match['params'], token: Token | null): Repository {

@@ -103,6 +103,8 @@ export interface GitHub {
   addRepository(fullName: string, given?: NewRepository): Promise<GitHubRepository>;
   /** Returns the token's text. */
   addToken(given: NewToken): string;
+  /** The repository is found under both names. */
+  addFormerName(former: string, fullName: string): void;
   addIssue(
     fullName: string,
     given: {
@@ -153,6 +155,7 @@ export async function startGitHub({ clock = Date.now }: { clock?: () => number }
     addUser: (login, id) => world.accountNamed(login, id),
     addRepository: async (fullName, given = {}) =>
       handleOf(world, await newRepository(world, folder, fullName, given)),
+    addFormerName: (former, fullName) => void world.renamed.set(former.toLowerCase(), fullName),
     addToken: ({ kind, permissions = {}, login, id, repositories, text }) => {
       const account = world.accountNamed(login ?? (kind === 'user' ? 'octocat' : 'github-actions[bot]'), id);
       const made = text ?? `${kind === 'user' ? 'ghp' : 'ghs'}_${'x'.repeat(30)}${world.nextId()}`;

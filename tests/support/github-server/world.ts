@@ -116,6 +116,8 @@ export class World {
   readonly accounts = new Map<string, Account>();
   readonly tokens = new Map<string, Token>();
   readonly repositories = new Map<string, Repository>();
+  /** Full names that repositories had once, and those that they have. */
+  readonly renamed = new Map<string, string>();
   /** Base URL of the API that answers name in their links. */
   apiUrl = '';
   serverUrl = '';
