@@ -235,6 +235,14 @@ test('every problem of every source is told at once', () => {
   ]);
 });
 
+test('a glob that can name no path of the repository is an error', () => {
+  const why = '"..": it names paths below the root of the repository';
+  expect(problemsOf({ flags: { protect: '../secrets' }, env: { PATCHSMITH_ALLOW: 'src/../lib' } })).toEqual([
+    `PATCHSMITH_ALLOW: a glob cannot have ${why}`,
+    `--protect: a glob cannot have ${why}`,
+  ]);
+});
+
 test('a name that is like none gets no other one as advice', () => {
   expect(
     problemsOf({

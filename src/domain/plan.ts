@@ -26,6 +26,10 @@ export const PathGlob = z
   .refine(
     (glob) => !glob.startsWith('!'),
     'a glob cannot be negated; say it with the other of allow and protect',
+  )
+  .refine(
+    (glob) => !glob.split('/').includes('..'),
+    'a glob cannot have "..": it names paths below the root of the repository',
   );
 
 /** The optional YAML front matter of a plan. */
