@@ -12,8 +12,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
 import { inertJson } from '../../domain/terminal-text.ts';
@@ -58,6 +58,8 @@ export function newRunId(now: number): string {
  */
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
+  if (wanted === undefined)
+    return failed('There is no place for the run directory: HOME is not set. Name one with --run-dir.');
   if (existsSync(join(wanted, 'events.jsonl')) || existsSync(join(wanted, 'result.json'))) {
     return failed(
       `The run directory ${wanted} already holds a run. Name another one with --run-dir, or remove it.`,
@@ -108,10 +110,28 @@ function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 });
 }
 
-/** Where a run of this id lies unless it was told otherwise; a new one takes the first place. */
+/**
+ * Where a run of this id lies unless it was told otherwise; a new one takes the first place. A variable that holds no
+ * absolute path names none: what is relative would be somewhere else for every command.
+ */
 export function placesOf(runId: string, env: RunDirectoryRequest['env']): string[] {
-  const bases = [env.RUNNER_TEMP, env.XDG_STATE_HOME, join(env.HOME || homedir(), '.local', 'state')];
-  return bases.flatMap((base) => (base ? [join(base, 'patchsmith', runId)] : []));
+  const home = isPlace(env.HOME) ? env.HOME : homeOfUser();
+  const bases = [env.RUNNER_TEMP, env.XDG_STATE_HOME, home && join(home, '.local', 'state')];
+  return bases.filter(isPlace).map((base) => join(base, 'patchsmith', runId));
+}
+
+/** Undefined for a user whom the machine does not know, as in a container that is started with any number. */
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch (error) {
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
+}
+
+function isPlace(path: string | undefined): path is string {
+  return path !== undefined && isAbsolute(path);
 }
 
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
@@ -167,8 +187,8 @@ function openFolders(folder: string): void {
     if (entry.isDirectory()) openFolders(join(folder, entry.name));
 }
 
-function defaultPlace({ env, runId }: RunDirectoryRequest): string {
-  return placesOf(runId, env)[0] ?? '';
+function defaultPlace({ env, runId }: RunDirectoryRequest): string | undefined {
+  return placesOf(runId, env)[0];
 }
 
 /** The real path of a folder that may not exist yet: links are resolved in the part that does. */

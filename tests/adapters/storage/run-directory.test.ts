@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   clearScratch,
   makeRunDirectory,
   newRunId,
+  placesOf,
   type RunDirectoryRequest,
   resultLine,
   resultText,
@@ -36,6 +38,13 @@ test('the folder is the chosen one, else the runner’s, else one in the state f
   expect(pathOf({ env: { ...env, XDG_STATE_HOME: join(home, 's') } })).toBe(join(home, 's/patchsmith/id'));
   expect(pathOf({ env })).toBe(join(home, '.local/state/patchsmith/id'));
   expect(statSync(join(home, 'x/y')).mode & 0o777).toBe(0o700);
+});
+
+test('a variable without an absolute path says no place', () => {
+  const env = { HOME: tempFolder(), XDG_STATE_HOME: 'state', RUNNER_TEMP: '' };
+  expect(placesOf('id', env)).toEqual([join(env.HOME, '.local/state/patchsmith/id')]);
+  for (const HOME of ['', 'home', undefined])
+    expect(placesOf('id', { HOME })).toEqual([join(userInfo().homedir, '.local/state/patchsmith/id')]);
 });
 
 test('a folder in the work tree, also through a link, or with a run in it, is refused', () => {
