@@ -77,18 +77,29 @@ test.runIf(process.getuid?.() === 0)('doctor finds the tools of a user without p
   expect([exitCode, level, states.node, states.git]).toEqual([0, 'namespaces+seccomp', 'works', 'works']);
 });
 
-test.runIf(process.getuid?.() === 0)('a folder that may not be entered is told by name', async () => {
-  const { cli, home } = await placesOfNobody();
-  const closed = temporaryFolder();
-  const [program = '', ...line] = [...AS_NOBODY, process.execPath, cli, 'run', '-m', 'x', '--repo', closed];
-  const { exitCode, stderr } = await execa(program, line, {
-    cwd: home,
-    env: { PATH, HOME: home, ANTHROPIC_API_KEY: 'sk-ant-none' },
-    extendEnv: false,
-    reject: false,
-  });
-  expect([exitCode, stderr]).toEqual([
-    2,
-    `patchsmith: usage_error (exit 2): ${closed} may not be entered. Name a checkout with --repo.`,
-  ]);
-});
+test.runIf(process.getuid?.() === 0)(
+  'a folder that may not be entered or written to is told by name, before anything is spent',
+  async () => {
+    const { cli, home } = await placesOfNobody();
+    const closed = temporaryFolder();
+    const readable = temporaryFolder();
+    chmodSync(readable, 0o755);
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    await execa('chown', ['-R', NOBODY, root]);
+    const refusal = async (...args: string[]) => {
+      const [program = '', ...line] = [...AS_NOBODY, process.execPath, cli, 'run', '-m', 'x', ...args];
+      const { stderr } = await execa(program, line, {
+        cwd: home,
+        env: { PATH, HOME: home, ANTHROPIC_API_KEY: 'sk-ant-none' },
+        extendEnv: false,
+        reject: false,
+      });
+      return stderr;
+    };
+    const patch = join(readable, 'x.patch');
+    expect([await refusal('--repo', closed), await refusal('--repo', root, '--patch', patch)]).toEqual([
+      `patchsmith: usage_error (exit 2): ${closed} may not be entered. Name a checkout with --repo.`,
+      `patchsmith: usage_error (exit 2): The patch cannot be written to ${patch}: the folder ${readable} may not be written to.`,
+    ]);
+  },
+);

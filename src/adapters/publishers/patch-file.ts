@@ -1,6 +1,6 @@
 /** Writes the proven patch to a file. */
 
-import { lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ProvenPatch, Publisher } from '../../ports.ts';
 
@@ -29,10 +29,21 @@ export function obstacleTo(path: string): string | null {
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return refuse(`there is no folder ${folder}.`);
+  if (!isWritable(folder)) return refuse(`the folder ${folder} may not be written to.`);
   // A rename would put a plain file where a device or a link was.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
     return refuse('it is not a regular file. --output patch prints the patch.');
   return null;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
 }
 
 /** The file may lie in the work tree, where commands of the model could have put a link in the temporary file's place. */
