@@ -7,7 +7,7 @@ import { lockRun } from './adapters/storage/run-lock.ts';
 import type { RunOutcome } from './domain/outcome.ts';
 import { runIsBusy } from './run/prepare.ts';
 import { prepareResumed } from './run/prepare-resumed.ts';
-import { type RecordedRun, stateOf } from './run/recorded-run.ts';
+import { callsOf, type RecordedRun, stateOf } from './run/recorded-run.ts';
 import type { EarlierPart, RunInput } from './run/session.ts';
 import { runPrepared } from './run.ts';
 
@@ -33,7 +33,7 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
     if (earlier?.status === 'finished' && !ENDED_BY_THE_MACHINE.includes(earlier.outcome ?? '')) {
       const end = `${earlier.outcome} (exit ${earlier.exitCode})`;
       return refused(
-        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed can be resumed.`,
+        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed, or that a broken machine ended, can be resumed.`,
       );
     }
     const read = readJournal(directory.events);
@@ -78,7 +78,14 @@ function whyNot({ events: [start] }: RecordedRun): string | null {
 function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {
   const { runId, limits, verifyBaseline } = run.events[0];
   const { now, startedAt } = stateOf(run);
-  return { runId, limits, spentMs: Math.max(0, now - startedAt), warnings, verifyBaseline };
+  return {
+    runId,
+    limits,
+    spentMs: Math.max(0, now - startedAt),
+    warnings,
+    verifyBaseline,
+    calls: callsOf(run.events),
+  };
 }
 
 function refused(problem: string): Resumed {

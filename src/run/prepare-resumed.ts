@@ -21,7 +21,7 @@ import { openContained } from './contained.ts';
 import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
-import { type RecordedRun, stateOf } from './recorded-run.ts';
+import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 import { whyNotUncontained } from './uncontained.ts';
@@ -227,10 +227,6 @@ function named(changes: readonly PathChange[]): string {
   });
   const more = changes.length - names.length;
   return `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more file')}` : ''}`;
-}
-
-function callsOf(events: readonly RunEvent[]) {
-  return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }
 
 function seenBy(events: readonly RunEvent[]): SeenLines {

@@ -15,6 +15,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config.ts';
+import type { ToolCall } from '../domain/conversation.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
@@ -76,6 +77,8 @@ export interface EarlierPart {
   readonly warnings: readonly string[];
   /** What the verify commands did before the work; null when nobody looked. */
   readonly verifyBaseline: readonly CommandReport[] | null;
+  /** Those that it has begun. */
+  readonly calls: readonly ToolCall[];
 }
 
 export class Session {
@@ -116,6 +119,7 @@ export class Session {
       quiet: settings.quiet,
       verbose: settings.verbose,
       verifyBaseline: earlier?.verifyBaseline ?? null,
+      calls: earlier?.calls ?? [],
     });
     const warnings = [...(earlier?.warnings ?? [])];
     this.result = { ...emptyResult(this.runId, input.version), warnings };

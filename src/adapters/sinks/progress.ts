@@ -21,6 +21,8 @@ export interface ProgressOptions {
   readonly verbose: boolean;
   /** What the verify commands of a run that is carried on did before its work; null when nobody looked. */
   readonly verifyBaseline: readonly CommandReport[] | null;
+  /** Calls of a run that is carried on which may have been under way. */
+  readonly calls: readonly ToolCall[];
 }
 
 /** Says things to people. With `quiet` only warnings and the final line are printed. */
@@ -38,6 +40,7 @@ export class Progress implements EventSink {
   constructor(options: ProgressOptions) {
     this.#options = options;
     this.#verifyBaseline = options.verifyBaseline;
+    for (const call of options.calls) this.#started.set(call.id, this.#describe(call));
   }
 
   /** A line about the run itself; left out with `quiet`. */

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Progress } from '../../../src/adapters/sinks/progress.ts';
 import type { ChangeSource } from '../../../src/domain/change.ts';
+import type { ToolCall } from '../../../src/domain/conversation.ts';
 import type { RunAction } from '../../../src/domain/events.ts';
 import { openEndOf, redactorFor } from '../../../src/domain/redact.ts';
 import { emptyResult } from '../../../src/run/report.ts';
@@ -9,7 +10,15 @@ import { call, commandEnd, completed, started, turn } from '../../support/events
 
 const SECRET = 'hunter2-hunter2';
 
-function open({ quiet = false, verbose = false } = {}) {
+function open({
+  quiet = false,
+  verbose = false,
+  calls = [],
+}: {
+  quiet?: boolean;
+  verbose?: boolean;
+  calls?: ToolCall[];
+} = {}) {
   const stderr = new PassThrough();
   const redact = redactorFor([SECRET]);
   const progress = new Progress({
@@ -19,6 +28,7 @@ function open({ quiet = false, verbose = false } = {}) {
     quiet,
     verbose,
     verifyBaseline: null,
+    calls,
   });
   let seq = 0;
   return {
@@ -38,6 +48,17 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
   type: 'tool.started',
   call: call(id, name, input),
   iteration: 1,
+});
+
+test('a call that was under way when a run was killed has its name when it is carried on', () => {
+  const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
+  accept({
+    type: 'tool.completed',
+    call: 'c',
+    outcome: { status: 'failed', reason: 'interrupted', text: 'x' },
+    durationMs: 0,
+  });
+  expect(printed()).toBe('[0] run_command curl -u *** x → failed: interrupted\n');
 });
 
 test('a run is told in lines', () => {
