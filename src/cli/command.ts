@@ -13,6 +13,8 @@ export interface Command {
   readonly operands: readonly string[];
   /** The settings that it takes, as flags and variables. */
   readonly settings: readonly SettingKey[];
+  /** What `--output` is for it, where that is less than for a run: its values, their meaning, and what comes without it. */
+  readonly output?: { readonly value: string; readonly help: string; readonly initial: string };
   /** Flags without a value that only this command knows, with what they do. */
   readonly switches: Readonly<Record<string, string>>;
   start(edge: Edge, given: Given): Promise<CommandEnd>;

@@ -21,6 +21,8 @@ const OF_THE_MACHINE = [
   'maxDiskBytes',
 ] as const satisfies readonly SettingKey[];
 
+const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
+
 export const COMMANDS: readonly Command[] = [
   {
     name: 'run',
@@ -48,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: ['RUN'],
     settings: SETTINGS_TAKEN.publish,
+    output: { value: 'json|none', help: 'What it came to, as JSON on stdout', initial: 'none' },
     switches: {},
     start: startPublish,
     nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
@@ -97,6 +100,7 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: ['RUN', '[PATH]'],
     settings: ['output'],
+    output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
     start: startBlame,
   },
@@ -106,6 +110,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: ['repo', ...OF_THE_MACHINE, 'output'],
+    output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
     start: startDoctor,
   },

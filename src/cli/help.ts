@@ -23,7 +23,7 @@ export function commandHelpText(command: Command, columns: number): Promise<stri
   for (const [flag, describe] of Object.entries(switches)) page.option(flag, { type: 'boolean', describe });
   const entries = settingEntries().filter(({ key }) => settings.includes(key));
   for (const group of SETTING_GROUPS) {
-    for (const entry of entries) if (entry.group === group) page.option(entry.flag, optionOf(entry));
+    for (const entry of entries) if (entry.group === group) page.option(entry.flag, optionOf(entry, command));
   }
   const notes = [
     ...(examples.length > 0 ? [examplesOf(examples)] : []),
@@ -58,14 +58,16 @@ function examplesOf(examples: Command['examples']): string {
   return ['Examples:', ...lines].join('\n');
 }
 
-function optionOf(entry: SettingEntry): Options {
-  const { short, group, value, help, repeatable } = entry;
+function optionOf(entry: SettingEntry, { output }: Command): Options {
+  const { short, group, repeatable } = entry;
+  const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
+  const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
   return {
     ...(short ? { alias: short } : {}),
     // A flag without a type keeps its value as it was typed.
     ...(value ? { requiresArg: true } : { type: 'boolean' as const }),
     group: `${group}:`,
     describe: `${value ? `${value}  ` : ''}${help}${repeatable ? '; can be repeated' : ''}`,
-    defaultDescription: defaultText(entry),
+    defaultDescription: initial,
   };
 }
