@@ -99,6 +99,9 @@ export const REACHED: Stage = {
       join(victim.root, 'second/.git/config'),
       `[http]\n\textraheader = ${victim.canary('second').replaceAll('"', '')}\n`,
     );
+    victim.put(join(victim.root, '.git/info/exclude'), '/third/\n');
+    victim.put(join(victim.root, 'third/.git/HEAD'), 'ref: refs/heads/main\n');
+    victim.put(join(victim.root, 'third/.git/config'), `[http]\n\tproxy = ${victim.canary('third')}\n`);
     const extra = `AUTHORIZATION: basic ${victim.canary('extraheader').replaceAll('"', '')}`;
     await victim.git('config', 'http.https://github.com/.extraheader', extra);
     await victim.git(
@@ -228,6 +231,13 @@ export const REACHED: Stage = {
       'A token in the git configuration of a second checkout that lies in the work tree',
       () => 'cat second/.git/config',
       toSee('second'),
+      OPEN_WITHOUT_SANDBOX,
+    ),
+    attack(
+      'git-ignored',
+      'A token in the git configuration of a checkout that lies in the work tree and is ignored',
+      () => 'cat third/.git/config',
+      toSee('third'),
       OPEN_WITHOUT_SANDBOX,
     ),
     attack(

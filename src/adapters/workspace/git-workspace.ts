@@ -24,7 +24,7 @@ import type { Checkout } from './checkout-layout.ts';
 import { globMatcher } from './file-glob.ts';
 import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
-import { coverable } from './nested-git.ts';
+import { coverable, linkedWorktrees } from './nested-git.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import { putBack } from './put-back.ts';
@@ -100,19 +100,21 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const agentGit = withNested(madeGit, parts, snapshot);
+  const agentGit = withNested(checkout, madeGit, parts, snapshot);
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
 }
 
-/** Adds the repositories that the first look has found. */
+/** Adds the repositories that the first look has found, and what git itself knows of. */
 export function withNested(
+  checkout: Checkout,
   agentGit: AgentGit,
   { tree: { root, tracked }, contents: { warn } }: SnapshotParts,
   { repositories }: Snapshot,
 ): AgentGit {
-  return { ...agentGit, nested: coverable(root, [...tracked.submodules, ...repositories], warn) };
+  const folders = [...tracked.submodules, ...linkedWorktrees(checkout), ...repositories];
+  return { ...agentGit, nested: coverable(root, folders, warn) };
 }
 
 async function baseRevision(

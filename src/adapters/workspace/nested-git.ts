@@ -1,6 +1,9 @@
-/** Repositories in the work tree beside its own: submodules, and those that nobody tracks. */
+/** Repositories in the work tree beside its own: submodules, those that nobody tracks, and linked worktrees. */
 
-import { lookAt } from './work-tree.ts';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Checkout } from './checkout-layout.ts';
+import { invisible, lookAt } from './work-tree.ts';
 
 /** Each costs every command some mounts. */
 const MOST = 64;
@@ -18,6 +21,31 @@ export function coverable(root: string, folders: readonly string[], warn: (text:
     else warn(`${JSON.stringify(`${folder}/.git`)} is within reach of commands.`);
   }
   return covered;
+}
+
+/** The linked worktrees of this repository that lie in the work tree, often in an ignored folder, where nobody looks for them. */
+export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'commonDir'>): string[] {
+  const known = join(commonDir, 'worktrees');
+  return (orMissing(() => readdirSync(known)) ?? []).flatMap((name) => {
+    const file = lookAt(known, `${name}/gitdir`);
+    if (file.status !== 'seen' || file.stat.kind !== 'file') return [];
+    const text = orMissing(() => readFileSync(join(known, name, 'gitdir'), 'utf8'))?.trim();
+    if (!text || text.includes('\0')) return [];
+    // Of one that somebody has removed, git still has the entry.
+    const folder = orMissing(() => realpathSync(dirname(resolve(join(known, name), text))));
+    if (folder === null) return [];
+    const path = relative(root, folder);
+    return path === '' || path.startsWith('..') ? [] : [path];
+  });
+}
+
+function orMissing<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    invisible(error);
+    return null;
+  }
 }
 
 function isCoverable(root: string, folder: string): boolean {

@@ -77,7 +77,7 @@ export async function reopenWorkspace(
   const keptGit =
     keptAgentGit(checkout, places.agentGitDir) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
-  const agentGit = withNested(keptGit, parts, snapshot);
+  const agentGit = withNested(checkout, keptGit, parts, snapshot);
   const workspace = new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
   await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));

@@ -60,7 +60,7 @@ export class Snapshot {
     snapshot.#lastLookNs = clock;
     const walked = await snapshot.#lookFirst(clock, () => true);
     snapshot.#note(walked);
-    snapshot.#repositories = [...walked.nested, ...walked.embedded];
+    snapshot.#repositories = repositoriesIn(walked);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
@@ -88,7 +88,7 @@ export class Snapshot {
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
-    snapshot.#repositories = [...walked.nested, ...walked.embedded];
+    snapshot.#repositories = repositoriesIn(walked);
     await snapshot.#seed(walked, clock, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
@@ -270,6 +270,10 @@ export class Snapshot {
     utimesSync(this.#parts.clockFile, 0, 0);
     return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
   }
+}
+
+function repositoriesIn({ nested, embedded, ignoredRepositories }: Walked): string[] {
+  return [...nested, ...embedded, ...ignoredRepositories];
 }
 
 /** A name in quotes, cut where it helps nobody. */

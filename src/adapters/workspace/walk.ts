@@ -25,6 +25,8 @@ export interface Walked {
   readonly nested: readonly string[];
   /** Folders that have a `.git` as well, and that are looked into because they hold files that are known. */
   readonly embedded: readonly string[];
+  /** Folders that git ignores and that are repositories of their own; what lies deeper in ignored folders is not looked at. */
+  readonly ignoredRepositories: readonly string[];
   /** Names that git refuses to keep. */
   readonly unstorable: readonly string[];
   /** Folders without any entry, of which git knows nothing. */
@@ -74,6 +76,7 @@ class Walk {
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
   readonly #embedded: string[] = [];
+  readonly #ignoredRepositories: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   readonly #ahead: LookAhead;
@@ -128,6 +131,7 @@ class Walk {
       unreadable: this.#unreadable,
       nested: this.#nested,
       embedded: this.#embedded,
+      ignoredRepositories: this.#ignoredRepositories,
       unstorable: this.#unstorable,
       empty: this.#empty,
     };
@@ -205,7 +209,11 @@ class Walk {
     const folders: string[] = [];
     const files: string[] = [];
     for (const path of candidates) {
-      if (ignored.has(path)) continue;
+      if (ignored.has(path)) {
+        if (path.endsWith('/') && lookAt(this.#tree.root, `${path}.git`).status === 'seen')
+          this.#ignoredRepositories.push(path.slice(0, -1));
+        continue;
+      }
       if (path.endsWith('/')) {
         folders.push(path.slice(0, -1));
       } else {

@@ -200,10 +200,22 @@ describe('the workspace', () => {
     scratch.git('submodule', '--quiet', 'deinit', 'later');
     scratch.remove('gone');
     scratch.git('clone', '--quiet', '.', 'other/nested');
+    scratch.write('.gitignore', '/tools/\n/.worktrees/\n');
+    scratch.git('clone', '--quiet', '.', 'tools');
+    for (const name of ['.worktrees/feature', '.worktrees/removed', '../beside'])
+      scratch.git('worktree', 'add', '--quiet', '--detach', name);
+    scratch.remove('.worktrees/removed');
     scratch.write('linked/x.txt', 'x\n');
     scratch.link('linked/.git', '../other/nested/.git');
     const workspace = await scratch.open();
-    expect(workspace.agentGit.nested).toEqual(['deep/module', 'later', 'module', 'other/nested']);
+    expect(workspace.agentGit.nested).toEqual([
+      '.worktrees/feature',
+      'deep/module',
+      'later',
+      'module',
+      'other/nested',
+      'tools',
+    ]);
     expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
       '"gone/.git" is within reach of commands.',
       '"linked/.git" is within reach of commands.',
