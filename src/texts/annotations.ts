@@ -85,7 +85,7 @@ function secretsOf({ secrets }: RunResult): Annotation[] {
   return secrets.map(({ path, line, what }) => ({
     level: 'error',
     title: 'Looks like a secret',
-    message: `The patch would add ${what} here, and is withheld unless that is accepted.`,
+    message: `What the patch would add here looks like a secret (${what}); it is withheld unless that is accepted.`,
     file: path,
     line: line > 0 ? line : null,
   }));

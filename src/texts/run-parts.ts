@@ -27,7 +27,9 @@ export function factsLine(result: RunResult): string {
   const added = sum(({ additions }) => additions);
   const removed = sum(({ deletions }) => deletions);
   return [
-    `**${count(result.changedFiles.length, 'file')} changed** (+${figure(added)} −${figure(removed)})`,
+    result.treeSha === null
+      ? '**changes unknown**'
+      : `**${count(result.changedFiles.length, 'file')} changed** (+${figure(added)} −${figure(removed)})`,
     verdict(result),
     `${count(result.iterations, 'turn')}, ${cost(result)}`,
   ].join(' · ');
@@ -47,8 +49,13 @@ function verdict(result: RunResult): string {
     case 'preexisting':
       return '**not verified:** every command failed as it had failed before the work';
     case 'none':
-      return '**not verified:** no command was named';
+      return cameToItsEnd(result) ? '**not verified:** no command was named' : '**not verified**';
   }
+}
+
+/** Where it did not, the commands that were named may not have had their turn. */
+function cameToItsEnd({ outcome }: RunResult): boolean {
+  return outcome === 'done' || outcome === 'no_change';
 }
 
 /** A row for each verify command; empty when there are none. */

@@ -91,6 +91,11 @@ ${MARKER}`,
   test.each<[string, Partial<RunResult>, string]>([
     ['nothing', { verify: [] }, '**not verified:** no command was named'],
     [
+      'nothing, since it was cut short',
+      { outcome: 'deadline', verify: [] },
+      '(+42 −3) · **not verified** · 6 turns',
+    ],
+    [
       'nothing but earlier failures',
       { verify: [report('a', 1, 'error')], verifyBaseline: [report('a', 1, 'error')] },
       '**not verified:** every command failed as it had failed before the work',

@@ -50,6 +50,13 @@ In the model's own words:
     );
   });
 
+  test('does not say that nothing was changed where that is not known', () => {
+    const run = finishedRun({ outcome: 'internal_error', treeSha: null, patch: null, changedFiles: [] });
+    const summary = stepSummary(run, facts());
+    expect(summary).toContain('**changes unknown** · ');
+    expect(summary).not.toContain('0 files changed');
+  });
+
   test('of a step without a run is the reason', () => {
     const outcome: RunOutcome = { name: 'usage_error', exitCode: 2, reason: 'there is no plan' };
     expect(stepSummary(null, facts({ outcome, warnings: ['a token was found'] }))).toBe(

@@ -110,7 +110,8 @@ export class Progress implements EventSink {
         const { changes } = event;
         const files =
           changes.length > 3 ? count(changes.length, 'file') : changes.map(({ path }) => path).join(', ');
-        if (changes.length > 0) this.#changes.push(`    ${files} put back, since they may not change`);
+        const they = changes.length === 1 ? 'it' : 'they';
+        if (changes.length > 0) this.#changes.push(`    ${files} put back, since ${they} may not change`);
         return;
       }
       case 'verify.completed':
