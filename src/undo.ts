@@ -10,7 +10,7 @@ import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
 import { undoPlan, unrecordedWrites } from './domain/undo.ts';
 import { changesInTheAir } from './run/changes-in-the-air.ts';
-import { runIsBusy } from './run/prepare.ts';
+import { runIsBusy } from './run/prepared.ts';
 
 export interface UndoInput {
   /** A run directory or the id of a run. */

@@ -3,7 +3,7 @@
 import type { Provenance } from '../domain/provenance.ts';
 import type { RunState } from '../domain/state.ts';
 import type { ProvenPatch } from '../ports.ts';
-import type { Ready } from './prepare.ts';
+import type { Ready } from './prepared.ts';
 
 /** Null without a patch. What does the work is loaded late, since an empty patch needs none of it. */
 export async function attributedPart(

@@ -8,7 +8,7 @@ import { usageError } from '../domain/outcome.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import type { Sandbox, Workspace } from '../ports.ts';
 import { runBefore } from './before-the-work.ts';
-import { type Stopped, stopped, stoppedBefore } from './prepare.ts';
+import { type Stopped, stopped, stoppedBefore } from './prepared.ts';
 import type { RecordedRun } from './recorded-run.ts';
 import type { Session } from './session.ts';
 

@@ -14,7 +14,7 @@ import type { ProvenPatch, Sandbox } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
 import { openContained } from './contained.ts';
 import { Follower } from './follower.ts';
-import { newRun, type Ready, type Stopped } from './prepare.ts';
+import { newRun, type Ready, type Stopped } from './prepared.ts';
 import { following } from './replayed-workspace.ts';
 import { notOpened, sandboxSettings } from './sandbox-settings.ts';
 import type { Session } from './session.ts';

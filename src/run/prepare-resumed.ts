@@ -20,7 +20,7 @@ import { createTools } from '../tools/registry.ts';
 import { openContained } from './contained.ts';
 import { putIntoCheckout } from './into-checkout.ts';
 import { openProvider } from './model.ts';
-import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepare.ts';
+import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepared.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';

@@ -4,7 +4,7 @@ import { pathMatcher } from '../adapters/inputs/path-policy.ts';
 import type { PathChange } from '../domain/change.ts';
 import type { RunResult } from '../domain/outcome.ts';
 import type { ProvenPatch } from '../ports.ts';
-import type { Ready } from './prepare.ts';
+import type { Ready } from './prepared.ts';
 import { withheldReason } from './report.ts';
 import type { Session } from './session.ts';
 
