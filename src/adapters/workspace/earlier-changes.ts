@@ -17,6 +17,18 @@ export interface Instant {
 
 /** How far the two clocks may drift apart before the file system's is taken to have been set. */
 const DRIFT_MS = 100;
+/** A machine on which nothing runs for so long between two lines lets no clock be compared with another. */
+const TRIES = 20;
+
+/** What both clocks say at the same time: a busy machine that stops us between them is asked again. */
+export function nowByBoth(readClock: () => bigint): Pick<Instant, 'clockNs' | 'monotonicMs'> {
+  for (let tries = 1; ; tries += 1) {
+    const startedMs = performance.now();
+    const clockNs = readClock();
+    const monotonicMs = performance.now();
+    if (monotonicMs - startedMs < DRIFT_MS / 4 || tries === TRIES) return { clockNs, monotonicMs };
+  }
+}
 
 /**
  * Whether a path that was seen to change at `now` had changed before `then`. Where that cannot be told the answer is no, so

@@ -5,7 +5,7 @@ import type { FileState, PathChange } from '../../domain/change.ts';
 import { sameOnDisk, sameState } from '../../domain/change.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { NO_CONVERSION } from './conversion.ts';
-import { earlierThan, type Instant } from './earlier-changes.ts';
+import { earlierThan, type Instant, nowByBoth } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
 import { KnownFiles } from './known-files.ts';
 import type { SettledFiles } from './settled-files.ts';
@@ -102,7 +102,7 @@ export class Snapshot {
 
   /** Now, to tell later what changed before. */
   instant(): Instant {
-    return { clockNs: this.#readClock(), monotonicMs: performance.now(), lastLookNs: this.#lastLookNs };
+    return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
   }
 
   /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */

@@ -2,6 +2,7 @@ import { chmodSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { nowByBoth } from '../../../src/adapters/workspace/earlier-changes.ts';
 import { ScratchCheckout } from './scratch-checkout.ts';
 
 /** Longer than a tick of the file system's clock. */
@@ -97,4 +98,16 @@ describe('what changed before a command is told apart from what the command did'
     );
     expect(sides).toEqual({ earlier: [], since: ['a.txt', 'd/x', 'd/y'] });
   });
+});
+
+test('the two clocks are read at the same time, also on a machine that stops between them', () => {
+  let reads = 0;
+  const { clockNs, monotonicMs } = nowByBoth(() => {
+    reads += 1;
+    const now = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
+    if (reads < 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150);
+    return now;
+  });
+  expect(reads).toBeGreaterThanOrEqual(3);
+  expect(Math.abs(Number(clockNs) / 1e6 - (performance.timeOrigin + monotonicMs))).toBeLessThan(100);
 });
