@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { PATIENCE_MS } from './tests/support/patience.ts';
 
 export default defineConfig({
   plugins: [
@@ -16,9 +17,9 @@ export default defineConfig({
     include: ['tests/**/*.test.ts'],
     // Tests wait for processes more than they compute.
     maxWorkers: '100%',
-    // For hangs alone: what a test takes on a busy machine says nothing.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    globalSetup: ['tests/support/build-once.ts'],
+    // After everything that a test waits for has given up by itself, and said what it was.
+    testTimeout: PATIENCE_MS + 60_000,
+    hookTimeout: PATIENCE_MS + 60_000,
+    globalSetup: ['tests/support/world.ts', 'tests/support/build-once.ts'],
   },
 });
