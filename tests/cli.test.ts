@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { defaultText, settingEntries } from '../src/config/settings.ts';
 import { CLI, runCli } from './support/cli.ts';
 import { git, tempFolder } from './support/temp-folder.ts';
+import { until } from './support/until.ts';
 
 const KEY = 'sk-ant-test-0123456789';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -199,7 +200,7 @@ async function waitingRun(env: Record<string, string> = {}) {
   onTestFinished(() => void child.kill('SIGKILL'));
   const stderr = text(child.stderr);
   const ended = once(child, 'exit');
-  await vi.waitFor(() => expect(existsSync(join(runDir, 'result.json'))).toBe(true), 20_000);
+  await until('the run has begun', () => existsSync(join(runDir, 'result.json')));
   return { child, stderr, exitCode: ended.then(([code]) => code as number | null) };
 }
 

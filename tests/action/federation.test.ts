@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type ActionEnd, runAction } from '../support/action-runner.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import type { FederationRule } from '../support/claude-server/token-exchange.ts';
@@ -9,7 +9,6 @@ import { makeRepository, removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
-vi.setConfig({ testTimeout: 120_000 });
 
 const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
 const done = { text: 'All done.' };

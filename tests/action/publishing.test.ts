@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { jobEnvironment } from '../support/github-job.ts';
 import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../support/publishing-job.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
-vi.setConfig({ testTimeout: 120_000 });
 
 test('two jobs: a run without a token, its artifact, and a pull request; the second time there is nothing to do', async () => {
   const at = await place([edit, done]);

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type ActionEnd, runAction } from '../support/action-runner.ts';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
@@ -8,7 +8,6 @@ import { makeRepository, removeFolders, temporaryFolder } from '../support/repos
 import { call, KEY } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
-vi.setConfig({ testTimeout: 120_000 });
 
 /** NODE_24 names the program of the runtime that action.yml asks for, where it can be had. */
 const node24 = process.env.NODE_24 ?? '';

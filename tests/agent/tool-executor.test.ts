@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { RunAction } from '../../src/domain/events.ts';
@@ -6,6 +6,7 @@ import type { ToolOutcome } from '../../src/domain/tool.ts';
 import { call } from '../support/events.ts';
 import { actionsOf, openRealParts, SECRET } from '../support/real-parts.ts';
 import { removeFolders } from '../support/repository.ts';
+import { until } from '../support/until.ts';
 
 afterAll(removeFolders);
 
@@ -85,11 +86,12 @@ describe('the calls of a turn', () => {
   test('the lanes after an interruption do not begin', async () => {
     const parts = await openRealParts({});
     const controller = new AbortController();
-    setTimeout(() => controller.abort({ cause: 'signal', signal: 'SIGINT' }), 200);
+    const kept = until('the command has begun', () => existsSync(join(parts.root, 'kept')));
+    void kept.then(() => controller.abort({ cause: 'signal', signal: 'SIGINT' }));
     const actions = await actionsOf(
       parts,
       [
-        call('c', 'run_command', { command: 'echo kept > kept; sleep 30' }),
+        call('c', 'run_command', { command: 'echo kept > kept; sleep 600' }),
         call('w', 'write_file', { path: 'a', content: 'x' }),
       ],
       { signal: controller.signal },

@@ -2,8 +2,11 @@ import { afterAll, expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
 import type { RunAction } from '../../src/domain/events.ts';
 import { redactorFor } from '../../src/domain/redact.ts';
+import { withEnoughTime } from '../support/enough-time.ts';
+import { isRunning, oddSeconds } from '../support/processes.ts';
 import { openRealParts, type RealParts, SECRET } from '../support/real-parts.ts';
 import { removeFolders } from '../support/repository.ts';
+import { until } from '../support/until.ts';
 
 afterAll(removeFolders);
 
@@ -65,9 +68,11 @@ test('the middle of a long output is left out, and says so', async () => {
 });
 
 test('a command that outlives its time has failed, and the next one still runs', async () => {
-  const { reports } = await verify(await openRealParts({}), ['echo begun; sleep 30', 'echo next'], {
-    timeoutMs: 300,
-  });
+  const parts = await openRealParts({});
+  const { reports } = await withEnoughTime(
+    (timeoutMs) => verify(parts, ['echo begun; sleep 600', 'echo next'], { timeoutMs }),
+    ({ reports: [first, second] }) => first?.output !== '' && second?.end.timedOut === false,
+  );
   expect(reports.map(({ end, output }) => [end.timedOut, output])).toEqual([
     [true, 'begun\n'],
     [false, 'next\n'],
@@ -75,7 +80,10 @@ test('a command that outlives its time has failed, and the next one still runs',
 });
 
 test('an interruption ends it: the command at hand is reported as interrupted, the next does not run', async () => {
-  const signal = AbortSignal.timeout(200);
-  const { reports } = await verify(await openRealParts({}), ['sleep 30', 'echo next'], { signal });
-  expect(reports.map(({ command, end }) => [command, end.interrupted])).toEqual([['sleep 30', true]]);
+  const stop = new AbortController();
+  const seconds = oddSeconds();
+  const sleep = `sleep ${seconds}`;
+  void until('the command runs', () => isRunning(seconds)).then(() => stop.abort());
+  const { reports } = await verify(await openRealParts({}), [sleep, 'echo next'], { signal: stop.signal });
+  expect(reports.map(({ command, end }) => [command, end.interrupted])).toEqual([[sleep, true]]);
 });

@@ -64,6 +64,8 @@ export interface Evidence {
   readonly results: readonly ToolOutcome[];
   /** Their texts. */
   readonly said: string;
+  /** Command lines of processes with the victim's nonce that were there when the run had ended. */
+  readonly survivors: readonly string[];
   /** The state of a watched path before and after the run. */
   readonly before: (path: string) => string;
 }

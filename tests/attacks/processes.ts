@@ -11,7 +11,7 @@ function attack(
   what: string,
   command: (victim: Victim) => string,
   goal: Goal,
-  seconds = 10,
+  seconds = 60,
   expected: Attack['expected'] = {},
 ): Attack {
   return {
@@ -24,8 +24,8 @@ function attack(
   };
 }
 
-/** A process that the nonce is in the command line of, and that ends by itself after a minute. */
-const sleeper = (mark: string) => `sh -c 'sleep 60; : ${mark}'`;
+/** A process that the nonce is in the command line of, and that ends by itself after some minutes. */
+const sleeper = (mark: string) => `sh -c 'sleep 300; : ${mark}'`;
 
 /** `command` gets the mark that has to be in the command line of what survives. */
 function survives(
@@ -56,12 +56,13 @@ export const SURVIVORS: Stage = {
       'term',
       'A process that ignores SIGTERM, SIGHUP and SIGINT',
       (mark) =>
-        `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM HUP INT; for i in $(seq 60); do sleep 1; done; : ${mark}' &)`,
+        `(trap "" TERM HUP INT; setsid sh -c 'trap "" TERM HUP INT; for i in $(seq 300); do sleep 1; done; : ${mark}' &)`,
     ),
     survives(
       'closed',
       'A process without descriptors and variables',
-      (mark) => `setsid env -i PATH=/usr/bin:/bin ${sleeper(mark)} < /dev/null > /dev/null 2>&1 & sleep 0.5`,
+      (mark) =>
+        `setsid env -i PATH=/usr/bin:/bin sh -c ': > begun; sleep 300; : ${mark}' < /dev/null > /dev/null 2>&1 & until [ -e begun ]; do sleep 0.05; done`,
       { expected: { none: 'open' } },
     ),
     survives(
@@ -86,19 +87,25 @@ export const SURVIVORS: Stage = {
       'thread',
       'A program of many threads that does not end',
       (mark) =>
-        `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 60000)' ${mark} > /dev/null 2>&1 & sleep 0.3`,
+        `setsid node -e 'const { Worker } = require("node:worker_threads"); for (let i = 0; i < 8; i += 1) new Worker("setInterval(() => {}, 1000)", { eval: true }); setTimeout(() => process.exit(), 300000)' ${mark} > /dev/null 2>&1 & sleep 0.3`,
     ),
-    attack(
-      'heartbeat',
-      'A process that goes on writing into the work tree between two calls',
-      () =>
-        "(setsid sh -c 'for i in $(seq 300); do echo $i > beat; sleep 0.1; done' > /dev/null 2>&1 &); sleep 0.3",
-      toDo(({ victim }) => {
-        // The run is over: what was written last is what it was when the command ended.
-        const beat = Number(readFileSync(join(victim.root, 'beat'), 'utf8'));
-        return beat > 10 ? `it wrote ${beat} times` : null;
-      }),
-    ),
+    {
+      ...attack(
+        'heartbeat',
+        'A process that goes on writing into the work tree between two calls',
+        () => '',
+        toDo(({ victim, results: [, seen] }) => {
+          const beat = readFileSync(join(victim.root, 'beat'), 'utf8');
+          return seen?.text.startsWith(beat) ? null : `it wrote ${beat} after ${seen?.text}`;
+        }),
+      ),
+      does: () => [
+        ...shell(
+          "(setsid sh -c 'for i in $(seq 3000); do echo $i > beat; sleep 0.1; done' > /dev/null 2>&1 &); until [ -s beat ]; do sleep 0.05; done",
+        ),
+        ...shell('cat beat; sleep 1'),
+      ],
+    },
     attack(
       'signal',
       'A command kills every process it may',
@@ -145,7 +152,7 @@ export const RESOURCES: Stage = {
       'memory',
       'A command that takes 1 GB of memory',
       () =>
-        `perl -e 'my @a; for (1..100) { push @a, "x" x (10 * 1024 * 1024); select undef, undef, undef, 0.02; } sleep 2; print "has it all\\n"'`,
+        `perl -e 'my @a; for (1..100) { push @a, "x" x (10 * 1024 * 1024); select undef, undef, undef, 0.02; } sleep 15; print "has it all\\n"'`,
       toHear('has it all'),
       20,
     ),
@@ -242,8 +249,8 @@ export const RESOURCES: Stage = {
         toDo(({ results }) => (results.every(({ status }) => status === 'ok') ? null : 'a call failed')),
       ),
       does: () => [
-        ...shell(`perl -e 'for (1..20) { $n = "d" x 250; mkdir $n; chdir $n }'`, 30),
-        ...shell('rm -r d*', 30),
+        ...shell(`perl -e 'for (1..20) { $n = "d" x 250; mkdir $n; chdir $n }'`, 60),
+        ...shell('rm -r d*', 60),
       ],
     },
   ],
@@ -258,7 +265,8 @@ export const DISK: Stage = {
     attack(
       'disk',
       'Many files that fill the disk, to 400 MB if nobody else stops it',
-      () => 'for i in $(seq 100); do head -c 4000000 /dev/zero > grown-$i; done; echo all are written',
+      () =>
+        'for i in $(seq 100); do head -c 4000000 /dev/zero > grown-$i; done; sleep 20; echo all are written',
       toHear('all are written'),
       30,
     ),

@@ -111,22 +111,3 @@ export function stateOf(path: string): string {
   const mode = (stat.mode & 0o7777).toString(8);
   return stat.isFile() ? `${mode} ${readFileSync(path, 'latin1')}` : `${mode} special`;
 }
-
-/** Processes of the machine that have this text in their command line. */
-export function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => commandLine(pid).includes(text))
-    .map(Number);
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
-  } catch (error) {
-    // It ended meanwhile.
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
-      return '';
-    throw error;
-  }
-}

@@ -5,16 +5,17 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { rgPath } from '@vscode/ripgrep';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runOnSmallDisk } from '../support/broken-machine.ts';
 import { startClaudeServer } from '../support/claude-server/server.ts';
 import { CLI, runCli } from '../support/cli.ts';
+import { readIfThere } from '../support/processes.ts';
 import { patient } from '../support/recorded-run.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, KEY, scriptedRun } from '../support/scripted-run.ts';
+import { until } from '../support/until.ts';
 
 afterAll(removeFolders);
 
@@ -356,23 +357,11 @@ describe('a child that is killed', () => {
 
 /** Waits for a child of a process whose command line holds these words, and for a file that it makes. */
 async function childWith(parent: number, words: string, file: string): Promise<number> {
-  for (let tries = 0; tries < 800; tries += 1) {
-    const child = childrenOf(parent).find((pid) => readProc(`${pid}/cmdline`).includes(words));
-    if (child !== undefined && existsSync(file)) return child;
-    await wait(25);
-  }
-  throw new Error(`There is no child that runs ${words}`);
+  const found = () => childrenOf(parent).find((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(words));
+  await until(`a child runs ${words}`, () => found() !== undefined && existsSync(file));
+  return found() ?? 0;
 }
 
 function childrenOf(pid: number): number[] {
-  return (readProc(`${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number);
-}
-
-/** Empty for a process that has ended. */
-function readProc(file: string): string {
-  try {
-    return readFileSync(`/proc/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
+  return (readIfThere(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
+import { withEnoughTime } from '../support/enough-time.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, KEY, type ScriptedRun, scriptedRun } from '../support/scripted-run.ts';
 
@@ -167,10 +168,14 @@ describe('every row of the outcome table', () => {
   });
 
   test('124 deadline: a command that outlives it is killed', async () => {
-    const finished = await run({
-      turns: [edit, { calls: [call('run_command', { command: 'echo partial; sleep 60' })] }],
-      args: ['--deadline', '2s'],
-    });
+    const finished = await withEnoughTime(
+      (limitMs) =>
+        run({
+          turns: [edit, { calls: [call('run_command', { command: 'echo partial; sleep 600' })] }],
+          args: ['--deadline', `${limitMs / 1000}s`],
+        }),
+      ({ events }) => events.filter(({ type }) => type === 'tool.started').length === 2,
+    );
     expectOutcome(finished, 'deadline', 124);
     expect(finished.patch).toContain('+new');
   });

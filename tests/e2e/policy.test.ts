@@ -3,6 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCli } from '../support/cli.ts';
+import { withEnoughTime } from '../support/enough-time.ts';
 import { cutRun, type RunEnd } from '../support/recorded-run.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
@@ -179,14 +180,18 @@ describe('a run with protected paths that was killed', () => {
   });
 
   test('a command that the deadline cut short is replayed with what it had done', async () => {
-    const repository = await makeRepository(FILES);
-    const before = treeOf(repository.root);
-    const turns = [command('echo x > docs/one.md; echo x > src/a.txt; sleep 60'), done];
-    const run = await scriptedRun({ repository, turns, args: ['--protect', 'docs', '--deadline', '4s'] });
-    expect([run.result.outcome, treeOf(repository.root)]).toEqual([
-      'deadline',
-      { ...before, 'src/a.txt': 'x\n' },
-    ]);
+    const turns = [command('echo x > docs/one.md; echo x > src/a.txt; sleep 600'), done];
+    const before = treeOf((await makeRepository(FILES)).root);
+    const { run, after } = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository(FILES);
+        const args = ['--protect', 'docs', '--deadline', `${limitMs / 1000}s`];
+        const run = await scriptedRun({ repository, turns, args });
+        return { run, after: treeOf(repository.root) };
+      },
+      ({ after }) => after['src/a.txt'] === 'x\n',
+    );
+    expect([run.result.outcome, after]).toEqual(['deadline', { ...before, 'src/a.txt': 'x\n' }]);
     expect(await replayed(run)).toContain('replayed to the same patch');
   });
 });

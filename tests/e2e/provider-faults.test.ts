@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../support/claude-server/script.ts';
+import { withEnoughTime } from '../support/enough-time.ts';
 import { makeRepository, removeFolders } from '../support/repository.ts';
 import { call, scriptedRun } from '../support/scripted-run.ts';
 
@@ -71,7 +72,7 @@ describe.concurrent('an endpoint that goes wrong in mid-run ends it as provider_
     ],
     ['another protocol', onTheWire('SSH-2.0-OpenSSH_9.9\r\n'), 'does not match the HTTP/1.1 protocol'],
     ['an error without an end', forever(500, { 'content-type': 'text/html' }, 'x'.repeat(4_000)), '500: '],
-  ])('%s', { timeout: 60_000 }, async (_what, fault, reason) => {
+  ])('%s', async (_what, fault, reason) => {
     const run = await runInto(fault);
     expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);
     expect(run.lastLine).toContain('patchsmith: provider_error (exit 4): ');
@@ -86,7 +87,10 @@ describe.concurrent('an endpoint that goes wrong in mid-run ends it as provider_
     ['no headers', { kind: 'stall', afterEvents: null }],
     ['an error that never comes', garbage((response) => void response.writeHead(400).write('{'))],
   ])('or at the deadline: %s', async (_what, fault) => {
-    const run = await runInto(fault, ['--deadline', '4s']);
+    const run = await withEnoughTime(
+      (limitMs) => runInto(fault, ['--deadline', `${limitMs / 1000}s`]),
+      ({ server }) => server.requests.length > 1,
+    );
     expect([run.exitCode, run.result.outcome], run.stderr).toEqual([124, 'deadline']);
     expect(run.patch).toContain('+new');
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault, Trouble } from '../support/github-server/faults.ts';
 import { closeGitHubs, find, type MadeRun, madeRun, onGitHub, publish } from '../support/publishing.ts';
 import { removeFolders } from '../support/repository.ts';
@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 
 // Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 afterAll(closeGitHubs);
 afterAll(removeFolders);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   closeGitHubs,
   expectRoute,
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 
 // Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 afterAll(closeGitHubs);
 afterAll(removeFolders);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   closeGitHubs,
   find,
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 
 // Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 afterAll(closeGitHubs);
 afterAll(removeFolders);

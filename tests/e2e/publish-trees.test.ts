@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import {
   closeGitHubs,
   expectRoute,
@@ -12,7 +12,6 @@ import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
 
 // Each test starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 afterAll(closeGitHubs);
 afterAll(removeFolders);

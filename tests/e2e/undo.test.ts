@@ -8,13 +8,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Script } from '../support/claude-server/script.ts';
 import { runCli } from '../support/cli.ts';
+import { withEnoughTime } from '../support/enough-time.ts';
 import { makeRepository, type Repository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, scriptedRun } from '../support/scripted-run.ts';
 import { treeOf } from '../support/tree.ts';
+import { until } from '../support/until.ts';
 
 afterAll(removeFolders);
 
@@ -122,13 +123,16 @@ describe('undo puts back', () => {
   });
 
   test('what an interrupted run has left', async () => {
-    const repository = await makeRepository({ 'a.txt': 'old\n' });
-    const before = treeOf(repository.root);
-    const finished = await scriptedRun({
-      repository,
-      turns: [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')],
-      args: ['--deadline', '2s'],
-    });
+    const turns = [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 600')];
+    const { repository, before, finished } = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository({ 'a.txt': 'old\n' });
+        const before = treeOf(repository.root);
+        const args = ['--deadline', `${limitMs / 1000}s`];
+        return { repository, before, finished: await scriptedRun({ repository, turns, args }) };
+      },
+      ({ finished }) => finished.result.changedFiles.length === 2,
+    );
     expect(finished.result.outcome).toBe('deadline');
     expect((await undo(repository, finished.runDir)).exitCode).toBe(0);
     expect(treeOf(repository.root)).toEqual(before);
@@ -180,7 +184,7 @@ async function killedRun(
     during: async ({ pid }) => {
       const journal = join(runDir, 'events.jsonl');
       const count = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').length - 1 : 0);
-      for (let i = 0; i < 800 && count() < lines; i += 1) await wait(25);
+      await until('the journal is as long', () => count() >= lines);
       expect(count()).toBe(lines);
       process.kill(pid, 'SIGKILL');
     },

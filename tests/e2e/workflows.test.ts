@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import { ask } from '../support/github-server/ask.ts';
@@ -8,7 +8,6 @@ import { call, KEY } from '../support/scripted-run.ts';
 import { type JobEnd, runWorkflow } from '../support/workflow-runner.ts';
 
 // Each workflow starts several processes.
-vi.setConfig({ testTimeout: 120_000 });
 
 const NAME = 'acme/shop';
 const template = (name: string) => new URL(`../../docs/workflows/${name}.yml`, import.meta.url).pathname;

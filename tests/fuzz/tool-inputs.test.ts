@@ -126,4 +126,4 @@ test('whatever a model sends as a call gets one answer, of bounded length, and n
   );
   expect(stateOf(outside)).toBe('x: 644 as it was');
   expect(stateOf(join(parts.root, '.git'))).toBe(git);
-}, 120_000);
+});

@@ -35,14 +35,12 @@ describe('globs of a run', () => {
     '{a,{b,c}}',
     'a'.repeat(201),
   ])('%s is refused at once', async (glob) => {
-    const began = performance.now();
     expect(await objection({ paths: { allow: [], protect: [glob] } })).toContain(
       'is no glob that is compared',
     );
     const { plan } = finishedRun();
     if (plan === null) throw new Error('no plan');
     expect(await objection({ plan: { ...plan, allow: [glob] } })).toContain('is no glob that is compared');
-    expect(performance.now() - began).toBeLessThan(2_000);
   });
 
   test.each(['src/**', '**/*.test.*', 'docs/', '*.{ts,tsx}', 'app/(shop)/page.tsx', 'c++/*.[ch]', 'a-*-*-*'])(

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { parse } from 'yaml';
+import { PATIENCE_MS } from './patience.ts';
 import { temporaryFolder } from './repository.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -123,7 +124,7 @@ async function step(
     },
     reject: false,
     stdin: 'ignore',
-    timeout: 110_000,
+    timeout: PATIENCE_MS,
     stripFinalNewline: false,
   });
   const outputs = () => valuesIn(readFileSync(files.output, 'utf8'));

@@ -7,6 +7,7 @@ import { RunResult } from '../../src/domain/outcome.ts';
 import type { Script } from './claude-server/script.ts';
 import { startClaudeServer } from './claude-server/server.ts';
 import { CLI } from './cli.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { type Repository, temporaryFolder } from './repository.ts';
 import { KEY } from './scripted-run.ts';
 
@@ -64,7 +65,7 @@ export async function runOnSmallDisk({
       },
       extendEnv: false,
       stdin: 'ignore',
-      timeout: 60_000,
+      timeout: PATIENCE_MS,
     });
   } finally {
     await server.close();

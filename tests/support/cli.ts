@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { PATIENCE_MS } from './patience.ts';
 
 /** The built command line; `tests/support/build-once.ts` builds it before all tests. */
 export const CLI = new URL('../../dist/cli.js', import.meta.url).pathname;
@@ -21,7 +22,7 @@ export async function runCli(
     extendEnv: false,
     env: { PATH: process.env.PATH ?? '', HOME: given.cwd, ...given.env },
     reject: false,
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     stripFinalNewline: false,
     ...(given.input === undefined ? { stdin: 'ignore' } : { input: given.input }),
   });

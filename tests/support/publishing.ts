@@ -11,6 +11,7 @@ import type { Script } from './claude-server/script.ts';
 import { CLI } from './cli.ts';
 import type { NewRepository } from './github-server/new-repository.ts';
 import { type GitHub, type GitHubRepository, type SeenRequest, startGitHub } from './github-server/server.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { makeRepository, type Repository, temporaryFolder } from './repository.ts';
 import { scriptedRun } from './scripted-run.ts';
 
@@ -116,7 +117,7 @@ export async function publish(
     },
     reject: false,
     stdin: 'ignore',
-    timeout: 120_000,
+    timeout: PATIENCE_MS,
   });
   if (killAt !== undefined) {
     let killed = false;

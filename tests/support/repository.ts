@@ -21,7 +21,12 @@ export function temporaryFolder(): string {
 }
 
 export function removeFolders(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) removeFolder(folder);
+}
+
+/** Also one that somebody who is just being killed still writes to. */
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Makes a repository with one commit of these files. */

@@ -7,6 +7,7 @@ import type { Script, ScriptedCall } from './claude-server/script.ts';
 import type { ClaudeServer } from './claude-server/server.ts';
 import { startClaudeServer } from './claude-server/server.ts';
 import { CLI } from './cli.ts';
+import { PATIENCE_MS } from './patience.ts';
 import { type Repository, temporaryFolder } from './repository.ts';
 
 export const KEY = 'sk-ant-test-0123456789abcdef';
@@ -70,7 +71,7 @@ export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
         extendEnv: false,
         reject: false,
         stdin: 'ignore',
-        timeout: 60_000,
+        timeout: PATIENCE_MS,
         stripFinalNewline: false,
       },
     );

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
 import type { Fault } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { until } from '../../support/until.ts';
 import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
 
 /** The first request meets the fault, every later one an answer. */
@@ -43,12 +44,12 @@ test('an error whose body never comes is still that error', async () => {
 });
 
 test('an answer that comes slowly may take many times the idle timeout', async () => {
-  const { server, ask } = await asking([{ text: 'slow but steady', gapMs: 200 }], { idleTimeoutMs: 1500 });
+  const { server, ask } = await asking([{ text: 'slow but steady', gapMs: 600 }], { idleTimeoutMs: 4_000 });
   expect([turnOf(await ask()).text, server.requests.length]).toEqual(['slow but steady', 1]);
 });
 
 test('pings are a sign of life', async () => {
-  const { server, ask } = await asking([{ text: 'x', pings: 10, gapMs: 200 }], { idleTimeoutMs: 1500 });
+  const { server, ask } = await asking([{ text: 'x', pings: 9, gapMs: 400 }], { idleTimeoutMs: 4_000 });
   expect([turnOf(await ask()).text, server.requests.length]).toEqual(['x', 1]);
 });
 
@@ -56,7 +57,7 @@ test('an interruption ends the turn while the endpoint says nothing', async () =
   const { server, ask } = await asking([{ fault: { kind: 'stall', afterEvents: null } }]);
   const abort = new AbortController();
   const answer = ask(undefined, abort.signal);
-  while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('it is asked', () => server.requests.length > 0);
   abort.abort();
   expect(await answer).toEqual({ status: 'interrupted' });
 });
@@ -67,7 +68,7 @@ test('an interruption ends the turn in mid-stream', async () => {
   ]);
   const abort = new AbortController();
   const answer = ask(undefined, abort.signal);
-  while (progress.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until('it answers', () => progress.length > 0);
   abort.abort();
   expect(await answer).toEqual({ status: 'interrupted' });
 });

@@ -4,7 +4,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandEnd } from '../../../src/domain/tool.ts';
-import { makePlace, oddSeconds, open, processesWith } from './fixture.ts';
+import { withEnoughTime } from '../../support/enough-time.ts';
+import { oddSeconds, processesWith } from '../../support/processes.ts';
+import { until } from '../../support/until.ts';
+import { makePlace, open } from './fixture.ts';
 
 const exited = (exitCode: number): CommandEnd => ({
   exitCode,
@@ -91,10 +94,11 @@ describe.each([
     const script = `trap '' TERM HUP
       for i in $(seq 33); do setsid sh -c 'trap "" TERM HUP; sleep ${seconds}; :' & done
       echo 'up to here'; sleep ${seconds}`;
-    expect(await run(script, { timeoutMs: 1_500 })).toEqual({
-      end: timedOut,
-      output: { head: 'up to here\n', omitted: 0, tail: '' },
-    });
+    const result = await withEnoughTime(
+      (timeoutMs) => run(script, { timeoutMs }),
+      ({ output }) => output.head !== '',
+    );
+    expect(result).toEqual({ end: timedOut, output: { head: 'up to here\n', omitted: 0, tail: '' } });
     expect(processesWith(seconds)).toEqual([]);
   });
 
@@ -112,7 +116,7 @@ describe.each([
     const stop = new AbortController();
     const seconds = oddSeconds();
     const result = run(`echo begun; touch begun; sleep ${seconds}`, { signal: stop.signal });
-    await until(() => existsSync(join(root, 'begun')));
+    await until('the command has begun', () => existsSync(join(root, 'begun')));
     stop.abort();
     expect(await result).toEqual({ end: interrupted, output: { head: 'begun\n', omitted: 0, tail: '' } });
     expect(processesWith(seconds)).toEqual([]);
@@ -128,7 +132,7 @@ describe.each([
     const { sandbox, run } = await open(makePlace(), mode);
     const seconds = oddSeconds();
     const result = run(`sleep ${seconds}`);
-    await until(() => processesWith(seconds).length > 0);
+    await until('the command sleeps', () => processesWith(seconds).length > 0);
     await sandbox.close();
     await sandbox.close();
     expect((await result).end).toEqual(interrupted);
@@ -230,8 +234,4 @@ function snapshot(root: string): Record<string, string> {
       .map((entry) => join(entry.parentPath, entry.name))
       .map((path) => [path, readFileSync(path, 'latin1')]),
   );
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -1,7 +1,7 @@
 /** A small real repository with a throwaway git dir beside it, and a sandbox opened on them. */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
 } from '../../../src/adapters/sandboxes/registry.ts';
 import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/command-limits.ts';
 import type { AgentGit, CommandResult, Sandbox } from '../../../src/ports.ts';
+import { PATIENCE_MS } from '../../support/patience.ts';
 import { git, tempFolder } from '../../support/temp-folder.ts';
 
 export interface Place {
@@ -98,7 +99,7 @@ export async function open(
   const run: Opened['run'] = (script, options = {}) =>
     sandbox.run({
       script,
-      timeoutMs: options.timeoutMs ?? 20_000,
+      timeoutMs: options.timeoutMs ?? PATIENCE_MS,
       signal: options.signal ?? new AbortController().signal,
     });
   return {
@@ -112,29 +113,6 @@ export async function open(
       return output.head + output.tail;
     },
   };
-}
-
-/** The living processes whose command line holds `text`. */
-export function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => readIfThere(`/proc/${pid}/cmdline`).includes(text))
-    .map(Number);
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (['ENOENT', 'ESRCH', 'EACCES'].includes(code)) return '';
-    throw error;
-  }
-}
-
-/** A number of seconds to sleep that no other process of the machine sleeps. */
-export function oddSeconds(): string {
-  return `1${Math.floor(Math.random() * 1e9)}`.padEnd(10, '7');
 }
 
 /** A program of the host as PATH finds it, run outside; null when it does not run there. */

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/command-limits.ts';
-import { makePlace, oddSeconds, type Place, PROJECT, processesWith } from './fixture.ts';
+import { oddSeconds, processesWith } from '../../support/processes.ts';
+import { until } from '../../support/until.ts';
+import { makePlace, type Place, PROJECT } from './fixture.ts';
 
 function command(
   { root, agentGit, runDir }: Place,
@@ -55,11 +57,11 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
     stdio: 'ignore',
   });
   const died = new Promise((resolve) => runner.once('exit', resolve));
-  while (!existsSync(join(place.root, 'begun'))) await pause();
+  await until('the command has begun', () => existsSync(join(place.root, 'begun')));
   runner.kill('SIGKILL');
   await died;
-  // The kernel ends the namespace by itself; the test's own time limit is the deadline.
-  while (processesWith(seconds).length > 0) await pause();
+  // The kernel ends the namespace by itself.
+  await until('nothing of it is left', () => processesWith(seconds).length === 0);
   expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
 });
 
@@ -78,7 +80,3 @@ test.each(['required', 'off'])(
     expect(readFileSync(join(place.root, 'open'), 'utf8')).toBe('/dev/null\n');
   },
 );
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 20));
-}

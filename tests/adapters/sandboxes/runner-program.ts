@@ -9,7 +9,7 @@ const opened = await openSandbox({ ...options, hostEnv: process.env });
 if (opened.status !== 'ok') throw new Error(opened.reason);
 const { sandbox } = opened;
 const run = (text: string) =>
-  sandbox.run({ script: text, timeoutMs: 100_000, signal: new AbortController().signal });
+  sandbox.run({ script: text, timeoutMs: 240_000, signal: new AbortController().signal });
 
 await run('true');
 const before = peakMemory();

@@ -48,7 +48,7 @@ test('stored credentials are found in the file of the user, and in one that is n
   writeFileSync(join(home, '.git-credentials'), `https://me:${TOKEN}@github.com\n`);
   expect((await found({ 'credential.helper': 'store' }, home)).secrets).toEqual([TOKEN]);
   writeFileSync(join(home, 'other'), 'https://me:another-password@github.com\n');
-  const named = await found({ 'credential.helper': `store --file ${join(home, 'other')}` }, home);
+  const named = await found({ 'credential.helper': `store --file '${join(home, 'other')}'` }, home);
   expect(named.secrets).toEqual(['another-password']);
   const missing = await found({ 'credential.helper': 'store --file /nonexistent' }, home);
   expect(missing).toEqual({ places: [], secrets: [] });

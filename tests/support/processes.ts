@@ -1,0 +1,46 @@
+/** The processes of the machine: those of a test are told by an argument that nobody else has. */
+
+import { randomInt } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The living processes, but for this one, whose command line holds `text`. */
+export const processesWith = (text: string): number[] => [...commandLinesWith(text).keys()];
+
+/** Their command lines, by their numbers. */
+export function commandLinesWith(text: string): Map<number, string> {
+  const others = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  return new Map(
+    others
+      .map((pid) => [Number(pid), readIfThere(`/proc/${pid}/cmdline`)] as const)
+      .filter(([, line]) => line.includes(text)),
+  );
+}
+
+/** A program with exactly this argument is running. */
+export const isRunning = (argument: string): boolean => processesWith(`\0${argument}\0`).length > 0;
+
+/** Empty for a file of a process that has ended, or that may not be looked at. */
+export function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error))) return '';
+    throw error;
+  }
+}
+
+/** Kills a process that may have ended meanwhile. */
+export function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+}
+
+/** A number of seconds to sleep that no other process of the machine sleeps. */
+export const oddSeconds = (): string => String(randomInt(1e9, 2e9));
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
