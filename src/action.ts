@@ -79,6 +79,7 @@ function edgeWith(
       ...(apiKey === null ? {} : { ANTHROPIC_API_KEY: apiKey }),
       ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
     },
+    isStep: true,
     cwd: edge.env.GITHUB_WORKSPACE || edge.cwd,
     stdin: plan === null ? edge.stdin : Readable.from([plan]),
     // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.

@@ -22,6 +22,8 @@ export interface Edge {
   hide(secret: string): void;
   /** Leaves out the secrets of the environment, and what was hidden. */
   redact(text: string): string;
+  /** A step of a workflow is given inputs in place of flags, and is told what it lacks by their names. */
+  readonly isStep?: boolean;
   /** In place of a key for the Claude API. */
   readonly federation?: Federation;
   readonly watcher?: RunWatcher;

@@ -29,13 +29,22 @@ export function readSettings(
 export async function readKey({
   env,
   cwd,
+  isStep = false,
 }: Edge): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
   const { key, notes } = await readApiKey(env, cwd);
-  return { key, notes, problems: key === null ? [...notes, NO_KEY] : [] };
+  return { key, notes, problems: key === null ? [...notes, isStep ? NO_KEY_INPUT : NO_KEY] : [] };
 }
 
 const NO_KEY =
   'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none';
+
+const NO_KEY_INPUT =
+  'there is no key of the Claude API: api-key is empty, and so is ANTHROPIC_API_KEY. Is the secret set, and does this event get it? Pull requests of forks and of Dependabot do not';
+
+const NO_PLAN =
+  'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
+const NO_PLAN_INPUT =
+  'there is no plan: give one of the inputs plan, plan-file, plan-from-issue and plan-from-comment';
 
 /** `problems` are what is already known to be wrong. */
 export async function readRunInputs(
@@ -64,9 +73,7 @@ export async function readRunInputs(
   const { settings } = resolved;
   const { plan, message, planFromIssue, planFromComment } = settings;
   if ([plan, message, planFromIssue, planFromComment].every((given) => given === null)) {
-    all.push(
-      'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
-    );
+    all.push(edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN);
   }
   const none = { key: null, notes: [], problems: [] };
   const needsKey = settings.provider === 'anthropic' && edge.federation === undefined;

@@ -51,7 +51,7 @@ export function readPublishInputs(edge: Edge, { flags, problems }: Omit<Given, '
   const { repository, output } = settings;
   const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
   const lacking = [
-    ...(token ? [] : [NO_TOKEN]),
+    ...(token ? [] : [edge.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
     ...(repository === null ? [NO_REPOSITORY] : []),
     ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
   ];
@@ -69,5 +69,7 @@ const MAX_LINE = 200_000;
 
 const NO_TOKEN =
   'there is no token: set GITHUB_TOKEN in the environment, one with contents: write and pull-requests: write';
+const NO_TOKEN_INPUT =
+  'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write';
 const NO_REPOSITORY = 'there is no repository: name it with --repository OWNER/NAME or GITHUB_REPOSITORY';
 const NO_SUCH_OUTPUT = '--output: publish prints nothing on stdout; for machines say --output json';

@@ -69,7 +69,7 @@ async function whyNoWriter(
   const asked = `Whether ${login}, who started this job by ${event.name}, has write access`;
   if (!hasToken) {
     return usageError(
-      `${asked} cannot be asked without a token. Give the job GITHUB_TOKEN with metadata: read, which every token of a job has.`,
+      `${asked} cannot be asked without a token. Set GITHUB_TOKEN, or github-token of the action, to the token of the job (github.token): it needs no more than metadata: read, which it always has.`,
     );
   }
   if (event.repository === null)

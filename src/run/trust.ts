@@ -134,9 +134,10 @@ export function tellRefusal({ status, message, permission }: GitHubRefusal, need
   // What the library adds is an address of the documentation.
   const said = message.replace(/ - https:\S*$/, '');
   const what = status === null ? said : `${said} (${status})`;
-  if (status === 404) return `${what}. It is not there, or takes a token (GITHUB_TOKEN) with ${needed}.`;
+  if (status === 404)
+    return `${what}. It is not there, or takes a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
   if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
-  return `${what}. Give the job a token (GITHUB_TOKEN) with ${permission ?? needed}.`;
+  return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission ?? needed}.`;
 }
 
 export function policyViolation(reason: string): RunOutcome {

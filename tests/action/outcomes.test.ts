@@ -111,6 +111,16 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.outputs).toEqual({ outcome: 'usage_error', 'exit-code': '2' });
   });
 
+  test.each([
+    ['a plan', { plan: '' }, 'there is no plan: give one of the inputs plan, plan-file'],
+    ['a key', { 'api-key': '' }, 'there is no key of the Claude API: api-key is empty'],
+  ])('2 usage_error: without %s the input is named that would give it', async (_, inputs, says) => {
+    const finished = await run([], inputs);
+    expect([finished.exitCode, finished.outputs.outcome], finished.stderr).toEqual([2, 'usage_error']);
+    expect(finished.lastLine).toContain(says);
+    expect(finished.stderr).not.toContain('--');
+  });
+
   test('3 no_change where that is an error', async () => {
     expectOutcome(await run([done], { 'if-no-changes': 'error' }), 'no_change', 3);
   });

@@ -106,6 +106,7 @@ test('one job for both: what publishing lacks is told before a token is spent', 
   const at = await place([edit, done]);
   const ended = await oneJob(at, { inputs: { 'github-token': '' } });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([2, 'usage_error']);
+  expect(ended.lastLine).toContain('there is no token: set github-token');
   expect(at.model.requests).toHaveLength(0);
 });
 

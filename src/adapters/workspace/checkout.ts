@@ -107,7 +107,7 @@ async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<s
     const refused = gitAtOrAbove(start);
     if (refused !== null)
       return `git takes ${refused} for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.`;
-    return `${start} is not in a git repository. Name a checkout with --repo, or make one with: git init`;
+    return `${start} is not in a git repository. Name a checkout with --repo, or make one: with actions/checkout in a workflow, else with git init`;
   }
   const bare = await ask('rev-parse', '--is-bare-repository');
   if (bare.exitCode === 0 && line(bare) === 'true') {

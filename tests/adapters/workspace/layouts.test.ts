@@ -315,7 +315,7 @@ describe('a folder that is no checkout', () => {
       messages.push(found.status === 'failed' ? found.message.replaceAll(scratch.folder, '…') : found);
     }
     expect(messages).toEqual([
-      '… is not in a git repository. Name a checkout with --repo, or make one with: git init',
+      '… is not in a git repository. Name a checkout with --repo, or make one: with actions/checkout in a workflow, else with git init',
       '…/bare.git is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>',
       "…/checkout/.git is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.",
       '…/missing does not exist. Name a checkout with --repo.',
