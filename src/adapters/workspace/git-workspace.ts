@@ -1,7 +1,6 @@
-/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. */
+/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open-workspace.ts makes one. */
 
-import { lstatSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import type { RepoPath } from '../../domain/path.ts';
@@ -17,39 +16,19 @@ import type {
   SearchResult,
   Workspace,
 } from '../../ports.ts';
-import { describeAgentGit, hideSubmodules, makeAgentGit } from './agent-git.ts';
-import { makeRepository } from './bare-repository.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { globMatcher } from './file-glob.ts';
-import { runGit } from './git.ts';
 import { openGuardedFiles } from './guarded-files.ts';
-import { coverable, linkedWorktrees } from './nested-git.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import { putBack } from './put-back.ts';
-import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { searchFiles } from './search.ts';
-import { MANY_FILES } from './settled-files.ts';
-import { Snapshot, type SnapshotParts } from './snapshot.ts';
-import { readStartIndex, START_INDEX } from './start-index.ts';
-import { StartRules } from './start-rules.ts';
+import type { Snapshot } from './snapshot.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
-import { readUserSettings, type UserEnvironment } from './user-settings.ts';
 import { walk } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 import { lookAt } from './work-tree.ts';
-import { shadowRepository, snapshotParts } from './workspace-parts.ts';
-
-/** Where the workspace keeps its own things: folders outside the work tree that do not exist yet. */
-export interface WorkspacePlaces {
-  readonly shadowDir: string;
-  readonly agentGitDir: string;
-  /** Names the user's git configuration. */
-  readonly env: UserEnvironment;
-  /** Number of files from which git is asked for their stats; 2,000 when left out. */
-  readonly manyFiles?: number;
-}
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 32 * 1024 * 1024;
@@ -59,90 +38,6 @@ const MAX_IGNORED_WRITES = 100;
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
-
-/** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
-export interface BegunWorkspace {
-  readonly agentGit: AgentGit;
-  /** As `openWorkspace`. To be called once. */
-  takeBaseline(): Promise<Workspace>;
-}
-
-/** Takes as long for a large tree as for a small one. */
-export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
-  mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
-  const nested: string[] = [];
-  return {
-    agentGit: { ...describeAgentGit(checkout, places.agentGitDir), nested },
-    async takeBaseline() {
-      const workspace = await openWorkspace(checkout, places);
-      nested.push(...workspace.agentGit.nested);
-      return workspace;
-    },
-  };
-}
-
-/** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
-export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
-  const { root } = checkout;
-  const { shadowDir, manyFiles = MANY_FILES } = places;
-  const settings = await readUserSettings(root, places.env);
-  makeRepository(shadowRepository(checkout, shadowDir));
-  const [madeGit, index] = await Promise.all([
-    makeAgentGit(checkout, places.agentGitDir, settings),
-    readStartIndex(checkout.gitDir, shadowDir),
-  ]);
-  const rules = new StartRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
-  await takeRuleFilesOfIndex(root, index, shadowDir, rules);
-
-  const warnings = new Set<string>();
-  const { fileMode } = settings;
-  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
-  const snapshot = await Snapshot.take(parts);
-  const { submodules } = parts.tree.tracked;
-  if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const agentGit = withNested(checkout, madeGit, parts, snapshot);
-  rules.freeze();
-  const base = await baseRevision(checkout, shadowDir, snapshot);
-  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
-}
-
-/** Adds the repositories that the first look has found, and what git itself knows of. */
-export function withNested(
-  checkout: Checkout,
-  agentGit: AgentGit,
-  { tree: { root, tracked }, contents: { warn } }: SnapshotParts,
-  { repositories }: Snapshot,
-): AgentGit {
-  const folders = [...tracked.submodules, ...linkedWorktrees(checkout), ...repositories];
-  return { ...agentGit, nested: coverable(root, folders, warn) };
-}
-
-async function baseRevision(
-  checkout: Checkout,
-  shadowDir: string,
-  snapshot: Snapshot,
-): Promise<BaseRevision> {
-  const { objectFormat } = checkout;
-  const { commit, branchRef } = checkout.head;
-  const headTree =
-    commit === null
-      ? null
-      : runGit({
-          cwd: shadowDir,
-          args: [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`],
-        });
-  const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(START_INDEX, objectFormat);
-  const [head] = await Promise.all([headTree, scratch.edit(snapshot.known.differences())]);
-  const tree = await scratch.writeTree();
-  return {
-    commit,
-    tree,
-    branch: branchRef === null ? null : branchRef.replace(/^refs\/heads\//, ''),
-    dirty: head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree,
-    objectFormat,
-  };
-}
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
