@@ -9,6 +9,7 @@ import { gfmFootnote } from 'micromark-extension-gfm-footnote';
 import { gfmTable } from 'micromark-extension-gfm-table';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Hidden } from '../../domain/outside-text.ts';
+import { type Cut, cutsInHtml, HiddenElements } from './html-cuts.ts';
 
 /** `failed` says why, following the name of the text. */
 export type VisibleText = { status: 'ok'; text: string; hidden: Hidden } | { status: 'failed'; why: string };
@@ -62,15 +63,6 @@ function withoutInvisible(text: string): string {
 /** Quotes and lists in one another, ten of them; deeper ones would keep the parser busy for minutes. */
 function withShallowContainers(text: string): string {
   return text.replace(/^((?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){10})[ \t>*+\-\d.)]*/gm, '$1 ');
-}
-
-/** What stands between two offsets is replaced. */
-interface Cut {
-  readonly from: number;
-  readonly to: number;
-  readonly by: string;
-  /** A plain tag hides nothing. */
-  readonly what: 'comment' | 'image' | 'other' | 'tag';
 }
 
 /** Emphasis hides nothing, and hostile texts can make finding it slow. */
@@ -188,85 +180,6 @@ function cutsIn(source: string): Cut[] {
     ...elements.endOfSource(source.length),
     ...unused.map(({ from, to }): Cut => ({ from, to, by: '', what: 'other' })),
   ];
-}
-
-/** Elements whose content no page shows: those that GitHub has, closed or not, and those it has no use for. */
-const EMBEDDED = /^(?:rp|video|audio)$/;
-const UNSHOWN =
-  /^(?:rp|video|audio|script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)$/;
-
-/** Comments, declarations and processing instructions; elements whose content is no HTML; any other tag. */
-const HTML =
-  /<!--(?:>|->|[\s\S]*?(?:-->|--!>|$))|<[!?][\s\S]*?(?:>|$)|<(script|style|title|iframe|noscript|textarea)(?![\w-])(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)[\s\S]*?(?:(<\/\1\s*>)|$)|<\/?[a-z](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi;
-
-/** Begins in one piece of HTML and ends in a later one, with Markdown between them. */
-class HiddenElements {
-  readonly #open = new Map<string, { from: number; depth: number; isBlock: boolean }>();
-
-  begin(name: string, from: number, isBlock: boolean): void {
-    const element = this.#open.get(name);
-    if (element) element.depth += 1;
-    else this.#open.set(name, { from, depth: 1, isBlock });
-  }
-
-  end(name: string, to: number): Cut[] {
-    const element = this.#open.get(name);
-    if (!element) return [];
-    element.depth -= 1;
-    if (element.depth === 0) this.#open.delete(name);
-    return [elementCut(name, element.from, to)];
-  }
-
-  /** What began within a paragraph, a heading or a cell ends with it. */
-  endOfText(to: number): Cut[] {
-    return this.#endAll(to, (isBlock) => !isBlock);
-  }
-
-  endOfSource(to: number): Cut[] {
-    return this.#endAll(to, () => true);
-  }
-
-  /** Of a block of HTML that begins an element, all to the block's end is hidden. */
-  inBlock(start: number, to: number): Cut[] {
-    return [...this.#open]
-      .filter(([name, { from }]) => from >= start && !EMBEDDED.test(name))
-      .map(([name, { from }]) => elementCut(name, from, to));
-  }
-
-  #endAll(to: number, isMeant: (isBlock: boolean) => boolean): Cut[] {
-    const ended = [...this.#open].filter(([, { isBlock }]) => isMeant(isBlock));
-    for (const [name] of ended) this.#open.delete(name);
-    return ended
-      .filter(([name]) => EMBEDDED.test(name))
-      .map(([name, { from }]) => elementCut(name, from, to));
-  }
-}
-
-function elementCut(name: string, from: number, to: number): Cut {
-  const isImage = name === 'video' || name === 'audio';
-  return { from, to, by: isImage ? '[image]' : '', what: isImage ? 'image' : 'other' };
-}
-
-function cutsInHtml(html: string, offset: number, elements: HiddenElements, isBlock: boolean): Cut[] {
-  const cuts: Cut[] = [];
-  for (const match of html.matchAll(HTML)) {
-    const [tag, , end] = match;
-    const from = offset + match.index;
-    const to = from + tag.length;
-    cuts.push(tagCut(tag, from, to));
-    const [, slash, name = ''] = /^<(\/?)([a-z][^\s/>]*)/.exec(tag.toLowerCase()) ?? [];
-    if (end !== undefined || !UNSHOWN.test(name)) continue;
-    if (slash) cuts.push(...elements.end(name, to));
-    else elements.begin(name, from, isBlock);
-  }
-  return isBlock ? [...cuts, ...elements.inBlock(offset, offset + html.length)] : cuts;
-}
-
-function tagCut(tag: string, from: number, to: number): Cut {
-  if (/^<[!?]/.test(tag)) return { from, to, by: '', what: 'comment' };
-  if (/^<(?:img|picture|source)\b/i.test(tag)) return { from, to, by: '[image]', what: 'image' };
-  const by = /^<(?:br|p|li|summary|tr|h\d)\b/i.test(tag) ? '\n' : '';
-  return { from, to, by, what: /^<\/?\w+\s*\/?>$/.test(tag) ? 'tag' : 'other' };
 }
 
 /** In their order; parts of what is cut out are not cut out once more, and what goes beyond it makes it longer. */
