@@ -37,7 +37,7 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     case 'run.started':
       return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
     case 'run.resumed':
-      return { base: event.base.tree, accepted: event.accepted.map(({ path }) => path) };
+      return { base: event.base.tree, ...some(event.accepted.map(({ path }) => path)) };
     case 'turn.completed': {
       const { stop, usage, retries, durationMs, calls } = event.turn;
       const prompt = usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
@@ -49,9 +49,9 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     case 'tool.started':
       return { call: event.call.id, tool: event.call.name, iteration: event.iteration };
     case 'change.recorded':
-      return { paths: event.changes.map((change) => `${change.kind} ${change.path}`) };
+      return some(event.changes.map((change) => `${change.kind} ${change.path}`));
     case 'changes.put_back':
-      return { paths: event.changes.map(({ path }) => path), stuck: event.stuck };
+      return { ...some(event.changes.map(({ path }) => path)), stuck: event.stuck };
     case 'tool.completed': {
       const { status } = event.outcome;
       return { call: event.call, status, durationMs: event.durationMs };
@@ -67,4 +67,13 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     case 'run.stopped':
       return { stop: event.stop };
   }
+}
+
+/** Paths that a line names; a command can change all that there are, and the journal has them. */
+const MAX_PATHS = 100;
+
+function some(paths: readonly string[]): { paths: readonly string[]; morePaths?: number } {
+  return paths.length > MAX_PATHS
+    ? { paths: paths.slice(0, MAX_PATHS), morePaths: paths.length - MAX_PATHS }
+    : { paths };
 }

@@ -7,6 +7,12 @@ import { emptyResult } from '../../../src/run/report.ts';
 import { completed, turn } from '../../support/events.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
+const linesOf = (path: string): Record<string, unknown>[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
 async function logged(
   level: string,
   path = join(tempFolder(), 'patchsmith.log'),
@@ -17,12 +23,7 @@ async function logged(
   log.accept({ ...completed('a', 'file content'), seq: 2, at: 2 });
   log.accept({ type: 'warning.raised', message: 'x se"cret-value', seq: 3, at: 3 });
   log.close({ ...emptyResult('r', '0'), outcome: 'done', exitCode: 0 });
-  return path.startsWith('/dev')
-    ? []
-    : readFileSync(path, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => JSON.parse(line));
+  return path.startsWith('/dev') ? [] : linesOf(path);
 }
 
 test('one line an event, without what files and the model say, and without secrets', async () => {
@@ -42,6 +43,26 @@ test('the level decides how much: whole events, warnings only, or nothing', asyn
   expect(JSON.stringify(await logged('debug'))).toContain('file content');
   expect((await logged('warn')).map(({ msg }) => msg)).toEqual(['warning.raised']);
   expect(await logged('silent')).toEqual([]);
+});
+
+test('a line names a hundred of the paths that a command has changed', async () => {
+  const path = join(tempFolder(), 'patchsmith.log');
+  const log = await openLog(path, 'info', redactorFor([]));
+  const source = { by: 'setup' } as const;
+  const before = { mode: '100644', blob: '0'.repeat(40), size: 1 } as const;
+  const changes = Array.from({ length: 250 }, (_, at) => ({
+    path: `${at}.txt`,
+    kind: 'delete' as const,
+    before,
+    after: null,
+    source,
+    iteration: 0,
+  }));
+  log.accept({ type: 'change.recorded', changes, seq: 1, at: 1 });
+  log.close(emptyResult('r', '0'));
+  const [line] = linesOf(path);
+  expect(line).toMatchObject({ msg: 'change.recorded', morePaths: 150 });
+  expect(line?.paths).toHaveLength(100);
 });
 
 test('a log that cannot be written stops nothing', async () => {
