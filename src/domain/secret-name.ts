@@ -2,5 +2,8 @@
 
 /** patchsmith's own hold none, nor do the inputs of the action that are limits and globs: `INPUT_MAX-TOKENS`. */
 export function isSecretName(name: string): boolean {
-  return /^(?!PATCHSMITH_|INPUT_(?:MAX|ACCEPT)-).*(?:KEY|TOKEN|SECRET|PASSW|CREDENTIAL|_PAT$)/i.test(name);
+  return SECRET_NAME.test(name);
 }
+
+const SECRET_NAME =
+  /^(?!PATCHSMITH_|INPUT_(?:MAX|ACCEPT)-).*(?:KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PAT|PASS|PWD|AUTH|JWT)$)/i;

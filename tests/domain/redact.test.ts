@@ -134,6 +134,14 @@ test('the secrets of an environment are values whose names say so, and passwords
   const env = {
     NPM_TOKEN: 'a',
     MY_PAT: 'b',
+    GPG_PASSPHRASE: 'c',
+    SMTP_PASS: 'd',
+    MYSQL_PWD: 'e',
+    npm_config__auth: 'f',
+    CI_JOB_JWT: 'g',
+    PWD: '/builds/shop',
+    OLDPWD: '/builds',
+    SSH_AUTH_SOCK: '/tmp/agent',
     DATABASE_URL: 'postgres://me:hunter2-hunter2@host/db',
     HTTPS_PROXY: 'http://host:8080/',
     https_proxy: 'me:with-p%40ssword@host:8080',
@@ -144,7 +152,7 @@ test('the secrets of an environment are values whose names say so, and passwords
     EMPTY_KEY: undefined,
   };
   const inAddresses = ['hunter2-hunter2', 'with-p%40ssword', 'with-p@ssword', 'raw-p', 'raw-p@ssword'];
-  expect(secretsAmong(env)).toEqual(['a', 'b', ...inAddresses, '']);
+  expect(secretsAmong(env)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', ...inAddresses, '']);
 });
 
 describe('text that goes on', () => {
