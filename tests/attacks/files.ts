@@ -238,6 +238,18 @@ const throughTools: Stage = {
       toDo(({ results }) => (results.length === 3 ? null : 'no answer')),
     ),
     attack(
+      'glob-storm',
+      'A glob that backtracks for ever',
+      () => [
+        ...writes(`glob-${'a'.repeat(240)}`),
+        [
+          call('list_files', { path: '.', glob: 'glob-*a*a*a*a*a*a*a*a*b' }),
+          call('search', { pattern: 'x', glob: 'glob-{*a,*a*a}{*a,*a*a}{*a,*a*a}{*a,*a*a}b' }),
+        ],
+      ],
+      toDo(({ results }) => (results.length === 3 ? null : 'no answer')),
+    ),
+    attack(
       'set-id',
       'Keeping the set-uid bit of a file that is written anew',
       () => [

@@ -1,28 +1,171 @@
-/** Globs in the manner of .gitignore, for listing files. */
+/**
+ * Globs in the manner of .gitignore, for listing files. They come from the model, and a regular expression made of one can
+ * take longer than the machine lives; so all ways to match are followed at once, in time linear in glob and path.
+ */
 
-import picomatch from 'picomatch';
+/** A test for paths relative to one folder. */
+export type FileGlob = (path: string) => boolean;
+
+/** A longer glob is none that anybody means. */
+const MAX_LENGTH = 1_000;
 
 /**
- * A test for paths relative to one folder. Without a slash inside, the glob matches names at any depth; a glob that
- * matches a folder matches everything in it; a leading `!` turns the answer round. Names that start with a dot match.
+ * Without a slash inside, the glob matches names at any depth; a glob that matches a folder matches everything in it; a
+ * leading `!` turns the answer round. Names that start with a dot match, and `{a,b}` is either. Null for a glob that is too
+ * long.
  */
-export function globMatcher(glob: string): (path: string) => boolean {
+export function globMatcher(glob: string): FileGlob | null {
+  if (glob.length > MAX_LENGTH) return null;
   if (glob.startsWith('!')) {
     const matches = globMatcher(glob.slice(1));
-    return (path) => !matches(path);
+    return matches && ((path) => !matches(path));
   }
   const foldersOnly = glob.endsWith('/');
   const trimmed = glob.replace(/\/+$/, '');
-  const anywhere = !trimmed.includes('/');
-  const isMatch = picomatch(anywhere ? `**/${trimmed}` : trimmed.replace(/^\/+/, ''), {
-    dot: true,
-    nonegate: true,
-  });
-  return (path) => {
-    if (!foldersOnly && isMatch(path)) return true;
-    for (let cut = path.indexOf('/'); cut >= 0; cut = path.indexOf('/', cut + 1)) {
-      if (isMatch(path.slice(0, cut))) return true;
+  const rooted = trimmed.includes('/') ? trimmed.replace(/^(?:\.?\/)+/, '') : `**/${trimmed}`;
+  const machine = new Machine(partsOf([...rooted]));
+  return (path) => machine.accepts(path, foldersOnly);
+}
+
+type Test = (char: string) => boolean;
+
+type Part =
+  | { kind: 'one' | 'run'; test: Test }
+  /** Any number of folders with their slashes. */
+  | { kind: 'folders' }
+  | { kind: 'either'; parts: Part[][] };
+
+/** A state waits for one character, or is several states at once; null is the end of the glob. */
+type State = { test: Test; next: State } | { forks: State[] } | null;
+
+class Machine {
+  readonly #start: State;
+
+  constructor(parts: readonly Part[]) {
+    this.#start = stateOf(parts, null);
+  }
+
+  /** Whether the path, or a folder above it, is what the glob names. */
+  accepts(path: string, foldersOnly: boolean): boolean {
+    let states = opened([this.#start]);
+    for (const char of path) {
+      if (char === '/' && states.has(null)) return true;
+      const next: State[] = [];
+      for (const state of states) {
+        if (state !== null && 'test' in state && state.test(char)) next.push(state.next);
+      }
+      if (next.length === 0) return false;
+      states = opened(next);
     }
-    return false;
-  };
+    return !foldersOnly && states.has(null);
+  }
+}
+
+function stateOf(parts: readonly Part[], end: State): State {
+  return parts.reduceRight(stateBefore, end);
+}
+
+/** The state in which this part of the glob is still to come. */
+function stateBefore(next: State, part: Part): State {
+  switch (part.kind) {
+    case 'one':
+      return { test: part.test, next };
+    case 'run':
+      return repeated(part.test, next);
+    case 'folders':
+      return { forks: [next, repeated(() => true, { test: (char) => char === '/', next })] };
+    case 'either':
+      return { forks: part.parts.map((either) => stateOf(either, next)) };
+  }
+}
+
+function repeated(test: Test, next: State): State {
+  const loop = { forks: [next] };
+  loop.forks.push({ test, next: loop });
+  return loop;
+}
+
+/** With all states that these are at once. */
+function opened(states: readonly State[]): Set<State> {
+  const all = new Set(states);
+  // A set is iterated in order of insertion, entries added on the way included.
+  for (const state of all)
+    if (state !== null && 'forks' in state) for (const fork of state.forks) all.add(fork);
+  return all;
+}
+
+const inName: Test = (char) => char !== '/';
+
+function partsOf(glob: readonly string[]): Part[] {
+  const parts: Part[] = [];
+  for (let at = 0; at < glob.length; at += 1) {
+    const char = glob[at] ?? '';
+    if (char === '*') {
+      let end = at;
+      while (glob[end] === '*') end += 1;
+      const isWhole = end - at === 2 && (at === 0 || glob[at - 1] === '/');
+      if (isWhole && glob[end] === '/') {
+        parts.push({ kind: 'folders' });
+        at = end;
+        continue;
+      }
+      parts.push({ kind: 'run', test: isWhole && end === glob.length ? () => true : inName });
+      at = end - 1;
+    } else if (char === '?') {
+      parts.push({ kind: 'one', test: inName });
+    } else if (char === '[') {
+      const set = setAt(glob, at);
+      parts.push({ kind: 'one', test: set?.test ?? ((other) => other === '[') });
+      at = set?.end ?? at;
+    } else if (char === '{') {
+      const braces = bracesAt(glob, at);
+      if (braces === null) parts.push({ kind: 'one', test: (other) => other === '{' });
+      else parts.push({ kind: 'either', parts: braces.parts.map(partsOf) });
+      at = braces?.end ?? at;
+    } else {
+      // What a backslash stands before means itself; one at the end does as well.
+      const literal = char === '\\' && at + 1 < glob.length ? (glob[++at] ?? '') : char;
+      parts.push({ kind: 'one', test: (other) => other === literal });
+    }
+  }
+  return parts;
+}
+
+/** `[a-z]`, `[!a-z]`; null where it is not closed. */
+function setAt(glob: readonly string[], start: number): { test: Test; end: number } | null {
+  const isNegated = glob[start + 1] === '!' || glob[start + 1] === '^';
+  const first = start + (isNegated ? 2 : 1);
+  const ranges: [number, number][] = [];
+  for (let at = first; at < glob.length; at += 1) {
+    if (glob[at] === ']' && at > first) {
+      const isIn = (code: number) => ranges.some(([low, high]) => low <= code && code <= high);
+      return { test: (char) => inName(char) && isIn(codeOf(char)) !== isNegated, end: at };
+    }
+    if (glob[at] === '\\') at += 1;
+    const low = codeOf(glob[at]);
+    const isRange = glob[at + 1] === '-' && glob[at + 2] !== ']' && at + 2 < glob.length;
+    if (isRange) at += 2;
+    ranges.push([low, codeOf(glob[at])]);
+  }
+  return null;
+}
+
+/** `{a,b}`; null where it is not closed or has no comma. */
+function bracesAt(glob: readonly string[], start: number): { parts: string[][]; end: number } | null {
+  const cuts = [start];
+  let depth = 0;
+  for (let at = start; at < glob.length; at += 1) {
+    if (glob[at] === '\\') at += 1;
+    else if (glob[at] === '{') depth += 1;
+    else if (glob[at] === ',' && depth === 1) cuts.push(at);
+    else if (glob[at] === '}' && --depth === 0) {
+      if (cuts.length === 1) return null;
+      return { parts: cuts.map((cut, index) => glob.slice(cut + 1, cuts[index + 1] ?? at)), end: at };
+    }
+  }
+  return null;
+}
+
+function codeOf(char: string | undefined): number {
+  return char?.codePointAt(0) ?? 0;
 }

@@ -102,6 +102,8 @@ export class GitWorkspace implements Workspace {
       return { status: 'failed', reason: 'not_found', message };
     }
     const isMatch = glob === null ? () => true : globMatcher(glob);
+    if (isMatch === null)
+      return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
     const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
     const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
     return { status: 'ok', paths: paths.sort() };
