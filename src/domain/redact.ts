@@ -129,10 +129,23 @@ function escapedForms(secret: string): string[] {
   return [
     json,
     json.replaceAll('/', '\\/'),
-    json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    ...jsonInCodes(json, /[^ -~]/g),
+    // As PHP, Go and .NET write it.
+    ...jsonInCodes(json.replaceAll('/', '\\/'), /[^ -~]/g),
+    ...jsonInCodes(json, /[<>&\u2028\u2029]/g),
+    ...jsonInCodes(json.replaceAll('\\"', '"'), /[^ -~]|["'`<>&+]/g),
     JSON.stringify(json).slice(1, -1),
     ...urls,
     ...small,
+  ];
+}
+
+/** With these characters as codes, in small letters and in capitals. */
+function jsonInCodes(json: string, characters: RegExp): string[] {
+  const code = (unit: string) => unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return [
+    json.replace(characters, (unit) => `\\u${code(unit)}`),
+    json.replace(characters, (unit) => `\\u${code(unit).toUpperCase()}`),
   ];
 }
 

@@ -155,6 +155,18 @@ test('the secrets of an environment are values whose names say so, and passwords
   expect(secretsAmong(env)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', ...inAddresses, '']);
 });
 
+test('JSON is known as every language writes it', () => {
+  const value = 'a"b\\c<d&e+f/ä';
+  const hide = redactorFor([value]);
+  for (const written of [
+    'a\\"b\\\\c<d&e+f/ä',
+    'a\\"b\\\\c<d&e+f\\/\\u00e4',
+    'a\\"b\\\\c\\u003cd\\u0026e+f/ä',
+    'a\\u0022b\\\\c\\u003Cd\\u0026e\\u002Bf/\\u00E4',
+  ])
+    expect(hide(`{"x":"${written}"}`)).toBe('{"x":"***"}');
+});
+
 describe('text that goes on', () => {
   const openEnd = openEndOf(['abcd efgh', 'short']);
 
