@@ -158,7 +158,7 @@ describe('a run with protected paths that was killed', () => {
       ends.push([seq, type, end.result.outcome, end.patch, treeOf(run.root)]);
     }
     expect(ends).toEqual(run.events.map(({ seq, type }) => [seq, type, 'done', run.patch, after]));
-  }, 120_000);
+  });
 
   test('while paths were put back has the rest put back, and leaves no trace', async () => {
     const run = await cutRun(FILES, [command('rm -r docs/deep; echo x > docs/one.md')], {

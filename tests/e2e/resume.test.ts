@@ -86,7 +86,7 @@ describe('a run that was killed', () => {
       ends.push([seq, type, result.outcome, patch, patch === run.patch ? '' : stderr]);
     }
     expect(ends).toEqual(run.events.map(({ seq, type }) => [seq, type, 'done', run.patch, '']));
-  }, 180_000);
+  });
 });
 
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };

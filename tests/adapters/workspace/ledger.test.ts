@@ -93,5 +93,4 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
     ),
     { numRuns: 15 },
   );
-  // Some hundred processes of git: a busy machine takes its time.
-}, 120_000);
+});
