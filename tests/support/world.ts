@@ -8,6 +8,8 @@ import { env, umask } from 'node:process';
  * run by, no proxy, messages in English, and files as the usual umask makes them. Returns what removes the home.
  */
 export default function makeWorld(): () => void {
+  // The commands of the tests name folders without quotes.
+  if (/[^\w./+-]/.test(tmpdir())) env.TMPDIR = '/tmp';
   const home = mkdtempSync(join(tmpdir(), 'patchsmith-home-'));
   for (const name of Object.keys(env)) if (/^(?:GIT_|XDG_|LC_|LANG)|proxy$/i.test(name)) delete env[name];
   env.HOME = home;
