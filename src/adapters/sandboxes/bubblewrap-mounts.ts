@@ -2,11 +2,13 @@
 
 import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { getgid, getuid } from 'node:process';
 import type { AgentGit } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { credentialFilesIn } from './credential-files.ts';
 import { etcMounts } from './etc-folder.ts';
 import { statOf } from './host-files.ts';
+import type { User } from './passwd.ts';
 import { isWithin } from './toolchain-policy.ts';
 import type { UserMount } from './user-mounts.ts';
 
@@ -41,7 +43,7 @@ export async function mountsOf(
   const git = await gitMounts(view);
   const mounts: Mount[] = [
     ...(await systemMounts()),
-    ...etcMounts({ ...view, later: [...view.toolchains, ...view.added] }),
+    ...etcMounts({ ...view, user: userInside(), later: [...view.toolchains, ...view.added] }),
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
     { kind: 'scratch', at: '/dev/shm', bytes: 256 * MEBIBYTE },
@@ -65,6 +67,11 @@ export async function mountsOf(
 /** The mount of one more file of ours, and its path inside. */
 export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
   return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
+}
+
+/** The user namespace keeps the numbers. */
+function userInside(): User {
+  return { uid: getuid?.() ?? 0, gid: getgid?.() ?? 0, home: HOME_INSIDE };
 }
 
 async function systemMounts(): Promise<Mount[]> {

@@ -6,7 +6,8 @@
 import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from './bubblewrap-args.ts';
-import { entriesOf, orMissing, realPathOf, statOf, targetOf } from './host-files.ts';
+import { entriesOf, orMissing, realPathOf, statOf, targetOf, textOf } from './host-files.ts';
+import { passwdFor, type User } from './passwd.ts';
 
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
 
@@ -29,7 +30,6 @@ const ETC_FILES = [
   'mime.types',
   'nsswitch.conf',
   'os-release',
-  'passwd',
   'perl',
   'pki/ca-trust/extracted',
   'pki/tls/cert.pem',
@@ -55,16 +55,18 @@ export interface Etc {
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
+  readonly user: User;
   /** What is mounted later; below `/etc` it needs a place. */
   readonly later: readonly { readonly source: string; readonly at: string }[];
 }
 
 /** Makes the folder, and returns its mount and those into it. */
-export function etcMounts({ files, gitConfig, later }: Etc): Mount[] {
+export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
   const folder = join(files, 'etc');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   writeFileSync(join(folder, 'hosts'), HOSTS);
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
+  writeFileSync(join(folder, 'passwd'), passwdFor(user, textOf('/etc/passwd') ?? ''));
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {

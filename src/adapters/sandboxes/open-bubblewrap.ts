@@ -78,7 +78,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     directory: at,
     mounts: [...(relay?.mounts ?? []), ...mounts],
     covers: await coversOf(view),
-    env: { ...env, ...variables, ...relay?.variables },
+    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', caches, relay?.variables ?? {}) },
     outerEnv: {},
     relay,
     limits: enforcedLimits(options.limits, true),
@@ -138,6 +138,15 @@ async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failur
   const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
   const failure = await probe(probed, setup.files).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };
+}
+
+/** `more`, where one variable says what both have to say. */
+function withBoth(
+  name: string,
+  some: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
 }
 
 /** What keeps commands from the repositories in the work tree, as soon as they are known. */

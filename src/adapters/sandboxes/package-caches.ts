@@ -27,7 +27,14 @@ export function cacheVariables(
   for (const [name, usual] of Object.entries(CACHES)) {
     const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));
     if (folder === undefined) continue;
-    if (mounted.some((path) => isWithin(path, folder) || isWithin(folder, path))) found[name] = folder;
+    if (isMounted(folder)) found[name] = folder;
   }
+  // Maven has no variable for it alone, and its script takes no quotes in this one.
+  const maven = join(env.HOME ?? '/nonexistent', '.m2/repository');
+  if (isMounted(maven) && !/\s/.test(maven)) found.MAVEN_OPTS = `-Dmaven.repo.local=${maven}`;
   return found;
+
+  function isMounted(folder: string): boolean {
+    return mounted.some((path) => isWithin(path, folder) || isWithin(folder, path));
+  }
 }

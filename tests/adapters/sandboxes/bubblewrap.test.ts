@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { passwdFor } from '../../../src/adapters/sandboxes/passwd.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 import { makePlace, open, tryToOpen, versionOutside } from './fixture.ts';
 
@@ -169,6 +170,22 @@ test('the home folder as work tree is warned of', async () => {
   const place = makePlace();
   const { warnings } = await open(place, 'required', { ...process.env, HOME: place.root });
   expect(warnings).toEqual(['The work tree is the home folder: commands can read everything in it.']);
+});
+
+test('the home folder is the same for programs that ask the list of users for it', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const asked = `node -e 'const { homedir, uid } = os.userInfo(); console.log(homedir, uid)'`;
+  expect(await text(`echo "$HOME $(id -u)"; ${asked}`)).toBe(`/home/agent ${process.getuid?.()}\n`.repeat(2));
+});
+
+test('the list of users is the machine’s, but for the home folder, and with whoever runs us', () => {
+  const agent = { uid: 1001, gid: 127, home: '/home/agent' };
+  const root = 'root:x:0:0:root:/root:/bin/bash\n';
+  expect(passwdFor(agent, `${root}runner:x:1001:127:Runner,,,:/home/runner:/bin/zsh\n+::::::\n`)).toBe(
+    `${root}runner:x:1001:127:Runner,,,:/home/agent:/bin/zsh\n+::::::\n`,
+  );
+  for (const without of [root, root.trim()])
+    expect(passwdFor(agent, without)).toBe(`${root}agent:x:1001:127::/home/agent:/bin/sh\n`);
 });
 
 test('what is there of /etc is as on the machine, copied or mounted', async () => {

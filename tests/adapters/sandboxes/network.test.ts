@@ -30,7 +30,11 @@ async function origin(
 }
 
 /** A sandbox whose way out leads to loopback, for hosts on the list. */
-async function openWithNetwork(allowed: string[]): Promise<Opened & { proxy: Egress }> {
+async function openWithNetwork(
+  allowed: string[],
+  hostEnv: NodeJS.ProcessEnv = process.env,
+  mounts: string[] = [],
+): Promise<Opened & { proxy: Egress }> {
   const proxy = await openFilteringProxy({
     allowed,
     folder: tempFolder(),
@@ -38,7 +42,7 @@ async function openWithNetwork(allowed: string[]): Promise<Opened & { proxy: Egr
     mayConnect: (address) => address === '127.0.0.1',
   });
   onTestFinished(() => proxy.close());
-  const opened = await open(makePlace(), 'required', process.env, undefined, [], proxy.socket);
+  const opened = await open(makePlace(), 'required', hostEnv, undefined, mounts, proxy.socket);
   return { ...opened, proxy };
 }
 
@@ -85,6 +89,15 @@ describe('a sandbox with hosts that may be reached', () => {
       ]);
     },
   );
+
+  test('tells Maven of its proxy and of its mounted repository, in the one variable that there is', async () => {
+    const home = tempFolder({ '.m2/repository/x': 'jar' });
+    const env = { PATH: process.env.PATH, HOME: home };
+    const { text } = await openWithNetwork(['good.example'], env, [`${home}/.m2/repository:rw`]);
+    expect(await text('echo "$MAVEN_OPTS"')).toMatch(
+      /^-Dmaven\.repo\.local=\/\S+\/\.m2\/repository -Dhttp\.proxyHost=127\.0\.0\.1 .*useSystemProperties=true\n$/,
+    );
+  });
 
   test('has no other way out: no interface, no route, no name server, no socket of the machine', async () => {
     const { port, asked } = await origin();

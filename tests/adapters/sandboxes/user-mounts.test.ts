@@ -163,14 +163,16 @@ test('a package manager finds the cache that was mounted, and no other', async (
     '.npm/_cacache/x': 'cached',
     '.cargo/registry/x': 'crate',
     'go/pkg/mod/x': 'module',
+    '.m2/repository/x': 'jar',
   });
   const { PATH } = process.env;
   const env = { PATH, HOME: home };
-  const mounts = [`${home}/.npm:rw`, `${home}/.cargo/registry`];
+  const mounts = [`${home}/.npm:rw`, `${home}/.cargo/registry`, `${home}/.m2`];
   const { text } = await open(makePlace(), 'required', env, undefined, mounts);
   expect(await text('cat "$npm_config_cache/_cacache/x" "$CARGO_HOME/registry/x"; echo "$GOMODCACHE"')).toBe(
     'cachedcrate\n',
   );
+  expect(await text('echo "$MAVEN_OPTS"')).toBe(`-Dmaven.repo.local=${home}/.m2/repository\n`);
   if (versionOutside('npm --version') !== null)
     expect(await text('npm config get cache')).toBe(`${home}/.npm\n`);
 });
