@@ -8,6 +8,7 @@ const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('
 
 interface Step {
   readonly name: string;
+  readonly if?: string;
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, unknown>>;
@@ -88,6 +89,11 @@ describe.each(TEMPLATES)('the template %s', (name) => {
   test('starts on no event that mixes secrets with code of outsiders', () => {
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
     expect(Object.keys(workflow.on)).not.toContain('workflow_run');
+  });
+
+  test('keeps what a run has made however it ends, also for a cancel', () => {
+    const keep = workflow.jobs.run?.steps.find(({ uses }) => uses?.startsWith('actions/upload-artifact'));
+    expect(keep?.if).toMatch(/^\$\{\{ always\(\) && steps\.patchsmith\.outputs\.run-dir != ''/);
   });
 
   test('ends, and does one thing at a time for each of its subjects', () => {

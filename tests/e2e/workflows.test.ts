@@ -3,9 +3,10 @@ import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import { ask } from '../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
+import { until } from '../support/publishing-job.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
-import { type JobEnd, runWorkflow } from '../support/workflow-runner.ts';
+import { type JobEnd, runWorkflow, type WorkflowRun } from '../support/workflow-runner.ts';
 
 // Each workflow starts several processes.
 
@@ -65,10 +66,11 @@ async function issueEvent({ github }: Place, more: Record<string, unknown> = {})
   };
 }
 
-async function labelled(place: Place, workflow = 'issue'): Promise<JobEnd[]> {
+async function labelled(place: Place, cancel?: WorkflowRun['cancel']): Promise<JobEnd[]> {
   return runWorkflow({
     ...place,
-    workflow: template(workflow),
+    ...(cancel === undefined ? {} : { cancel }),
+    workflow: template('issue'),
     event: { name: 'issues', payload: await issueEvent(place) },
     actor: 'ann',
     secrets: { ANTHROPIC_API_KEY: KEY },
@@ -197,6 +199,21 @@ describe('a labelled issue', () => {
       expect(place.github.invalid).toEqual([]);
     },
   );
+
+  test('whose run is cancelled leaves the work so far as an artifact, and nothing on GitHub', async () => {
+    const place = await scratch([edit, { calls: [call('run_command', { command: 'sleep 60' })] }]);
+    place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
+    const ends = await labelled(place, async ({ pid }) => {
+      await until('the second turn is asked for', () => place.model.requests.length > 1);
+      process.kill(pid, 'SIGINT');
+    });
+    expect(outcomes(ends), log(ends)).toEqual([
+      ['run', 'cancelled', 'interrupted'],
+      ['publish', 'skipped'],
+    ]);
+    expect(ends[0]?.outputs.kept).toBe('1');
+    expect(seen(place)).toEqual({ pulls: [], comments: [] });
+  });
 
   test('is left alone when an outsider wrote it, or another label was set', async () => {
     const place = await scratch([edit, done]);

@@ -1,9 +1,10 @@
 /** GitHub's expressions, as far as the templates of workflows use them. */
 
-/** What names stand for, and whether the steps before have succeeded. */
+/** What names stand for, whether the steps before have succeeded, and whether somebody has cancelled the workflow. */
 export interface Contexts {
   readonly values: Readonly<Record<string, unknown>>;
   readonly failed: boolean;
+  readonly cancelled: boolean;
 }
 
 /** A text with `${{ }}` in it; throws on what is not known here, so that nothing is passed over in silence. */
@@ -16,10 +17,11 @@ export function filled(text: string, contexts: Contexts): string {
 
 /** Whether a job or step is due; one that asks for no status goes on only after success. */
 export function isDue(condition: string | undefined, contexts: Contexts): boolean {
-  if (condition === undefined) return !contexts.failed;
+  const isGoingOn = !contexts.failed && !contexts.cancelled;
+  if (condition === undefined) return isGoingOn;
   const expression = /^\s*\$\{\{(.*)\}\}\s*$/s.exec(condition)?.[1] ?? condition;
   const asksForStatus = /\b(always|cancelled|failure|success)\(\)/.test(expression);
-  return (asksForStatus || !contexts.failed) && Boolean(evaluate(expression, contexts));
+  return (asksForStatus || isGoingOn) && Boolean(evaluate(expression, contexts));
 }
 
 function evaluate(expression: string, contexts: Contexts): unknown {
@@ -96,11 +98,11 @@ class Parser {
     const [first, second] = given;
     switch (name) {
       case 'cancelled':
-        return false;
+        return this.#contexts.cancelled;
       case 'always':
         return true;
       case 'success':
-        return !this.#contexts.failed;
+        return !this.#contexts.failed && !this.#contexts.cancelled;
       case 'failure':
         return this.#contexts.failed;
       case 'startsWith':

@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
 import { parse } from 'yaml';
-import { type ActionEnd, runAction } from './action-runner.ts';
+import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
 import { type Contexts, filled, isDue } from './expressions.ts';
 import type { GitHub, GitHubRepository } from './github-server/server.ts';
 import type { Access } from './github-server/world.ts';
@@ -46,15 +46,18 @@ export interface WorkflowRun {
   readonly secrets: Readonly<Record<string, string>>;
   /** Variables of every job. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Cancels the workflow while the action runs for the first time. */
+  readonly cancel?: NonNullable<ActionRun['during']>;
 }
 
 export interface JobEnd {
   readonly name: string;
-  readonly result: 'success' | 'failure' | 'skipped';
+  readonly result: 'success' | 'failure' | 'cancelled' | 'skipped';
   /** What the action did in this job, in order. */
   readonly actions: readonly ActionEnd[];
   /** The token that the job had. */
   readonly token: string;
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 /** The jobs in the order of the file, which is the order of their needs. */
@@ -62,12 +65,12 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   const { jobs } = parse(readFileSync(run.workflow, 'utf8')) as Workflow;
   const artifacts = temporaryFolder();
   const ends: JobEnd[] = [];
-  const needs: Record<string, { result: string; outputs: Record<string, string> }> = {};
+  const needs: Record<string, JobEnd> = {};
   for (const [name, job] of Object.entries(jobs)) {
     for (const matrix of combinations(job)) {
-      const { end, outputs } = await runJob(run, { name, job, matrix, artifacts, needs });
+      const end = await runJob(run, { name, job, matrix, artifacts, needs });
       ends.push(end);
-      needs[name] = { result: end.result, outputs };
+      needs[name] = end;
     }
   }
   return ends;
@@ -85,13 +88,10 @@ interface JobPlace {
   readonly job: WorkflowJob;
   readonly matrix: Readonly<Record<string, string>>;
   readonly artifacts: string;
-  readonly needs: Readonly<Record<string, { result: string; outputs: Record<string, string> }>>;
+  readonly needs: Readonly<Record<string, JobEnd>>;
 }
 
-async function runJob(
-  run: WorkflowRun,
-  { name, job, matrix, artifacts, needs }: JobPlace,
-): Promise<{ end: JobEnd; outputs: Record<string, string> }> {
+async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }: JobPlace): Promise<JobEnd> {
   const { github, repository, event } = run;
   const granted = Object.entries(job.permissions ?? {}).map(([key, access]) => [
     key.replaceAll('-', '_'),
@@ -113,8 +113,9 @@ async function runJob(
   };
   const actions: ActionEnd[] = [];
   let failed = Object.entries(needs).some(([key, { result }]) => key === job.needs && result !== 'success');
-  const contexts = (): Contexts => ({ values, failed });
-  if (!isDue(job.if, contexts())) return { end: { name, result: 'skipped', actions, token }, outputs: {} };
+  let cancelled = Object.values(needs).some(({ result }) => result === 'cancelled');
+  const contexts = (): Contexts => ({ values, failed, cancelled });
+  if (!isDue(job.if, contexts())) return { name, result: 'skipped', actions, token, outputs: {} };
 
   failed = false;
   const place = { workspace, temp, sha, token, artifacts };
@@ -125,13 +126,14 @@ async function runJob(
     );
     const end = await runStep(run, step, given, place);
     if (end.action !== null) actions.push(end.action);
+    if (end.action !== null && run.cancel !== undefined) cancelled = true;
     const outcome = end.failed ? 'failure' : 'success';
     if (step.id !== undefined) steps[step.id] = { outputs: end.outputs, outcome };
     failed ||= end.failed && step['continue-on-error'] !== true;
   }
   const outputs = Object.entries(job.outputs ?? {}).map(([key, text]) => [key, filled(text, contexts())]);
-  const end: JobEnd = { name, result: failed ? 'failure' : 'success', actions, token };
-  return { end, outputs: Object.fromEntries(outputs) };
+  const result = cancelled ? 'cancelled' : failed ? 'failure' : 'success';
+  return { name, result, actions, token, outputs: Object.fromEntries(outputs) };
 }
 
 interface StepPlace {
@@ -220,6 +222,7 @@ function runPatchsmith(
     workspace: place.workspace,
     inputs,
     event: event.payload,
+    ...(run.cancel === undefined ? {} : { during: run.cancel }),
     env: {
       RUNNER_TEMP: place.temp,
       GITHUB_API_URL: github.url,
