@@ -259,10 +259,22 @@ export interface Egress {
 
 // ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** GitHub's REST API with one token. Retries and rate limits are its own business, and nobody else's. */
+/** GitHub's API with one token. Retries and rate limits are its own business, and nobody else's. */
 export interface GitHub {
   /** Refusals and outages are values; rejects only for bugs. */
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
+  /** By GraphQL, for the little that REST does not know. Sent once. */
+  query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
+}
+
+export interface GitHubQuery<T> {
+  /** `query …` or `mutation …`. */
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** What is needed of the answer's `data`. */
+  readonly schema: z.ZodType<T>;
+  /** For a mutation: what a dry run takes for the answer. */
+  readonly planned?: T;
 }
 
 export interface GitHubRequest<T> {

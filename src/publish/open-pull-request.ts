@@ -6,6 +6,7 @@ import {
   openPullRequest,
   type PullRequest,
   type PullRequestText,
+  turnIntoDraft,
   updatePullRequest,
 } from '../adapters/github/pull-requests.ts';
 import { outcome, type RunOutcome } from '../domain/outcome.ts';
@@ -37,34 +38,33 @@ export async function openForReview(
     setting: settings.draft,
     verification: verificationOf(job.result),
   });
+  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
+  const there = await findPullRequest(upstream, wanted);
+  const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
   const text = pullRequestText({
     ...job,
     base,
     merged: told.merged,
     flags: change.flags,
     drafts,
+    isDraft,
     unfinished: facts.unfinished,
     titlePrefix: settings.titlePrefix,
   });
-  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
-  const there = await findPullRequest(upstream, wanted);
   const { pull, isNew } =
     there === null
-      ? await openPullRequest(upstream, { ...wanted, ...text, draft: drafts.length > 0 })
+      ? await openPullRequest(upstream, { ...wanted, ...text, draft: isDraft })
       : { pull: there, isNew: false };
   const tell = (operation: 'created' | 'updated' | 'none') => {
-    const { number, html_url, draft = false } = pull;
-    told.pullRequest = { number, url: html_url, operation, branch, headSha: change.sha, draft };
+    const { number, html_url: url } = pull;
+    const draft = there === null ? pull.draft === true : isDraft;
+    told.pullRequest = { number, url, operation, branch, headSha: change.sha, draft, draftReasons: drafts };
   };
   tell(isNew ? 'created' : told.commit?.operation === 'none' ? 'none' : 'updated');
   if (!isNew && (await refreshed(job, pull, text))) tell('updated');
   if (pull.base.ref !== base.branch)
     told.warnings.push(
       `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
-    );
-  if (!isNew && drafts.length > 0 && pull.draft !== true)
-    told.warnings.push(
-      `The pull request is open for review, though it should be a draft: ${drafts.join(', and ')}.`,
     );
   if (isNew && pull.user?.login === 'github-actions[bot]') told.warnings.push(NO_WORKFLOWS);
   const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
@@ -82,6 +82,17 @@ export async function openForReview(
         11,
         `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
       );
+}
+
+/** Whether it is a draft in the end. One that people have made a draft stays one. */
+async function keptDraft(job: Job, pull: PullRequest, reasons: readonly string[]): Promise<boolean> {
+  if (pull.draft === true || reasons.length === 0) return pull.draft === true;
+  const why = await turnIntoDraft(job.upstream, pull);
+  if (why === null) return true;
+  job.told.warnings.push(
+    `Pull request #${pull.number} is open for review, though it should be a draft: ${reasons.join(', and ')}. GitHub does not let it be turned into one: ${why}`,
+  );
+  return false;
 }
 
 const NO_WORKFLOWS =

@@ -16,6 +16,7 @@ export interface CommentFacts {
   readonly pullRequest: {
     readonly number: number;
     readonly draft: boolean;
+    readonly draftReasons: readonly string[];
     readonly operation: Operation;
   } | null;
   /** Files that the base has changed as well, so that the patch does not fit. */
@@ -47,7 +48,7 @@ export function commentText(facts: CommentFacts): string {
       ...(files === '' ? [] : [files]),
       ...accountOf(result, isOpen),
     ].join('\n\n'),
-    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest.draft) : OUTCOMES[name].next,
+    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest) : OUTCOMES[name].next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
     marker,
   });
@@ -67,10 +68,10 @@ function accountOf(result: RunResult, isOpen: boolean): string[] {
   return account === '' ? [] : [`In the model's own words:\n\n${quoted(account)}`];
 }
 
-function nextOf(draft: boolean): string {
-  return draft
-    ? 'The pull request says why it is a draft. Run the plan again to replace the work, or take the branch over by hand.'
-    : 'It is ready for review. Another run of the plan brings the same pull request up to date.';
+function nextOf({ draft, draftReasons }: NonNullable<CommentFacts['pullRequest']>): string {
+  if (draftReasons.length === 0)
+    return `${draft ? 'It is still a draft, though nothing of this run keeps it one' : 'It is ready for review'}. Another run of the plan brings the same pull request up to date.`;
+  return `The pull request says why it ${draft ? 'is' : 'should be'} a draft. Run the plan again to replace the work, or take the branch over by hand.`;
 }
 
 const LACKING =

@@ -47,8 +47,10 @@ export interface PullRequestFacts {
   readonly merged: readonly string[];
   /** As found in the patch itself. */
   readonly flags: readonly Flag[];
-  /** Why it is a draft; empty when it is ready for review. */
+  /** Why it should be a draft; empty when it is ready for review. */
   readonly drafts: readonly string[];
+  /** Whether it is one: people may have made it ready, or a draft. */
+  readonly isDraft: boolean;
   /** The run ended before its work was done, so that no issue is closed by it. */
   readonly unfinished: boolean;
   /** Page of the workflow run; null outside of one. */
@@ -61,12 +63,12 @@ export interface PullRequestFacts {
 
 /** The same facts give the same text. */
 export function pullRequestText(facts: PullRequestFacts): { title: string; body: string } {
-  const { result, drafts, flags, marker } = facts;
+  const { result, flags, marker } = facts;
   const account = prose(result.summary, ROOM.account);
   const lookTwice = flagList(flags, ROOM.flags);
   const body = render(template, {
     closes: paragraph(closingLine(facts)),
-    draft: paragraph(drafts.length === 0 ? '' : `> [!WARNING]\n> Draft, since ${drafts.join(', and ')}.`),
+    draft: paragraph(draftLine(facts)),
     facts: factsLine(result),
     account: paragraph(account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`),
     verification: `${paragraph(verifyTable(result, ROOM.verify))}${paragraph(failedOutput(result, ROOM.output))}`,
@@ -76,6 +78,12 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
     marker,
   });
   return { title: titleOf(facts), body };
+}
+
+function draftLine({ drafts, isDraft }: PullRequestFacts): string {
+  if (drafts.length > 0)
+    return `> [!WARNING]\n> ${isDraft ? 'Draft' : 'This should be a draft'}, since ${drafts.join(', and ')}.`;
+  return isDraft ? '> [!NOTE]\n> Still a draft, though nothing of this run keeps it one.' : '';
 }
 
 function titleOf({ result, titlePrefix }: PullRequestFacts): string {

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isWrite } from '../support/github-server/server.ts';
 import {
   closeGitHubs,
   find,
@@ -76,7 +78,7 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     const there = await onGitHub(workflow);
     const { exitCode, told } = await publish(there);
     expect([exitCode, told?.outcome]).toEqual([8, 'policy_violation']);
-    expect(there.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(there.github.requests.filter(isWrite)).toEqual([]);
   });
 
   test('pull requests by Actions being turned off', async () => {
@@ -211,7 +213,7 @@ test('a dry run says what it would do, and does none of it', async () => {
   const { exitCode, stderr, told } = await publish(there, { args: ['--dry-run'] });
   expect(exitCode, stderr).toBe(0);
   expect(told?.dryRun).toBe(true);
-  expect(there.github.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(there.github.requests.filter(isWrite)).toEqual([]);
   for (const call of ['git/trees', 'git/commits', 'git/refs', 'pulls', 'issues/1/comments'])
     expect(stderr).toMatch(new RegExp(`POST .*${call}`));
   expect(await find(there)).toEqual(nothing);

@@ -7,6 +7,7 @@ import { runCli } from '../support/cli.ts';
 import {
   type GitHub,
   type GitHubRepository,
+  isWrite,
   type NewToken,
   startGitHub,
 } from '../support/github-server/server.ts';
@@ -120,8 +121,7 @@ async function publish(
   return { exitCode, told: Publication.parse(JSON.parse(stdout)), stderr };
 }
 
-const writes = () =>
-  github.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`);
+const writes = () => github.requests.filter(isWrite).map(({ method, path }) => `${method} ${path}`);
 
 /** Changes the result of the run behind its back. */
 function tamper(change: (result: RunResult) => unknown): void {
@@ -150,7 +150,7 @@ describe('a finished run', () => {
         operation: 'created',
         verified: true,
       },
-      pullRequest: { number: pull?.number, operation: 'created', branch, draft: false },
+      pullRequest: { number: pull?.number, operation: 'created', branch, draft: false, draftReasons: [] },
       comment: null,
       merged: [],
       conflicts: [],
@@ -225,6 +225,45 @@ describe('a finished run', () => {
     run = await finished('echo 2 > a', ['--verify', 'test -f missing', '--fix-rounds', '0']);
     expect(run.result.outcome).toBe('verify_failed');
     expect((await publish(['--branch', 'other'])).told.pullRequest).toMatchObject({ draft: true });
+  });
+});
+
+describe('a pull request that was ready, of which verification fails later,', () => {
+  const red = async () => {
+    run = await finished('echo 1 > a', ['--verify', 'test -f b', '--fix-rounds', '0']);
+  };
+
+  test('is turned back into a draft, and is not made ready again behind the back of people', async () => {
+    await publish(['--branch', 'work']);
+    const ready = run;
+    expect(upstream.pulls()[0]?.pull?.draft).toBe(false);
+    await red();
+    expect((await publish(['--branch', 'work'])).told).toMatchObject({
+      pullRequest: { number: 1, draft: true, draftReasons: ['verification failed'] },
+      warnings: [],
+    });
+    expect(upstream.pulls()[0]).toMatchObject({
+      pull: { draft: true },
+      body: expect.stringContaining('> Draft, since verification failed.'),
+    });
+    run = ready;
+    expect((await publish(['--branch', 'work'])).told.pullRequest).toMatchObject({
+      draft: true,
+      draftReasons: [],
+    });
+    expect(upstream.pulls()[0]?.body).toContain('> Still a draft, though nothing of this run keeps it one.');
+  });
+
+  test('says that it should be a draft where GitHub does not turn it into one', async () => {
+    await publish(['--branch', 'work']);
+    await red();
+    upstream.settings.drafts = false;
+    const { told } = await publish(['--branch', 'work']);
+    expect(told.pullRequest).toMatchObject({ draft: false, draftReasons: ['verification failed'] });
+    expect(told.warnings).toEqual([
+      expect.stringMatching(/should be a draft: .*not supported in this repository/),
+    ]);
+    expect(upstream.pulls()[0]?.body).toContain('> This should be a draft, since verification failed.');
   });
 });
 
@@ -365,6 +404,23 @@ describe('an issue that asked for the work', () => {
       ['github-actions[bot]', expect.any(Boolean)],
     ]);
     expect(first.exitCode).toBe(0);
+  });
+
+  test('a comment of another bot that ends with our mark is left alone, and a commit by git is of our own', async () => {
+    const number = ask();
+    const app: NewToken = { ...ENOUGH, login: 'fixer[bot]', id: 4_711 };
+    const first = await publish(['--via', 'push'], { token: app });
+    const made = upstream.issues.get(number)?.comments.splice(0)[0];
+    github.addComment('octo/shop', number, { body: made?.body ?? '', author: BOT });
+    const second = await publish(['--via', 'push'], { token: app });
+    expect(second.told.comment).toMatchObject({ operation: 'created' });
+    expect(upstream.issues.get(number)?.comments.map(({ author }) => author.login)).toEqual([
+      BOT,
+      'fixer[bot]',
+    ]);
+    expect(await upstream.git('log', '-1', '--format=%an <%ae>', first.told.branch ?? '')).toBe(
+      'fixer[bot] <4711+fixer[bot]@users.noreply.github.com>',
+    );
   });
 
   test('a comment of another bot that quotes our mark is left alone', async () => {

@@ -21,7 +21,7 @@ const facts = (part: Partial<CommentFacts> = {}): CommentFacts => ({
 
 describe('the comment on an issue', () => {
   test('of work that is ready leads to the pull request', () => {
-    const pullRequest = { number: 12, draft: false, operation: 'created' } as const;
+    const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     expect(commentText(facts({ pullRequest }))).toBe(`**Pull request opened**: #12
 
 **2 files changed** (+42 −3) · **verified:** 1 command passed · 6 turns, USD 0.0812
@@ -32,10 +32,26 @@ ${MARKER}`);
   });
 
   test('of a draft says that it is one', () => {
-    const pullRequest = { number: 12, draft: true, operation: 'updated' } as const;
+    const pullRequest = {
+      number: 12,
+      draft: true,
+      draftReasons: ['verification failed'],
+      operation: 'updated',
+    } as const;
     expect(commentText(facts({ pullRequest }))).toMatch(
       /^\*\*Pull request brought up to date\*\*: #12 \(draft\)\n/,
     );
+  });
+
+  test.each([
+    [true, [], 'It is still a draft, though nothing of this run keeps it one.'],
+    [false, ['verification failed'], 'The pull request says why it should be a draft.'],
+  ])('of a draft (%s) with the reasons %j does not say that it is ready', (draft, draftReasons, says) => {
+    const text = commentText(
+      facts({ pullRequest: { number: 12, draft, draftReasons, operation: 'updated' } }),
+    );
+    expect(text).toContain(says);
+    expect(text).not.toContain('ready for review');
   });
 
   test('of a run that stopped early says why that was, and not why it was therefore not published', () => {
@@ -76,7 +92,7 @@ ${MARKER}`);
 
   test('of a pull request that is not as asked for says both', () => {
     const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, reason: 'There is no label x.' };
-    const pullRequest = { number: 12, draft: false, operation: 'created' } as const;
+    const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     const text = commentText(facts({ outcome, pullRequest }));
     expect(text).toMatch(/^\*\*Pull request opened, but not all is as asked for\*\*: #12\n/);
     expect(text).not.toContain('could not be published');
@@ -109,7 +125,7 @@ ${MARKER}`);
             facts({
               result: finishedRun({ outcome: name, reason: text, summary: text }),
               outcome: { name, exitCode: 1, reason: text },
-              pullRequest: isOpen ? { number: 12, draft: true, operation: 'none' } : null,
+              pullRequest: isOpen ? { number: 12, draft: true, draftReasons: [], operation: 'none' } : null,
               conflicts: [{ path: text, why: text }],
             }),
           );

@@ -19,6 +19,7 @@ function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullReq
     merged: [],
     flags: result.flags,
     drafts: [],
+    isDraft: false,
     unfinished: false,
     runUrl: RUN_URL,
     titlePrefix: null,
@@ -77,7 +78,7 @@ ${MARKER}`,
       verify: [report('npm test', 1, '1 failed'), lint, report('npm run build', 0)],
       verifyBaseline: [lint],
     });
-    const body = bodyOf(run, { drafts: ['verification failed'] });
+    const body = bodyOf(run, { drafts: ['verification failed'], isDraft: true });
     expect(body).toContain('> [!WARNING]\n> Draft, since verification failed.');
     expect(body).toContain('**verification failed:** 1 of 3 commands, 1 failed as before the work');
     expect(body).toContain(

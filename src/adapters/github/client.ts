@@ -1,5 +1,5 @@
 /**
- * GitHub's REST API through Octokit, with its plugins for retries and rate limits. Loaded by the commands that need it, and
+ * GitHub's API through Octokit, with its plugins for retries and rate limits. Loaded by the commands that need it, and
  * by nothing at the start.
  */
 
@@ -8,7 +8,8 @@ import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import Bottleneck from 'bottleneck/light.js';
-import type { GitHub, GitHubAnswer, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+import * as z from 'zod';
+import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */
@@ -37,12 +38,15 @@ const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
  * for when that takes two minutes at most, and not more than twice.
  */
 export function openGitHub({ apiUrl, token, version, signal, fetch: ask = fetch }: GitHubAccess): GitHub {
-  const octokit = new (Octokit.plugin(retry, throttling))({
+  const access = {
     baseUrl: apiUrl,
     ...(token === null ? {} : { auth: token }),
     userAgent: `patchsmith/${version}`,
     request: { fetch: fetchInTime(ask, signal) },
     log: SILENT,
+  };
+  const octokit = new (Octokit.plugin(retry, throttling))({
+    ...access,
     retry: { doNotRetry: FINAL_STATUSES },
     throttle: {
       onRateLimit: isWorthWaiting,
@@ -82,8 +86,33 @@ export function openGitHub({ apiUrl, token, version, signal, fetch: ask = fetch 
         return { status: 'refused', refusal: refusalOf(request, error) };
       }
     },
+
+    async query<T>({ query, variables, schema }: GitHubQuery<T>): Promise<GitHubAnswer<T>> {
+      // The plugins take a lost connection for an answer here.
+      const asked = { route: 'POST /graphql' };
+      const url = apiUrl.replace(/\/api\/v3$/, '/api');
+      try {
+        const { data } = await new Octokit(access).request(`POST ${url}/graphql`, { query, variables });
+        const parsed = z.object({ data: schema }).safeParse(data);
+        if (parsed.success) return { status: 'ok', data: parsed.data.data };
+        const errors = GraphQLErrors.safeParse(data);
+        const refusal = strangeAnswer(asked, parsed.error.issues[0]);
+        const [first] = errors.success ? errors.data.errors : [];
+        return {
+          status: 'refused',
+          refusal: first === undefined ? refusal : { ...refusal, status: 403, message: first.message },
+        };
+      } catch (error) {
+        if (signal.aborted) return { status: 'refused', refusal: noAnswer(asked, 'it was interrupted') };
+        if (!(error instanceof RequestError)) throw error;
+        return { status: 'refused', refusal: refusalOf(asked, error) };
+      }
+    },
   };
 }
+
+/** What GraphQL refuses comes with status 200. */
+const GraphQLErrors = z.object({ errors: z.array(z.object({ message: z.string() })) });
 
 function isRead(route: string): boolean {
   return route.startsWith('GET ');
@@ -111,7 +140,7 @@ async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T>
   });
 }
 
-function refusalOf({ route }: GitHubRequest<unknown>, error: RequestError): GitHubRefusal {
+function refusalOf({ route }: Pick<GitHubRequest<unknown>, 'route'>, error: RequestError): GitHubRefusal {
   const { response } = error;
   // Without an answer the library says 500.
   if (!response) return noAnswer({ route }, error.message);
@@ -133,7 +162,7 @@ function noAnswer({ route }: Pick<GitHubRequest<unknown>, 'route'>, why: string)
 }
 
 function strangeAnswer(
-  { route }: GitHubRequest<unknown>,
+  { route }: Pick<GitHubRequest<unknown>, 'route'>,
   issue: { path: PropertyKey[]; message: string } | undefined,
 ): GitHubRefusal {
   const where = issue?.path.map(String).join('.') || 'the answer';

@@ -18,6 +18,13 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
       tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body, shortened)}`);
       return Promise.resolve({ status: 'ok', data: planned });
     },
+    query(asked) {
+      const { query, variables, planned } = asked;
+      if (query.startsWith('query ')) return github.query(asked);
+      if (planned === undefined) throw new Error(`${query} does not say what it plans.`);
+      tell(`POST /graphql ${JSON.stringify({ query, variables })}`);
+      return Promise.resolve({ status: 'ok', data: planned });
+    },
   };
 }
 

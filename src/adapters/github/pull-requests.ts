@@ -7,6 +7,8 @@ export const Login = z.object({ login: z.string() });
 
 const PullRequest = z.object({
   number: z.int(),
+  /** By which GraphQL knows it. */
+  node_id: z.string(),
   html_url: z.string(),
   draft: z.boolean().optional(),
   user: Login.nullish(),
@@ -98,6 +100,7 @@ export async function openPullRequest(
 function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequest {
   return {
     number: 0,
+    node_id: '',
     html_url: '',
     draft,
     title,
@@ -124,4 +127,20 @@ export async function updatePullRequest(
     isRepeatable: true,
     planned: { ...pull, title, body },
   });
+}
+
+const CONVERTED = z.object({
+  convertPullRequestToDraft: z.object({ pullRequest: z.object({ isDraft: z.boolean() }) }),
+});
+
+/** Null when it is a draft again, which takes `contents: write` as well; else why not. */
+export async function turnIntoDraft({ github }: OnGitHub, { node_id }: PullRequest): Promise<string | null> {
+  const turned = await github.query({
+    query:
+      'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',
+    variables: { id: node_id },
+    schema: CONVERTED,
+    planned: { convertPullRequestToDraft: { pullRequest: { isDraft: true } } },
+  });
+  return turned.status === 'ok' ? null : turned.refusal.message;
 }

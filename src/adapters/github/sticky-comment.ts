@@ -50,14 +50,23 @@ async function ownComments(github: GitHub, marker: string): Promise<(comment: Co
 
 const Account = z.object({ login: z.string(), id: z.int() });
 
-/** The token's account; null for tokens of apps, which may not ask who they are. Throws `GitHubRefused` without an answer. */
+const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.int() }) });
+
+/**
+ * The token's account. Tokens of apps are refused by REST, and ask GraphQL; null where that does not say it either. Throws
+ * `GitHubRefused` without an answer.
+ */
 export async function ownAccount(github: GitHub): Promise<z.infer<typeof Account> | null> {
   const me = await github.ask({ route: 'GET /user', schema: Account });
   if (me.status === 'ok') return me.data;
   const { status, message } = me.refusal;
   // Rate limits are 403 too, and say nothing of the token.
-  if ((status === 403 && !/rate limit/i.test(message)) || status === 404) return null;
-  throw new GitHubRefused(me.refusal);
+  if ((status !== 403 || /rate limit/i.test(message)) && status !== 404) throw new GitHubRefused(me.refusal);
+  const query = 'query { viewer { login databaseId } }';
+  const seen = await github.query({ query, variables: {}, schema: Viewer });
+  if (seen.status !== 'ok') return null;
+  const { login, databaseId } = seen.data.viewer;
+  return { login: login.endsWith('[bot]') ? login : `${login}[bot]`, id: databaseId };
 }
 
 async function listOurs(

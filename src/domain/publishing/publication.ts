@@ -37,6 +37,7 @@ export const Publication = z.strictObject({
       branch: z.string(),
       headSha: z.string(),
       draft: z.boolean(),
+      draftReasons: z.array(z.string()).describe('Why it should be a draft; empty when nothing keeps it one'),
     })
     .nullable(),
   comment: z.strictObject({ url: z.string(), operation: z.enum(['created', 'updated', 'none']) }).nullable(),

@@ -137,6 +137,25 @@ describe('the client', () => {
     });
   });
 
+  test('asks by GraphQL where enterprise servers have it, once, and tells what is refused there', async () => {
+    const asked = {
+      query: 'query { viewer { login } }',
+      variables: {},
+      schema: z.object({ viewer: z.object({ login: z.string() }) }),
+    };
+    const forbidden = { data: null, errors: [{ type: 'FORBIDDEN', message: 'Not accessible' }] };
+    const { github, heard } = await api([
+      { body: { data: { viewer: { login: 'ann' } } } },
+      { body: forbidden },
+      { cut: true },
+    ]);
+    expect(await github.query(asked)).toEqual({ status: 'ok', data: { viewer: { login: 'ann' } } });
+    expect(await github.query(asked)).toMatchObject({ refusal: { status: 403, message: 'Not accessible' } });
+    expect(await github.query(asked)).toMatchObject({ refusal: { status: null } });
+    expect(heard.map(({ line }) => line)).toEqual(Array(3).fill('POST /api/graphql'));
+    expect(heard[0]?.body).toEqual({ query: asked.query, variables: {} });
+  });
+
   test('stops waiting at once when it is interrupted', async () => {
     const { github, stop } = await api([{ silent: true }]);
     const answer = github.ask(READ);

@@ -12,6 +12,7 @@ import type { Answer, Handler } from './call.ts';
 import { type Match, publishedDescription } from './description.ts';
 import { type Fault, Faults, troubleAnswer } from './faults.ts';
 import { type GitRequest, gitRequest, serveGit } from './git-http.ts';
+import { graphql, graphqlKind } from './graphql.ts';
 import { labelNamed } from './labels.ts';
 import { checkPermission, sees } from './permissions.ts';
 import { notFound, Refusal } from './refusal.ts';
@@ -116,8 +117,9 @@ export class Desk {
     const query = new URLSearchParams(rawQuery);
     const git = gitRequest(path, query);
     const match = git === null ? this.#description.match(method, path) : null;
-    const operation = git === null ? (match?.operation ?? null) : `git-http/${git.service}`;
     const body = git === null ? jsonOf(bytes) : undefined;
+    const asked = method === 'POST' && /^(?:\/api)?\/graphql$/.test(path) ? graphqlKind(body) : null;
+    const operation = git === null ? (asked ?? match?.operation ?? null) : `git-http/${git.service}`;
     const seen: SeenRequest = {
       method,
       path,
@@ -150,6 +152,11 @@ export class Desk {
     const token = this.#token(request, seen);
     const moved = this.#moved(seen, query);
     if (moved !== null) return moved;
+    if (seen.operation?.startsWith('graphql/')) {
+      if (token === null) throw new Refusal(401, 'Requires authentication');
+      const body = JSON.stringify(graphql(this.#world, token, seen.body));
+      return { status: 200, headers: JSON_TYPE, body };
+    }
     if (match === null) {
       this.#blame('request', seen, ['no operation of this method and path']);
       throw notFound();

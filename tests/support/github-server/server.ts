@@ -32,7 +32,7 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Undefined when there was none or no JSON. */
   readonly body: unknown;
-  /** As the description names it, `git-http/…` for git's own protocol, null when nothing of the kind is described. */
+  /** As the description names it, `git-http/…` for git's own protocol, `graphql/query` and `graphql/mutation`; null else. */
   readonly operation: string | null;
   /** Of the token's account; null when there was no token, or no good one. */
   login: string | null;
@@ -46,6 +46,11 @@ export interface Invalid {
   readonly request: string;
   readonly side: 'request' | 'answer';
   readonly errors: readonly string[];
+}
+
+/** Whether a request is to change something. */
+export function isWrite({ method, operation }: Pick<SeenRequest, 'method' | 'operation'>): boolean {
+  return method !== 'GET' && operation !== 'graphql/query';
 }
 
 export interface NewToken {

@@ -268,6 +268,6 @@ function showApp(world: World, account: Account): Json {
   return { id: account.id, slug, name: slug, owner: showUser(world, account), events: [], permissions: {} };
 }
 
-function nodeId(kind: string, id: number | string): string {
+export function nodeId(kind: string, id: number | string): string {
   return `${kind}_${Buffer.from(String(id)).toString('base64url')}`;
 }

@@ -55,7 +55,7 @@ export interface Pull {
   readonly headRepository: string;
   readonly head: string;
   base: string;
-  readonly draft: boolean;
+  draft: boolean;
   merged: boolean;
   maintainerCanModify: boolean;
   reviewers: Account[];
@@ -149,7 +149,7 @@ export class World {
     if (known !== undefined) return known;
     const account: Account = {
       login,
-      id: id ?? this.nextId(),
+      id: id ?? (login === 'github-actions[bot]' ? 41_898_282 : this.nextId()),
       type: type ?? (login.endsWith('[bot]') ? 'Bot' : 'User'),
     };
     this.accounts.set(login.toLowerCase(), account);
