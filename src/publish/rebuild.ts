@@ -68,8 +68,8 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
     if (now.removed !== null) made.push({ path: now.removed, state: null });
     const current = await contentNow(where, now, before, contents);
     const state = await newState(bench, file, now, { contents, current });
-    if (state === null) {
-      conflicts.push({ path: now.path, why: 'both have changed the same lines' });
+    if (typeof state === 'string') {
+      conflicts.push({ path: now.path, why: state });
       continue;
     }
     if (now.content === 'merge') merged.push(now.path);
@@ -122,31 +122,43 @@ async function contentsBefore(
   const found = await Promise.all(
     [...wanted].map(async ([blob, path]) => ({ blob, path, bytes: await findBlob(where, blob) })),
   );
-  const why = 'what it held when the run began is not on GitHub, as with uncommitted changes';
   return {
-    contents: new Map(found.flatMap(({ blob, bytes }) => (bytes === null ? [] : [[blob, bytes]]))),
-    lost: found.flatMap(({ path, bytes }) => (bytes === null ? [{ path, why }] : [])),
+    contents: new Map(found.flatMap(({ blob, bytes }) => (typeof bytes === 'string' ? [] : [[blob, bytes]]))),
+    lost: found.flatMap(({ path, bytes }) =>
+      typeof bytes === 'string' ? [{ path, why: WHY_LOST[bytes] }] : [],
+    ),
   };
 }
 
-/** Null when the content cannot be merged. */
+const WHY_LOST = {
+  missing: 'what it held when the run began is not on GitHub, as with uncommitted changes',
+  'too large': 'it was larger than 32 MiB then, and changes of such files are not published',
+};
+
+/** Words where the contents cannot be merged. */
 async function newState(
   bench: PatchBench,
   { before, after }: PatchedPath,
   now: RebasedFile & { do: 'put' },
   known: { contents: ReadonlyMap<string, Buffer>; current: Buffer | null },
-): Promise<NewFile['state']> {
+): Promise<NonNullable<NewFile['state']> | string> {
   const { mode, content, current } = now;
-  if (content === 'tree') return current === null ? null : { mode, blob: current, bytes: null };
+  if (content === 'tree') return current === null ? 'it is gone' : { mode, blob: current, bytes: null };
   const made = after?.blob ?? '';
   // A nested repository has no content here.
   const bytes = mode === '160000' ? null : ((await bench.read([made])).get(made) ?? null);
   if (content === 'patch') return { mode, blob: made, bytes };
   const then = known.contents.get(before?.blob ?? '');
   const there = known.current;
-  if (!then || !there || !bytes) return null;
+  if (!then || !there || !bytes) return 'both have changed it, and it is too large to be merged';
+  if ([then, there, bytes].some(isBinary)) return 'both have changed it, and it is binary';
   const merged = await bench.merge({ before: then, now: there, after: bytes });
-  return merged === null ? null : { mode, ...merged };
+  return merged === null ? 'both have changed the same lines' : { mode, ...merged };
+}
+
+/** As git tells it. */
+function isBinary(bytes: Buffer): boolean {
+  return bytes.subarray(0, 8_000).includes(0);
 }
 
 type FileNow = Occupant & { kind: 'file' };
@@ -161,7 +173,8 @@ async function contentNow(
   // Of contents that stay, only the words of a link may mean something else than before.
   const isLeft = content === 'tree' && mode !== '120000';
   if (isLeft || current === null || before?.mode === '160000') return null;
-  return contents.get(current) ?? (await findBlob(where, current));
+  const known = contents.get(current) ?? (await findBlob(where, current));
+  return typeof known === 'string' ? null : known;
 }
 
 /** Contents that are left alone are empty, and so are nested repositories. */

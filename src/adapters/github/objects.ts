@@ -64,8 +64,8 @@ function byGitOrder(a: TreeEntry, b: TreeEntry): number {
 /** Contents that are worth having to merge a text are small; GitHub gives up to 100 MB. */
 const MAX_BLOB_BYTES = 32 * 1024 * 1024;
 
-/** Null when the repository does not have it, or when it is larger than 32 MiB. */
-export async function findBlob(where: OnGitHub, sha: string): Promise<Buffer | null> {
+/** `missing` when the repository does not have it, `too large` above 32 MiB. */
+export async function findBlob(where: OnGitHub, sha: string): Promise<Buffer | 'missing' | 'too large'> {
   const blob = await find(where, {
     route: 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
     parameters: { file_sha: sha },
@@ -75,9 +75,10 @@ export async function findBlob(where: OnGitHub, sha: string): Promise<Buffer | n
       size: z.int().nullable(),
     }),
   });
-  if (blob === null || (blob.size ?? 0) > MAX_BLOB_BYTES) return null;
+  if (blob === null) return 'missing';
+  if ((blob.size ?? 0) > MAX_BLOB_BYTES) return 'too large';
   const bytes = Buffer.from(blob.content, blob.encoding === 'base64' ? 'base64' : 'utf8');
-  return objectId('blob', bytes) === sha ? bytes : null;
+  return objectId('blob', bytes) === sha ? bytes : 'missing';
 }
 
 function objectId(type: 'blob' | 'tree', bytes: Uint8Array): string {

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { findBlob } from '../../../src/adapters/github/objects.ts';
+import type { GitHub, GitHubRequest } from '../../../src/ports.ts';
+
+/** GitHub with one content, of which it says this size. */
+function withBlob(text: string, size: number): GitHub {
+  return {
+    async ask<T>({ schema }: GitHubRequest<T>) {
+      const content = Buffer.from(text).toString('base64');
+      return { status: 'ok', data: schema.parse({ content, encoding: 'base64', size }) };
+    },
+    query: () => Promise.reject(new Error('Nothing is asked by GraphQL here')),
+  };
+}
+
+const HELLO = 'b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0';
+const at = (github: GitHub) => ({ github, owner: 'acme', repo: 'shop' });
+
+test('a content is what its id says, and it is told apart whether it is missing or too large', async () => {
+  expect(await findBlob(at(withBlob('hello', 5)), HELLO)).toEqual(Buffer.from('hello'));
+  expect(await findBlob(at(withBlob('other', 5)), HELLO)).toBe('missing');
+  expect(await findBlob(at(withBlob('', 33 * 1024 * 1024)), HELLO)).toBe('too large');
+});
