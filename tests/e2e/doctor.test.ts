@@ -15,7 +15,7 @@ async function machine() {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const folder = temporaryFolder();
   const tools = {
-    bun: 'echo bun 1.0; echo more',
+    bun: "printf '\\033[1mbun 1.0\\033[m \\n'; echo more",
     deno: `cat ${folder}/beside`,
     uv: 'echo broken; exit 3',
   };

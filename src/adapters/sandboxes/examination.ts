@@ -5,6 +5,7 @@ import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { EnforcedLimits } from '../../domain/command-limits.ts';
 import type { SandboxLevel } from '../../domain/events.ts';
 import { describeEnd, succeeded } from '../../domain/tool.ts';
@@ -115,6 +116,12 @@ function isProgram(path: string): boolean {
   return orMissing(() => accessSync(path, constants.X_OK)) !== null;
 }
 
+/** Some tools colour what they say, whoever listens. */
 function firstLine(text: string): string {
-  return text.split('\n').find((line) => line.trim() !== '') ?? '';
+  return (
+    stripVTControlCharacters(text)
+      .split('\n')
+      .map((line) => line.trim())
+      .find((line) => line !== '') ?? ''
+  );
 }
