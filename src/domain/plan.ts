@@ -1,6 +1,7 @@
 /** What to change, and how changes are made here. */
 
 import * as z from 'zod';
+import { whyNoGlob } from './glob.ts';
 
 /** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
 const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
@@ -20,17 +21,12 @@ export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command)
 });
 
 /** Names paths that may or may not change. */
-export const PathGlob = z
-  .string()
-  .min(1)
-  .refine(
-    (glob) => !glob.startsWith('!'),
-    'a glob cannot be negated; say it with the other of allow and protect',
-  )
-  .refine(
-    (glob) => !glob.split('/').includes('..'),
-    'a glob cannot have "..": it names paths below the root of the repository',
-  );
+export const PathGlob = z.string().superRefine((glob, { addIssue }) => {
+  const why = glob.startsWith('!')
+    ? 'cannot be negated; say it with the other of allow and protect'
+    : whyNoGlob(glob);
+  if (why !== null) addIssue(`a glob ${why}`);
+});
 
 /** The optional YAML front matter of a plan. */
 export const PlanFrontMatter = z.strictObject({

@@ -1,6 +1,6 @@
 /** The `allow` and `protect` globs of the plan and of the settings as one question: may this path change? */
 
-import picomatch from 'picomatch';
+import { globMatcher } from '../../domain/glob.ts';
 import type { PathRules } from '../../domain/plan.ts';
 
 /**
@@ -19,16 +19,13 @@ export function pathPolicy(...rules: readonly PathRules[]): (path: string) => bo
 
 /** True for a path that one of the globs names, by the same rules. */
 export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
-  if (globs.length === 0) return () => false;
-  // A name may hold newlines, and `**` stands for those too.
-  return picomatch(globs.flatMap(withAllBelow), { dot: true, nonegate: true, flags: 's' });
+  const matchers = globs.map((glob) => globMatcher(withItsFolder(glob)));
+  return (path) => matchers.some((matches) => matches(path));
 }
 
-// `docs` is `**/docs` and `**/docs/**`, `docs/` is only the latter; `/x`, `./x` and `a/b` begin at the root.
-function withAllBelow(glob: string): string[] {
-  const isFolder = glob.endsWith('/');
-  const name = glob.replace(/\/+$/, '');
-  const rooted = name.includes('/') ? name.replace(/^\.?\//, '') : name === '' ? '' : `**/${name}`;
-  const below = rooted === '' ? '**' : `${rooted}/**`;
-  return isFolder ? [below] : [rooted, below];
+// `docs/` and `docs/**` are `docs` as well: what takes the place of a folder changes all that was below it.
+function withItsFolder(glob: string): string {
+  const folder = glob.replace(/(?:\/(?:\*\*)?)+$/, '');
+  const isRooted = folder !== glob.replace(/\/+$/, '');
+  return isRooted ? `/${folder}` : folder;
 }

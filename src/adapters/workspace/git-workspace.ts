@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
+import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/glob.ts';
 import type { RepoPath } from '../../domain/path.ts';
 import type {
   AgentGit,
@@ -18,7 +19,6 @@ import type {
 } from '../../ports.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { globMatcher } from './file-glob.ts';
 import { openGuardedFiles } from './guarded-files.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
@@ -101,9 +101,9 @@ export class GitWorkspace implements Workspace {
         walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
       return { status: 'failed', reason: 'not_found', message };
     }
-    const isMatch = glob === null ? () => true : globMatcher(glob);
-    if (isMatch === null)
+    if (glob !== null && glob.length > MAX_GLOB_LENGTH)
       return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
+    const isMatch = glob === null ? () => true : filterOf(glob);
     const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
     const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
     return { status: 'ok', paths: paths.sort() };
@@ -184,6 +184,13 @@ export class GitWorkspace implements Workspace {
     this.#last = turn.catch(() => undefined);
     return turn;
   }
+}
+
+/** A leading `!` is everything else. */
+function filterOf(glob: string): GlobMatcher {
+  if (!glob.startsWith('!')) return globMatcher(glob);
+  const matches = filterOf(glob.slice(1));
+  return (path) => !matches(path);
 }
 
 /** Null when the bytes are no text: not UTF-8, or with a NUL. A byte order mark stays. */

@@ -1,30 +1,37 @@
 /**
- * Globs in the manner of .gitignore, for listing files. They come from the model, and a regular expression made of one can
+ * Globs in the manner of .gitignore. They come from models, plans and run directories, and a regular expression made of one can
  * take longer than the machine lives; so all ways to match are followed at once, in time linear in glob and path.
  */
 
-/** A test for paths relative to one folder. */
-export type FileGlob = (path: string) => boolean;
+/** A test for paths relative to the folder that the glob is meant for. */
+export type GlobMatcher = (path: string) => boolean;
 
 /** A longer glob is none that anybody means. */
-const MAX_LENGTH = 1_000;
+export const MAX_GLOB_LENGTH = 1_000;
 
 /**
- * Without a slash inside, the glob matches names at any depth; a glob that matches a folder matches everything in it; a
- * leading `!` turns the answer round. Names that start with a dot match, and `{a,b}` is either. Null for a glob that is too
- * long.
+ * Without a slash inside, the glob matches names at any depth; a glob that matches a folder matches everything in it. Names
+ * that start with a dot match, and `{a,b}` is either.
  */
-export function globMatcher(glob: string): FileGlob | null {
-  if (glob.length > MAX_LENGTH) return null;
-  if (glob.startsWith('!')) {
-    const matches = globMatcher(glob.slice(1));
-    return matches && ((path) => !matches(path));
-  }
+export function globMatcher(glob: string): GlobMatcher {
   const foldersOnly = glob.endsWith('/');
   const trimmed = glob.replace(/\/+$/, '');
+  if (trimmed === '' || trimmed === '.') return () => true;
   const rooted = trimmed.includes('/') ? trimmed.replace(/^(?:\.?\/)+/, '') : `**/${trimmed}`;
   const machine = new Machine(partsOf([...rooted]));
   return (path) => machine.accepts(path, foldersOnly);
+}
+
+/** Why nobody should rely on this glob, as the end of a sentence that it begins; null for one that means what it says. */
+export function whyNoGlob(glob: string): string | null {
+  if (glob === '' || glob.length > MAX_GLOB_LENGTH) return `has to have 1 to ${MAX_GLOB_LENGTH} characters`;
+  const segments = glob.split('/');
+  if (segments.includes('..')) return 'cannot have "..": it names paths below the root of the repository';
+  if (segments.slice(1).includes('.')) return 'cannot have "." in its middle, which no path has';
+  const [unknown] = /[@!+*?]\(|\[\[:|\{[^{},]*\.\.[^{},]*\}/.exec(glob.replace(/\\./gs, '')) ?? [];
+  return unknown === undefined
+    ? null
+    : `cannot have ${JSON.stringify(unknown)}: there are *, **, ?, [a-z], {a,b}, and \\ before what means itself`;
 }
 
 type Test = (char: string) => boolean;
@@ -38,26 +45,70 @@ type Part =
 /** A state waits for one character, or is several states at once; null is the end of the glob. */
 type State = { test: Test; next: State } | { forks: State[] } | null;
 
+/** All states that a path can be in after some of its characters, and where further characters have led from there. */
+interface Step {
+  readonly waiting: readonly Exclude<State, { forks: State[] } | null>[];
+  readonly isEnd: boolean;
+  readonly next: Map<string, Step>;
+}
+
+/** States in all steps that are remembered; beyond that all are forgotten, so that no glob can fill the memory. */
+const MAX_REMEMBERED = 100_000;
+
 class Machine {
-  readonly #start: State;
+  readonly #first: State;
+  readonly #ids = new Map<State, number>();
+  #steps = new Map<string, Step>();
+  #start: Step;
+  #remembered = 0;
 
   constructor(parts: readonly Part[]) {
-    this.#start = stateOf(parts, null);
+    this.#first = stateOf(parts, null);
+    this.#start = this.#stepOf([this.#first]);
   }
 
   /** Whether the path, or a folder above it, is what the glob names. */
   accepts(path: string, foldersOnly: boolean): boolean {
-    let states = opened([this.#start]);
+    let step = this.#start;
     for (const char of path) {
-      if (char === '/' && states.has(null)) return true;
-      const next: State[] = [];
-      for (const state of states) {
-        if (state !== null && 'test' in state && state.test(char)) next.push(state.next);
-      }
-      if (next.length === 0) return false;
-      states = opened(next);
+      if (char === '/' && step.isEnd) return true;
+      step = step.next.get(char) ?? this.#follow(step, char);
+      if (step.waiting.length === 0 && !step.isEnd) return false;
     }
-    return !foldersOnly && states.has(null);
+    return !foldersOnly && step.isEnd;
+  }
+
+  #follow(step: Step, char: string): Step {
+    if (this.#remembered > MAX_REMEMBERED) {
+      this.#remembered = 0;
+      this.#steps = new Map();
+      this.#start = this.#stepOf([this.#first]);
+    }
+    const next = this.#stepOf(step.waiting.flatMap((state) => (state.test(char) ? [state.next] : [])));
+    step.next.set(char, next);
+    this.#remembered += 1 + next.waiting.length;
+    return next;
+  }
+
+  #stepOf(states: readonly State[]): Step {
+    const all = opened(states);
+    const waiting = [...all].filter((state) => state !== null && 'test' in state);
+    const isEnd = all.has(null);
+    const key = `${isEnd} ${waiting
+      .map((state) => this.#idOf(state))
+      .sort()
+      .join()}`;
+    const known = this.#steps.get(key);
+    if (known) return known;
+    const step = { waiting, isEnd, next: new Map() };
+    this.#steps.set(key, step);
+    return step;
+  }
+
+  #idOf(state: State): number {
+    const id = this.#ids.get(state) ?? this.#ids.size;
+    this.#ids.set(state, id);
+    return id;
   }
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
-import { globMatcher } from '../../../src/adapters/workspace/file-glob.ts';
+import { globMatcher, whyNoGlob } from '../../src/domain/glob.ts';
 
-const matches = (glob: string, path: string) => globMatcher(glob)?.(path);
+const matches = (glob: string, path: string) => globMatcher(glob)(path);
 
 describe('a glob names files as .gitignore does', () => {
   test.each([
@@ -41,14 +41,11 @@ describe('a glob names files as .gitignore does', () => {
     ['app/(shop)/[[]id].tsx', 'app/(shop)/[id].tsx', true],
     ['\\*', '*', true],
     ['\\*', 'a', false],
-    ['!*.ts', 'a.ts', false],
-    ['!*.ts', 'a.js', true],
+    ['/', 'a/b', true],
+    ['./', 'a/b', true],
+    ['.', 'a', true],
   ])('%s, %s: %j', (glob, path, expected) => {
     expect(matches(glob, path)).toBe(expected);
-  });
-
-  test('one that is much too long is none', () => {
-    expect(globMatcher('*'.repeat(1_001))).toBe(null);
   });
 
   test('stars, question marks and folders agree with another matcher', () => {
@@ -78,4 +75,22 @@ test.each([
 ])('no glob of a hostile model takes long on a hostile name: %s', (glob) => {
   expect(matches(glob, 'a'.repeat(250))).toBe(false);
   expect(matches(glob, 'a/'.repeat(2_000))).toBe(false);
+});
+
+describe('what does not mean what it says is no glob', () => {
+  test.each([
+    ['', 'has to have 1 to 1000 characters'],
+    ['a'.repeat(1_001), 'has to have 1 to 1000 characters'],
+    ['../a', '".."'],
+    ['a/./b', '"."'],
+    ['+(a|aa)b', '"+("'],
+    ['src/!(a).ts', '"!("'],
+    ['[[:alpha:]]', '"[[:"'],
+    ['{1..3}', '"{1..3}"'],
+  ])('%s', (glob, why) => expect(whyNoGlob(glob)).toContain(why));
+
+  test.each(['./src/**', 'app/(shop)/page.tsx', 'c++/*.[ch]', '{a,{b,c}}', 'a\\+(b)', '**/*.{test,spec}.*'])(
+    '%s is one',
+    (glob) => expect(whyNoGlob(glob)).toBe(null),
+  );
 });
