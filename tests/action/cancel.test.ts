@@ -1,15 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  done,
-  edit,
-  oneJob,
-  type Place,
-  place,
-  publishJob,
-  runJob,
-  until,
-} from '../support/publishing-job.ts';
+import { done, edit, oneJob, type Place, place, publishJob, runJob } from '../support/publishing-job.ts';
 import { removeFolders } from '../support/repository.ts';
+import { until } from '../support/until.ts';
 
 afterAll(removeFolders);
 

@@ -2,7 +2,6 @@
 
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
 import type { Script } from './claude-server/script.ts';
@@ -88,13 +87,4 @@ export function oneJob(
     env: { ...at.env, ...env },
     ...(during === undefined ? {} : { during }),
   });
-}
-
-/** Waits until something is so; fails loudly when it never is. */
-export async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 1_200; tries += 1) {
-    if (isSo()) return;
-    await wait(25);
-  }
-  throw new Error(`It never came to this: ${what}`);
 }

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../../support/until.ts';
 import { at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
 
 /** A checkout whose every hook, filter and helper leaves a mark when it runs. */
@@ -149,7 +150,7 @@ describe('a hostile checkout', () => {
     const grow = `const fs = require('node:fs'); for (;;) fs.appendFileSync('log.txt', 'line\\n');`;
     const grower = spawn(process.execPath, ['-e', grow], { cwd: scratch.root, stdio: 'ignore' });
     onTestFinished(() => void grower.kill('SIGKILL'));
-    while (!existsSync(join(scratch.root, 'log.txt'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the command writes', () => existsSync(join(scratch.root, 'log.txt')));
     const first = await workspace.capture('all');
     expect(first.map(({ path }) => path)).toEqual(['log.txt']);
     expect((await workspace.makePatch(first)).status).toBe('proven');
