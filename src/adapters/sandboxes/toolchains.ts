@@ -1,7 +1,7 @@
 /** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { entriesOf, linkOf, realPathOf } from './host-files.ts';
+import { entriesOf, linkOf, realPathOf, targetOf } from './host-files.ts';
 import { type Boundaries, isWithin, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
@@ -22,7 +22,18 @@ export interface ToolchainHost {
 export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
 
 /** Folders that a toolchain finds by a variable; the folder is mounted and the variable passed on. */
-const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT', 'RUSTUP_HOME'];
+const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT'];
+
+/**
+ * Those with a folder below HOME that is meant when the variable is not set. The programs in PATH are proxies, which would
+ * look below the HOME of commands.
+ */
+const HOME_VARIABLES = {
+  ASDF_DATA_DIR: '.asdf',
+  MISE_DATA_DIR: '.local/share/mise',
+  RUSTUP_HOME: '.rustup',
+  VOLTA_HOME: '.volta',
+} as const;
 
 /** They choose a version among installed ones and hold nothing else. */
 const VERSION_VARIABLES = ['PYENV_VERSION', 'RUSTUP_TOOLCHAIN'];
@@ -74,9 +85,10 @@ export function toolchainVariables(env: ToolchainHost['env']): Record<string, st
     const value = env[name];
     if (value !== undefined) found[name] = value;
   }
-  // rustup's proxies in ~/.cargo/bin look below HOME, which is another one in the sandbox.
-  if (found.RUSTUP_HOME === undefined && env.HOME !== undefined)
-    found.RUSTUP_HOME = join(env.HOME, '.rustup');
+  for (const [name, usual] of Object.entries(HOME_VARIABLES)) {
+    const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));
+    if (folder !== undefined && targetOf(folder)?.isDirectory()) found[name] = folder;
+  }
   return found;
 }
 

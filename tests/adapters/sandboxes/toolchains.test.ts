@@ -224,6 +224,12 @@ test('each kind of toolchain works where it is usually installed, and its creden
     'home/.cargo/credentials.toml': 'canary',
     'home/.cargo/registry/index': 'canary',
     'home/.rustup/toolchains/stable/bin/cargo': echo('rustup'),
+    'home/.asdf/shims/elixir': '#!/bin/sh\nexec "$ASDF_DATA_DIR/installs/elixir/1/bin/elixir"\n',
+    'home/.asdf/installs/elixir/1/bin/elixir': echo('asdf'),
+    'home/.local/share/mise/shims/zig': '#!/bin/sh\nexec "$MISE_DATA_DIR/installs/zig/1/bin/zig"\n',
+    'home/.local/share/mise/installs/zig/1/bin/zig': echo('mise'),
+    'home/.volta/bin/yarn': '#!/bin/sh\nexec "$VOLTA_HOME/tools/image/yarn/1/bin/yarn"\n',
+    'home/.volta/tools/image/yarn/1/bin/yarn': echo('volta'),
     'home/sdk/go1.22/bin/go': beside('GOROOT', 'VERSION'),
     'home/sdk/go1.22/VERSION': 'go\n',
     'home/go/bin/gopls': echo('gopls'),
@@ -245,6 +251,12 @@ test('each kind of toolchain works where it is usually installed, and its creden
     '.rustup/toolchains/stable/bin/cargo',
     'sdk/go1.22/bin/go',
     'go/bin/gopls',
+    '.asdf/shims/elixir',
+    '.asdf/installs/elixir/1/bin/elixir',
+    '.local/share/mise/shims/zig',
+    '.local/share/mise/installs/zig/1/bin/zig',
+    '.volta/bin/yarn',
+    '.volta/tools/image/yarn/1/bin/yarn',
   );
   for (const program of programs) chmodSync(join(home, program), 0o755);
   const cache = join(folder, 'toolcache/Ruby/3.3/x64');
@@ -254,6 +266,7 @@ test('each kind of toolchain works where it is usually installed, and its creden
   writeFileSync(join(place.root, '.venv/pyvenv.cfg'), `home = ${home}/.pyenv/versions/3.12/bin\n`);
   symlinkSync(join(home, '.pyenv/versions/3.12/bin/python3'), join(place.root, '.venv/bin/python'));
   const bins = ['.pyenv/shims', '.nvm/versions/node/v20/bin', '.cargo/bin', 'sdk/go1.22/bin', 'go/bin'];
+  bins.push('.asdf/shims', '.local/share/mise/shims', '.volta/bin');
   const { text } = await open(place, 'required', {
     HOME: home,
     PYENV_ROOT: join(home, '.pyenv'),
@@ -261,8 +274,8 @@ test('each kind of toolchain works where it is usually installed, and its creden
     GOROOT: join(home, 'sdk/go1.22'),
     PATH: [...bins.map((bin) => join(home, bin)), cache, `${cache}/bin`, '/usr/bin', '/bin'].join(':'),
   });
-  expect(await text('python3; node; cargo; go; gopls; ruby; .venv/bin/python')).toBe(
-    'pyenv\nnvm\nrustup\ngo\ngopls\ntoolcache\npyenv\n',
+  expect(await text('python3; node; cargo; go; gopls; elixir; zig; yarn; ruby; .venv/bin/python')).toBe(
+    'pyenv\nnvm\nrustup\ngo\ngopls\nasdf\nmise\nvolta\ntoolcache\npyenv\n',
   );
   expect(await text(`grep -r canary '${folder}' || echo none`)).toBe('none\n');
 });
