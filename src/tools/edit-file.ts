@@ -23,6 +23,8 @@ type Input = z.infer<typeof Input>;
 /** Places that a message names, and places that one call replaces at most. */
 const MAX_NAMED = 10;
 const MAX_REPLACED = 100_000;
+/** Characters of a file that an edit may make: no tool reads a longer one. */
+const MAX_LENGTH = 32 * 1024 * 1024;
 
 export const editFileTool: Tool<Input> = {
   name: 'edit_file',
@@ -43,6 +45,11 @@ export const editFileTool: Tool<Input> = {
     const refusal = refusalOf(path, text, input, matches);
     if (refusal) return refusal;
     const places = withoutOverlaps(matches);
+    const length = text.length + places.length * (input.replace.length - input.find.length);
+    if (length > MAX_LENGTH) {
+      const file = JSON.stringify(path);
+      return failed('too_large', `Not edited: ${file} would have ${figure(length)} characters.`);
+    }
     const edited = replaceMatches(text, places, input.replace);
     if (edited === text) return failed('invalid_input', 'Not edited: find and replace are the same text.');
 

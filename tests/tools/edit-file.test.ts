@@ -81,6 +81,31 @@ describe('only the matched bytes change', () => {
   });
 });
 
+test('every match is found, as a search from each place would find it', () => {
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 });
+  const finds = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(texts, finds, (text, find) => {
+      const starts = [...text].flatMap((_, at) => (text.startsWith(find, at) ? [at] : []));
+      expect(findMatches(text, find, 1_000)).toEqual(
+        starts.map((start) => ({ start, end: start + find.length })),
+      );
+    }),
+  );
+});
+
+test('texts that repeat themselves are searched in time linear in both', () => {
+  const [text, half] = ['a'.repeat(1_000_000), 'a'.repeat(100_000)];
+  expect(findMatches(text, `${half}b${half}`, 100_001)).toEqual([]);
+  expect(findMatches(text, half, 100_001)).toHaveLength(100_001);
+});
+
+test('an edit that would make a file larger than any tool reads is refused before it is made', async () => {
+  expect(await edited('a'.repeat(50_000), 'a', 'x'.repeat(10_000), { all: true })).toBe(
+    'too_large: Not edited: "file" would have 500,000,000 characters.',
+  );
+});
+
 describe('exactly one match is wanted', () => {
   test('more are refused with their lines', async () => {
     expect(await edited('x\ny\nx x\n', 'x', 'z')).toBe(
