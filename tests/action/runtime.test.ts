@@ -1,7 +1,8 @@
 import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type ActionEnd, runAction } from '../support/action-runner.ts';
+import { type ActionEnd, runAction, valuesIn } from '../support/action-runner.ts';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
@@ -72,4 +73,37 @@ describe.each(RUNTIMES)('with %s', (_, node = '') => {
     expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
     expect(readFileSync(join(ended.root, 'found'), 'utf8')).toBe('2\n0\n');
   });
+});
+
+test('it runs by hand as its page says', async () => {
+  const page = readFileSync('docs/action.md', 'utf8');
+  const [, command = ''] = /## Try it on your machine\n.*?```sh\n(.*?)```/s.exec(page) ?? [];
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const outputs = join(temporaryFolder(), 'outputs');
+  const turns = [{ calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] }, { text: 'Done.' }];
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  try {
+    const { PATH, HOME } = process.env;
+    const ended = await execa(
+      'bash',
+      ['-c', command.replace('/path/to/a/checkout', root).replace('/tmp/outputs', outputs)],
+      {
+        env: {
+          PATH,
+          HOME,
+          RUNNER_TEMP: temporaryFolder(),
+          ANTHROPIC_API_KEY: KEY,
+          ANTHROPIC_BASE_URL: server.url,
+        },
+        extendEnv: false,
+        reject: false,
+        stdin: 'ignore',
+      },
+    );
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(valuesIn(readFileSync(outputs, 'utf8')).outcome).toBe('done');
+    expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
+  } finally {
+    await server.close();
+  }
 });

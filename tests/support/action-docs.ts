@@ -156,16 +156,13 @@ get neither. What counts as an exception, and certificates of proxies that open 
 
 ## Try it on your machine
 
-[\`@github/local-action\`](https://github.com/github/local-action) runs it with inputs from a file (Node 22 or later):
+A runner starts \`dist/action.js\` with node, each input in a variable, and so can you (\`env\` takes the dashes in their names):
 
 \`\`\`sh
-npx @github/local-action run . dist/action.js .env
+env GITHUB_WORKSPACE=/path/to/a/checkout GITHUB_OUTPUT=/tmp/outputs INPUT_PLAN="Fix the failing test" \\
+  INPUT_API-KEY="$ANTHROPIC_API_KEY" node dist/action.js
 \`\`\`
 
-with \`.env\` such as
-
-\`\`\`sh
-INPUT_PLAN="Fix the failing test"
-INPUT_API-KEY="…"
-GITHUB_WORKSPACE=/path/to/a/checkout
-\`\`\``;
+[\`@github/local-action\`](https://github.com/github/local-action) does the same with inputs from a file. It looks for the packages of
+GitHub's toolkit among those of the folder where you stand, and there are none here: install it into a folder of its own, and start it from
+there with \`npx local-action run /path/to/patchsmith dist/action.js .env\`.`;
