@@ -37,8 +37,15 @@ export interface PullRequestHead extends Head {
 /** Only who has write access can cause these, and GitHub starts no job for others. */
 const BY_WRITERS = ['push', 'schedule', 'workflow_dispatch', 'repository_dispatch', 'merge_group'];
 
-/** Jobs of these run with the secrets of the repository whatever outsiders do. */
-const PRIVILEGED = ['pull_request_target', 'workflow_run', 'issue_comment'];
+/** Jobs of these run with the secrets of the repository whatever outsiders do, and can be about a commit of theirs. */
+const PRIVILEGED = [
+  'pull_request_target',
+  'workflow_run',
+  'issue_comment',
+  'check_run',
+  'check_suite',
+  'status',
+];
 
 /** Whose write access must be seen before anything is spent. Empty where GitHub has seen to it. */
 export function whoMustHaveWriteAccess(event: GitHubEvent): { people: Account[]; rerunBy: string | null } {
@@ -88,7 +95,7 @@ export function trustInCheckout(event: GitHubEvent, head: string | null): Checko
   }
   const other = pullRequest ?? earlierRun;
   if (isOwn(other) && head !== null && head === other?.commit) return TRUSTED;
-  const why = `${name} gives this job the secrets of the repository, and the commit that is checked out (${head ?? 'none'}) is not one of its own`;
+  const why = `${name} gives this job the secrets of the repository, and the commit that is checked out (${head ?? 'none'}) is not known to be one of its own`;
   return { is: 'untrusted', privileged: true, why, rules: commit };
 }
 

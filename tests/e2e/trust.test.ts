@@ -195,7 +195,7 @@ describe('code of outsiders', () => {
     return checkout.git('rev-parse', 'HEAD');
   }
 
-  test.each(['pull_request_target', 'workflow_run', 'issue_comment'])(
+  test.each(['pull_request_target', 'workflow_run', 'issue_comment', 'check_run', 'check_suite', 'status'])(
     'are refused in %s, which has the secrets of the repository',
     async (event) => {
       const head = await checkoutOfEve();
@@ -234,11 +234,15 @@ describe('code of outsiders', () => {
     };
   }
 
-  test('are nothing to worry about when the base is checked out', async () => {
-    const { pull_request } = pull('1'.repeat(40));
-    const run = await start({ event: 'pull_request_target', payload: { pull_request } });
-    expect(endOf(run), run.stderr).toEqual([0, 'done']);
-  });
+  test.each(['pull_request_target', 'status'])(
+    'are nothing to worry about in %s when the base is checked out',
+    async (event) => {
+      const { pull_request } = pull('1'.repeat(40));
+      const payload = event === 'status' ? { sha: '1'.repeat(40) } : { pull_request };
+      const run = await start({ event, payload });
+      expect(endOf(run), run.stderr).toEqual([0, 'done']);
+    },
+  );
 
   test('are worked on where that is asked for, with the rules of the base', async () => {
     const head = await checkoutOfEve();
