@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runCli } from './support/cli.ts';
@@ -58,11 +58,19 @@ test('what is there stays as it is', async () => {
 test('nothing is written through a link', async () => {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const elsewhere = temporaryFolder();
-  mkdirSync(join(elsewhere, 'workflows'));
   symlinkSync(elsewhere, join(root, '.github'));
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('a link stands in the way')]);
-  expect(readdirSync(join(elsewhere, 'workflows'))).toEqual([]);
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('a file where a folder has to be is told', async () => {
+  const { root } = await makeRepository({ '.github/patchsmith': 'a note\n' });
+  const end = await runCli(['init', 'issue'], { cwd: root });
+  expect([end.exitCode, end.lastLine]).toEqual([
+    2,
+    'patchsmith: usage_error (exit 2): .github/patchsmith/issue.md cannot be written: .github/patchsmith is no folder.',
+  ]);
 });
 
 test('an unknown name and a folder without a repository are told', async () => {

@@ -1,6 +1,6 @@
 /** Files that are written where none is, and nowhere else. */
 
-import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface NewFile {
@@ -19,19 +19,31 @@ export type NewFileEnd =
 
 /** Makes missing folders. Leaves the root by no link. */
 export async function writeNewFile(root: string, { path, text, unless }: NewFile): Promise<NewFileEnd> {
+  const obstacle = obstacleAbove(root, path);
+  if (obstacle !== null) return { status: 'failed', why: obstacle };
   const there = [path, ...unless].find((name) => exists(join(root, name)));
   if (there !== undefined) return { status: 'there', path: there };
   try {
-    const folder = dirname(join(root, path));
-    mkdirSync(folder, { recursive: true });
-    if (realpathSync(folder) !== join(realpathSync(root), dirname(path)))
-      return { status: 'failed', why: 'a link stands in the way' };
+    mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text, { flag: 'wx' });
     return { status: 'written' };
   } catch (error) {
     if (error instanceof Error && 'code' in error) return { status: 'failed', why: error.message };
     throw error;
   }
+}
+
+/** Null when the folders that it is to lie in are folders, as far as they are there. */
+function obstacleAbove(root: string, path: string): string | null {
+  const names = path.split('/').slice(0, -1);
+  for (const at of names.keys()) {
+    const folder = names.slice(0, at + 1).join('/');
+    const stats = lstatSync(join(root, folder), { throwIfNoEntry: false });
+    if (stats === undefined) return null;
+    if (stats.isSymbolicLink()) return `a link stands in the way, ${folder}`;
+    if (!stats.isDirectory()) return `${folder} is no folder`;
+  }
+  return null;
 }
 
 /** Also a link that leads nowhere. */
