@@ -110,7 +110,7 @@ function loginOf({ audience, ...rule }: FederationGiven, identity: TokenRequest)
 /** A runner shows *** in place of each line of it from here on. */
 function mask(secret: string): void {
   edge.hide(secret);
-  for (const line of secret.split(/\r?\n/))
+  for (const line of secret.split(/\r\n|\n|\r/))
     if (line.trim() !== '') process.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
 }
 

@@ -147,6 +147,13 @@ test('a refused publication ends the step with 11 and keeps the patch', async ()
   expect(ended.outputs['patch-file']).toBe(join(artifact, 'changes.patch'));
 });
 
+test('each line of a secret is masked, however its lines end', async () => {
+  const at = await place([]);
+  const ended = await publishJob({ ...at, token: 'one-part\r\nanother-part\rlast-part' }, '');
+  expect(ended.masks).toEqual(['one-part', 'another-part', 'last-part']);
+  expect(ended.stdout.replaceAll('\r', '\n')).not.toMatch(/^last-part/m);
+});
+
 test('publishing without a run directory is a usage_error', async () => {
   const at = await place([]);
   const ended = await publishJob(at, '');
