@@ -117,21 +117,25 @@ describe('one branch, one pull request and one comment', () => {
     await expectOneOfEach(there);
   });
 
-  test('are there when two go hand in hand: each waits for the other before every write', async () => {
-    const there = await onGitHub(made, { issue: true });
-    const gate = pairs();
-    there.github.before(async ({ method, operation }) => {
-      if (isWrite({ method, operation })) await gate.meet(operation ?? '');
-    });
-    const both = await Promise.all(
-      [publish(there), publish(there)].map((one) => one.finally(() => gate.open())),
-    );
-    expect(
-      both.map(({ exitCode }) => exitCode),
-      both.map(({ stderr }) => stderr).join('\n'),
-    ).toEqual([0, 0]);
-    await expectOneOfEach(there);
-  });
+  test.each(['api', 'push'])(
+    'are there when two go hand in hand by %s: each waits for the other before every write',
+    async (via) => {
+      const there = await onGitHub(made, { issue: true });
+      const args = ['--via', via];
+      const gate = pairs();
+      there.github.before(async ({ method, operation }) => {
+        if (isWrite({ method, operation })) await gate.meet(operation ?? '');
+      });
+      const both = await Promise.all(
+        [publish(there, { args }), publish(there, { args })].map((one) => one.finally(() => gate.open())),
+      );
+      expect(
+        both.map(({ exitCode }) => exitCode),
+        both.map(({ stderr }) => stderr).join('\n'),
+      ).toEqual([0, 0]);
+      await expectOneOfEach(there);
+    },
+  );
 });
 
 /** Lets requests of an operation through by twos, until it is opened. */

@@ -52,12 +52,15 @@ export function pushCommitter(place: PushPlace): Committer {
       const pushed = await askGit(ask(push, network));
       if (pushed.exitCode === 0) return { status: 'made', sha, verified: null };
       const answer = `${pushed.stdout.toString('utf8')}\n${pushed.stderr}`;
-      if (/\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)/.test(answer))
-        return { status: 'moved' };
+      if (MOVED.test(answer)) return { status: 'moved' };
       return failed(`git push was refused: ${whyRefused(answer)}`);
     },
   };
 }
+
+/** Somebody was faster: before the push began, or while the server took it. */
+const MOVED =
+  /\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)|cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected)/;
 
 /** Contents are not fetched: folders are all that a new commit is made from. */
 function makeScratch(gitDir: string, url: string): void {
