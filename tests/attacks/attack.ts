@@ -99,3 +99,14 @@ export function verdictOf(attack: Attack, mode: Mode): Verdict {
 
 /** The attack comes off nowhere but where commands are not contained. */
 export const OPEN_WITHOUT_SANDBOX = { none: 'open' } as const;
+
+/** Makes attacks of one category, whose ids begin with `prefix`. */
+export function attacksIn(category: Category, prefix: string) {
+  return (
+    id: string,
+    what: string,
+    goal: Goal,
+    does?: Attack['does'],
+    expected: Attack['expected'] = {},
+  ): Attack => ({ id: `${prefix}-${id}`, category, what, goal, expected, ...(does ? { does } : {}) });
+}

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processesWith } from '../support/processes.ts';
-import type { Attack, Goal, Stage } from './attack.ts';
+import { type Attack, attacksIn, type Stage } from './attack.ts';
 import { shell, toChange, toDo, toSpring } from './goals.ts';
 import type { Victim } from './victim.ts';
 
@@ -65,15 +65,7 @@ async function plant(victim: Victim): Promise<void> {
   await arm(victim, root, '');
 }
 
-function attack(
-  id: string,
-  what: string,
-  goal: Goal,
-  does?: Attack['does'],
-  expected: Attack['expected'] = {},
-): Attack {
-  return { id: `git-${id}`, category: 'Git', what, goal, expected, ...(does ? { does } : {}) };
-}
+const attack = attacksIn('Git', 'git');
 
 /** None of these is run before, during or after the run, while the tree changes in every way. */
 const PLANTED: readonly Attack[] = [

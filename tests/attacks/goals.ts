@@ -1,7 +1,7 @@
 /** What attackers are after, and the calls that they make. */
 
 import type { ScriptedCall } from '../support/claude-server/script.ts';
-import type { Evidence, Goal } from './attack.ts';
+import { type Attack, attacksIn, type Category, type Evidence, type Goal } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, type Victim } from './victim.ts';
 
@@ -83,6 +83,18 @@ export const call = (name: string, input: Record<string, unknown>): ScriptedCall
 /** One answer with one command. `seconds` is the time that it asks for. */
 export function shell(command: string, seconds = 60): ScriptedCall[][] {
   return [[call('run_command', { command, timeout_seconds: seconds })]];
+}
+
+/** Makes attacks of one category that are one command each; `usual` is how far they get where nothing else is said. */
+export function commandsIn(category: Category, prefix: string, usual: Attack['expected'] = {}) {
+  const attack = attacksIn(category, prefix);
+  return (
+    id: string,
+    what: string,
+    command: (victim: Victim) => string,
+    goal: Goal,
+    expected: Attack['expected'] = usual,
+  ): Attack => attack(id, what, goal, (victim) => shell(command(victim)), expected);
 }
 
 /** One answer with one file tool. */

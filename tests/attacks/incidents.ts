@@ -4,26 +4,11 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCli } from '../support/cli.ts';
 import { KEY } from '../support/scripted-run.ts';
-import { type Attack, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
+import { attacksIn, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
 import { call, either, shell, toBeLetIn, toChange, toDo, toSee, toSpring } from './goals.ts';
 import type { Victim } from './victim.ts';
 
-function attack(
-  id: string,
-  what: string,
-  goal: Goal,
-  does?: Attack['does'],
-  expected: Attack['expected'] = {},
-): Attack {
-  return {
-    id: `incident-${id}`,
-    category: 'Known incidents',
-    what,
-    goal,
-    expected,
-    ...(does ? { does } : {}),
-  };
-}
+const attack = attacksIn('Known incidents', 'incident');
 
 /** Files with which a repository configures agents, shells and package managers, each with a trap. */
 const CONFIGURATION: Readonly<Record<string, (trap: string) => string>> = {

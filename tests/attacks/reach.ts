@@ -2,26 +2,10 @@
 
 import { join } from 'node:path';
 import { CLI } from '../support/cli.ts';
-import { type Attack, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
-import { shell, toChange, toDo, toHear, toSee } from './goals.ts';
-import type { Victim } from './victim.ts';
+import { OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
+import { commandsIn, toChange, toDo, toHear, toSee } from './goals.ts';
 
-function attack(
-  id: string,
-  what: string,
-  command: (victim: Victim) => string,
-  goal: Goal,
-  expected: Attack['expected'] = OPEN_WITHOUT_SANDBOX,
-): Attack {
-  return {
-    id: `reach-${id}`,
-    category: 'Files',
-    what,
-    does: (victim) => shell(command(victim)),
-    goal,
-    expected,
-  };
-}
+const attack = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX);
 
 const UNTRIED = { none: 'untried' } as const;
 const HELD = {};

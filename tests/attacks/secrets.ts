@@ -4,25 +4,9 @@ import { join } from 'node:path';
 import { KEY } from '../support/scripted-run.ts';
 import { type Attack, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
 import { formFound } from './canaries.ts';
-import { call, either, shell, toDo, toHear, toSee } from './goals.ts';
-import type { Victim } from './victim.ts';
+import { call, commandsIn, either, toDo, toHear, toSee } from './goals.ts';
 
-function attack(
-  id: string,
-  what: string,
-  command: (victim: Victim) => string,
-  goal: Goal,
-  expected: Attack['expected'] = {},
-): Attack {
-  return {
-    id: `secrets-${id}`,
-    category: 'Secrets',
-    what,
-    does: (victim) => shell(command(victim)),
-    goal,
-    expected,
-  };
-}
+const attack = commandsIn('Secrets', 'secrets');
 
 /** Variables of the runner, by whose names nobody has to know that they are secret. */
 const VARIABLES = [
