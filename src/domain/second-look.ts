@@ -31,6 +31,8 @@ export type Flag = z.infer<typeof Flag>;
 /** A file of a patch. `before` is the state of the old path where it was renamed; null is absence. */
 export interface ReviewedFile {
   readonly path: string;
+  /** The old path of a renamed file. */
+  readonly from?: string | undefined;
   readonly before: FileState | null;
   readonly after: FileState | null;
   /** Contents as text; empty where there is no file, null where it is too large or not to be had. */
@@ -55,17 +57,18 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
-  { flag: 'workflow', detail: ({ path }) => named(/^\.github\/workflows\//i, path) },
-  { flag: 'action', detail: ({ path }) => named(/^\.github\/actions\/|^action\.ya?ml$/i, path) },
-  { flag: 'code_owners', detail: ({ path }) => named(/^(?:\.github\/|docs\/)?CODEOWNERS$/, path) },
+  { flag: 'workflow', detail: named((path) => /^\.github\/workflows\//i.test(path)) },
+  { flag: 'action', detail: named((path) => /^\.github\/actions\/|^action\.ya?ml$/i.test(path)) },
+  { flag: 'code_owners', detail: named((path) => /^(?:\.github\/|docs\/)?CODEOWNERS$/.test(path)) },
   {
     flag: 'principles',
-    detail: ({ path }, principles) =>
-      principles.includes(path) ? '' : named(/(?:^|\/)(?:AGENTS|CLAUDE)\.md$/, path),
+    detail: named(
+      (path, principles) => principles.includes(path) || /(?:^|\/)(?:AGENTS|CLAUDE)\.md$/.test(path),
+    ),
   },
-  { flag: 'lock_file', detail: ({ path }) => (LOCK_FILES.has(nameOf(path)) ? '' : null) },
+  { flag: 'lock_file', detail: named((path) => LOCK_FILES.has(nameOf(path))) },
   { flag: 'package_scripts', detail: changedScripts },
-  { flag: 'git_attributes', detail: ({ path }) => named(/(?:^|\/)\.gitattributes$/, path) },
+  { flag: 'git_attributes', detail: named((path) => /(?:^|\/)\.gitattributes$/.test(path)) },
   { flag: 'link_outside', detail: linkOutside },
   {
     flag: 'executable_added',
@@ -73,7 +76,10 @@ const RULES: readonly Rule[] = [
   },
   {
     flag: 'tests_deleted',
-    detail: ({ path, before, after }) => (before && !after && isTestFile(path) ? '' : null),
+    detail: ({ path, from, before, after }) => {
+      if (from !== undefined) return isTestFile(from) && !isTestFile(path) ? `was ${from}` : null;
+      return before && !after && isTestFile(path) ? '' : null;
+    },
   },
   { flag: 'tests_skipped', detail: (file) => counted(file, skipsAdded, 'added') },
   { flag: 'tests_weakened', detail: (file) => counted(file, assertionsLost, 'gone') },
@@ -100,8 +106,12 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function named(pattern: RegExp, path: string): string | null {
-  return pattern.test(path) ? '' : null;
+/** A file of such a name, or that had one before it was renamed. */
+function named(isMeant: (path: string, principles: readonly string[]) => boolean): Rule['detail'] {
+  return ({ path, from }, principles) => {
+    if (isMeant(path, principles)) return '';
+    return from !== undefined && isMeant(from, principles) ? `was ${from}` : null;
+  };
 }
 
 function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): string | null {

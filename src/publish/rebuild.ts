@@ -62,7 +62,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
     const before = there?.kind === 'file' ? there : null;
     if (now.do === 'delete') {
       made.push({ path: now.path, state: null });
-      reviewed.push(reviewedFile(now.path, before, null, { after: null, content: 'tree' }));
+      reviewed.push(reviewedFile({ path: now.path }, before, null, { after: null, content: 'tree' }));
       continue;
     }
     if (now.removed !== null) made.push({ path: now.removed, state: null });
@@ -74,7 +74,12 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
     }
     if (now.content === 'merge') merged.push(now.path);
     made.push({ path: now.path, state });
-    reviewed.push(reviewedFile(now.path, before, current, { after: state, content: now.content }));
+    reviewed.push(
+      reviewedFile({ path: now.path, from: file.from ?? undefined }, before, current, {
+        after: state,
+        content: now.content,
+      }),
+    );
   }
   if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
   const after = base.after(made);
@@ -179,7 +184,7 @@ async function contentNow(
 
 /** Contents that are left alone are empty, and so are nested repositories. */
 function reviewedFile(
-  path: string,
+  name: Pick<ReviewedFile, 'path' | 'from'>,
   before: FileNow | null,
   current: Buffer | null,
   { after, content }: { after: NewFile['state']; content: ContentFrom },
@@ -188,7 +193,7 @@ function reviewedFile(
   const textOf = (state: { mode: FileMode } | null, bytes: Buffer | null) =>
     isLeft || state === null || state.mode === '160000' ? '' : (bytes?.toString('utf8') ?? null);
   return {
-    path,
+    ...name,
     before: before === null ? null : { mode: before.mode, blob: before.blob, size: 0 },
     after: after === null ? null : { mode: after.mode, blob: after.blob, size: 0 },
     textBefore: textOf(before, current),

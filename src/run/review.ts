@@ -68,6 +68,7 @@ function isTooLarge(state: FileState | null): boolean {
 
 interface Side {
   readonly path: string;
+  readonly from: string | undefined;
   readonly before: FileState | null;
   readonly after: FileState | null;
 }
@@ -77,6 +78,7 @@ function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): Side[] {
   const byPath = new Map(net.map((change) => [change.path, change]));
   return files.map(({ path, from }) => ({
     path,
+    from,
     before: byPath.get(from ?? path)?.before ?? null,
     after: byPath.get(path)?.after ?? null,
   }));

@@ -153,6 +153,7 @@ export const FLAGGED: Stage = {
     'test/a.test.js': "test('a', () => {\n  assert.equal(1, 1);\n  assert.equal(2, 2);\n});\n",
     'test/b.test.js': "test('b', () => {\n  assert.equal(1, 1);\n});\n",
     'test/c.test.js': "test('c', () => {\n  assert.equal(1, 1);\n});\n",
+    'test/d.test.js': "test('d', () => {\n  assert.equal(4, 4);\n});\n",
     'AGENTS.md': 'Be good.\n',
     'tool.sh': 'true\n',
   },
@@ -197,6 +198,16 @@ export const FLAGGED: Stage = {
     ),
     flagged('executable_added', 'tool.sh', 'A file that becomes executable', 'chmod +x tool.sh'),
     flagged('tests_deleted', 'test/c.test.js', 'A test that is deleted', 'rm test/c.test.js'),
+    attack(
+      'flag-tests-renamed',
+      'A test file that gets a name under which nobody looks for tests',
+      () => shell('mv test/d.test.js d.test.js.off'),
+      toDo(({ run }) => {
+        const { flags } = run.result as unknown as { flags: readonly { path: string; flag: string }[] };
+        const told = flags.some(({ path, flag }) => path === 'd.test.js.off' && flag === 'tests_deleted');
+        return told ? null : JSON.stringify(flags);
+      }),
+    ),
     flagged(
       'tests_skipped',
       'test/b.test.js',

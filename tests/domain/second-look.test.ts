@@ -44,6 +44,22 @@ describe('a path deserves a second look', () => {
     expect(touched(path)).toEqual(expected);
   });
 
+  test.each([
+    ['.github/workflows/ci.yml', '.github/ci.yml.off', 'workflow'],
+    ['.github/CODEOWNERS', '.github/CODEOWNERS.old', 'code_owners'],
+    ['AGENTS.md', 'old.md', 'principles'],
+    ['docs/RULES.md', 'docs/rules.txt', 'principles'],
+    ['.gitattributes', 'attributes', 'git_attributes'],
+    ['a.test.ts', 'a.ts.txt', 'tests_deleted'],
+    ['test/a.js', 'lib/a.js', 'tests_deleted'],
+  ])('when %s becomes %s', (from, path, flag) => {
+    const file = { before: state(), after: state(), textBefore: 'a', textAfter: 'a' };
+    expect(flagsOf([{ ...file, path, from }], ['docs/RULES.md'])).toEqual([
+      { path, flag, detail: `was ${from}` },
+    ]);
+    expect(flagsOf([{ ...file, path: 'b.test.ts', from: 'a.test.ts' }], [])).toEqual([]);
+  });
+
   test('when it becomes executable, and not when it was', () => {
     expect(flags('a', { after: '' }, ['100644', '100755'])).toEqual(['executable_added']);
     expect(flags('a', { before: '', after: '' }, ['100644', '100755'])).toEqual(['executable_added']);

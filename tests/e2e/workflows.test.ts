@@ -3,7 +3,6 @@ import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import { ask } from '../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
-import { until } from '../support/publishing-job.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../support/workflow-runner.ts';
