@@ -5,6 +5,7 @@ import { ask } from '../support/github-server/ask.ts';
 import { type GitHub, type GitHubRepository, startGitHub } from '../support/github-server/server.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call, KEY } from '../support/scripted-run.ts';
+import { until } from '../support/until.ts';
 import { type JobEnd, runWorkflow, type WorkflowRun } from '../support/workflow-runner.ts';
 
 // Each workflow starts several processes.
