@@ -100,6 +100,8 @@ const EMPTY_ENVIRONMENT = {
   SSH_ASKPASS: '/bin/false',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
+  // An older git does not know that one, and would ask whatever server the repository names for an object that is missing.
+  GIT_ALLOW_PROTOCOL: '',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_ADVICE: '0',
 };

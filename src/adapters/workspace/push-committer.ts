@@ -98,9 +98,6 @@ function networkEnvironment({ url, token, env }: PushPlace): Record<string, stri
     [`http.${new URL(url).origin}/.extraHeader`, `Authorization: Basic ${basic(token)}`],
     ['http.followRedirects', 'false'],
     ['credential.helper', ''],
-    ['protocol.allow', 'never'],
-    ['protocol.https.allow', 'always'],
-    ['protocol.http.allow', 'always'],
     // A server that falls silent for a minute is given up.
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', '60'],
@@ -108,6 +105,7 @@ function networkEnvironment({ url, token, env }: PushPlace): Record<string, stri
   return {
     // A push makes deltas against what files were, and asks the server for that. There is no other server here.
     GIT_NO_LAZY_FETCH: undefined,
+    GIT_ALLOW_PROTOCOL: 'https:http',
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], at) => [
