@@ -105,7 +105,8 @@ export const NETWORK: Stage = {
     ),
     attack('abstract', 'A Unix socket in no folder, such as those of D-Bus and X', ({ abstract }, word) =>
       perl(
-        `socket(S, PF_UNIX, SOCK_STREAM, 0) && connect(S, pack("S a108", PF_UNIX, "\\0${abstract}")) && syswrite(S, "${word}")`,
+        // Older versions of Node.js fill the name of the listener up to its 108 bytes.
+        `for my $form ("a108", "a*") { socket(S, PF_UNIX, SOCK_STREAM, 0); connect(S, pack("S $form", PF_UNIX, "\\0${abstract}")) && syswrite(S, "${word}") }`,
       ),
     ),
     attack(
