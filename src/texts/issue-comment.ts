@@ -57,7 +57,8 @@ export function commentText(facts: CommentFacts): string {
 /** A run that did not come to its end is what people want to know of, and not that it was therefore not published. */
 function toldOutcome({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
   const endedWell = ['done', 'verify_failed', 'no_change', null].includes(result.outcome);
-  if (endedWell || pullRequest !== null || outcome.name !== 'usage_error') return outcome;
+  const isOwnEnd = outcome.name === 'usage_error' || outcome.name === result.outcome;
+  if (endedWell || pullRequest !== null || !isOwnEnd) return outcome;
   return { name: result.outcome ?? outcome.name, reason: result.reason };
 }
 

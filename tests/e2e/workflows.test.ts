@@ -158,7 +158,7 @@ describe('a labelled issue', () => {
       'test -f a.txt',
       [
         ['failure', 'blocked'],
-        ['failure', 'usage_error'],
+        ['failure', 'blocked'],
       ],
       { pulls: [], says: /blocked/i },
     ],
@@ -168,7 +168,7 @@ describe('a labelled issue', () => {
       'test -f a.txt',
       [
         ['failure', 'limit_reached'],
-        ['failure', 'usage_error'],
+        ['failure', 'limit_reached'],
       ],
       { pulls: [], says: /limit/i },
     ],
@@ -178,7 +178,7 @@ describe('a labelled issue', () => {
       'test -f a.txt',
       [
         ['failure', 'provider_error'],
-        ['failure', 'usage_error'],
+        ['failure', 'provider_error'],
       ],
       { pulls: [], says: /The model could not be asked/ },
     ],

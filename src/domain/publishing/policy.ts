@@ -1,7 +1,15 @@
 /** What of a run may be published, and as what. Pure: facts in, decision out. */
 
 import { figure } from '../figure.ts';
-import { type ChangedFile, count, outcome, type RunOutcome, type RunResult, usageError } from '../outcome.ts';
+import {
+  type ChangedFile,
+  count,
+  type OutcomeName,
+  outcome,
+  type RunOutcome,
+  type RunResult,
+  usageError,
+} from '../outcome.ts';
 import { succeeded } from '../tool.ts';
 import { judgeReports } from '../verify-baseline.ts';
 
@@ -36,13 +44,36 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
     case 'deadline':
     case 'interrupted':
       if (result.patch === null || result.changedFiles.length === 0)
-        return refused(`The run ended as ${result.outcome} and has no patch: ${result.reason}`);
+        return endedAs(result.outcome, result, `and has no patch: ${result.reason}`);
       return publishUnfinished
         ? { status: 'publish', unfinished: true }
-        : refused(
-            `The run ended as ${result.outcome}, so its patch is unfinished work: ${result.reason} Publish it as a draft with --publish-unfinished.`,
+        : endedAs(
+            result.outcome,
+            result,
+            `so its patch is unfinished work: ${result.reason} Publish it as a draft with --publish-unfinished.`,
           );
   }
+}
+
+type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
+
+/** The run's own code is not believed: its directory may be anybody's. */
+const EXIT_CODES: Readonly<Record<BadEnd, number>> = {
+  internal_error: 1,
+  usage_error: 2,
+  provider_error: 4,
+  blocked: 5,
+  limit_reached: 7,
+  sandbox_unavailable: 10,
+  publish_failed: 11,
+  deadline: 124,
+  interrupted: 130,
+};
+
+/** What came of the publication is what came of the run. */
+function endedAs(name: BadEnd, { exitCode }: RunResult, rest: string): Publishable {
+  const code = name === 'interrupted' && exitCode === 143 ? 143 : EXIT_CODES[name];
+  return { status: 'refused', outcome: outcome(name, code, `The run ended as ${name}, ${rest}`) };
 }
 
 export interface PatchCaps {

@@ -26,26 +26,30 @@ describe('which runs may be published', () => {
     });
   });
 
-  test.each<OutcomeName>([
-    'limit_reached',
-    'deadline',
-    'interrupted',
-    'blocked',
-    'provider_error',
-    'internal_error',
-    'publish_failed',
-  ])('%s only when it is asked for', (outcome) => {
-    const run = finishedRun({ outcome, reason: 'Used all 25 iterations.' });
-    expect(publishable(run, true)).toEqual({ status: 'publish', unfinished: true });
-    expect(publishable(run, false)).toEqual({
-      status: 'refused',
-      outcome: {
-        name: 'usage_error',
-        exitCode: 2,
-        reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
-      },
-    });
-  });
+  test.each([
+    ['limit_reached', 7],
+    ['deadline', 124],
+    ['interrupted', 130],
+    ['interrupted', 143],
+    ['blocked', 5],
+    ['provider_error', 4],
+    ['internal_error', 1],
+    ['publish_failed', 11],
+  ] as const)(
+    '%s only when it is asked for, else the end of the run is that of the publication: exit %i',
+    (outcome, exitCode) => {
+      const run = finishedRun({ outcome, exitCode, reason: 'Used all 25 iterations.' });
+      expect(publishable(run, true)).toEqual({ status: 'publish', unfinished: true });
+      expect(publishable(run, false)).toEqual({
+        status: 'refused',
+        outcome: {
+          name: outcome,
+          exitCode,
+          reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
+        },
+      });
+    },
+  );
 
   test('a violation of the policy never is', () => {
     const run = finishedRun({ outcome: 'policy_violation', reason: 'Not allowed: LICENSE.' });
@@ -57,12 +61,20 @@ describe('which runs may be published', () => {
 
   test.each([
     ['that has not ended', finishedRun({ status: 'running', outcome: null })],
-    ['without a patch', finishedRun({ outcome: 'deadline', patch: null })],
     ['that is done and has no patch', finishedRun({ patch: null })],
-    ['with an empty patch', finishedRun({ outcome: 'blocked', changedFiles: [] })],
   ])('a run %s is refused', (_, run) => {
     expect(publishable(run, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 2 } });
   });
+});
+
+test('an unfinished run that has no patch is what it was, with the exit code that belongs to that', () => {
+  const blocked = finishedRun({ outcome: 'blocked', exitCode: 0, reason: 'Unclear.', changedFiles: [] });
+  expect(publishable(blocked, true)).toEqual({
+    status: 'refused',
+    outcome: { name: 'blocked', exitCode: 5, reason: 'The run ended as blocked, and has no patch: Unclear.' },
+  });
+  const late = finishedRun({ outcome: 'deadline', patch: null });
+  expect(publishable(late, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 124 } });
 });
 
 describe('the caps of a patch', () => {
