@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { FileState } from './change.ts';
-import { assertionsLost, isTestFile, skipsAdded } from './tests-weakened.ts';
+import { isTestFile, type TestsChange, testsChange } from './tests-weakened.ts';
 
 /** Why a path deserves it. */
 export const FLAGS = {
@@ -17,7 +17,7 @@ export const FLAGS = {
   executable_added: 'became executable',
   tests_deleted: 'was a test file and is gone',
   tests_skipped: 'has more tests that are skipped, expected to fail, or run alone',
-  tests_weakened: 'has fewer assertions',
+  tests_weakened: 'has fewer tests or assertions',
 } as const;
 export type FlagName = keyof typeof FLAGS;
 
@@ -81,8 +81,11 @@ const RULES: readonly Rule[] = [
       return before && !after && isTestFile(path) ? '' : null;
     },
   },
-  { flag: 'tests_skipped', detail: (file) => counted(file, skipsAdded, 'added') },
-  { flag: 'tests_weakened', detail: (file) => counted(file, assertionsLost, 'gone') },
+  {
+    flag: 'tests_skipped',
+    detail: counted(({ skipsAdded }) => (skipsAdded > 0 ? `${skipsAdded} added` : null)),
+  },
+  { flag: 'tests_weakened', detail: counted(lossesOf) },
 ];
 
 /** Names that package managers give to the files in which they keep exact versions. */
@@ -160,12 +163,18 @@ function linkOutside({ path, after, textAfter }: ReviewedFile): string | null {
   return place[0]?.toLowerCase() === '.git' ? textAfter : null;
 }
 
-function counted(
-  { path, textBefore, textAfter, after }: ReviewedFile,
-  count: (path: string, before: string, after: string) => number,
-  word: string,
-): string | null {
-  if (after === null || textBefore === null || textAfter === null) return null;
-  const found = count(path, textBefore, textAfter);
-  return found > 0 ? `${found} ${word}` : null;
+function lossesOf({ testsLost, assertionsLost }: TestsChange): string | null {
+  const losses = [
+    ...(testsLost > 0 ? [`tests: ${testsLost} gone`] : []),
+    ...(assertionsLost > 0 ? [`assertions: ${assertionsLost} gone`] : []),
+  ];
+  return losses.length === 0 ? null : losses.join(', ');
+}
+
+function counted(detail: (change: TestsChange) => string | null): Rule['detail'] {
+  return ({ path, textBefore, textAfter, after }) => {
+    if (after === null || textBefore === null || textAfter === null) return null;
+    const change = testsChange(path, textBefore, textAfter);
+    return change && detail(change);
+  };
 }

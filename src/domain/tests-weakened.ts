@@ -1,6 +1,6 @@
 /**
  * Signs that a change of a test file makes the tests say less. Counted by patterns and not by parsing, so that they are
- * reasons to look and no proof: what stands in comments and strings counts as well.
+ * reasons to look and no proof: what stands in strings counts as well. Lines that are comments do not.
  */
 
 /** What the tests of a language look like. */
@@ -9,6 +9,8 @@ interface TestDialect {
   readonly file: RegExp;
   /** Skips a test, expects it to fail, or runs nothing else. */
   readonly skip: RegExp;
+  /** The beginning of a test. */
+  readonly test: RegExp;
   readonly assertion: RegExp;
 }
 
@@ -16,47 +18,55 @@ const DIALECTS: readonly TestDialect[] = [
   {
     // vitest, jest, mocha, node:test, ava
     file: /(?:\.(?:test|spec)\.[cm]?[jt]sx?|(?:^|\/)(?:__tests__|tests?|spec)\/.*\.[cm]?[jt]sx?)$/,
-    skip: /\b(?:it|test|describe|suite|context|specify|t|this)\s*\.\s*(?:skip|only|todo|fails|failing|skipIf|runIf)\b|\b(?:[xf]it|[xf]describe|xtest|xcontext)\s*\(|[{,]\s*(?:skip|todo|only)\s*:/g,
+    skip: /\b(?:it|test|describe|suite|context|specify|t|this)(?:\.\w{1,20}){0,3}\s*\.\s*(?:skip|only|todo|fails|failing|fixme|skipIf|runIf)\b|\b(?:[xf]it|[xf]describe|xtest|xcontext)(?:\.each\b|\s*\()|[{,]\s*(?:skip|todo|only)\s*:(?!\s*(?:\d|false\b))/g,
+    test: /(?<![.\w$])(?:[xf]?it|x?test|specify)(?:\.\w{1,20}){0,3}\s*[(`]/g,
     assertion:
       /\bexpect\w*\s*[.(]|\bassert\w*\s*[.(]|\.should\b|\bt\.(?:is|like|deepEqual|true|false|throws)\s*\(/g,
   },
   {
     // pytest, unittest
     file: /(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.py$|(?:^|\/)tests?\/.*\.py$/,
-    skip: /@(?:\w+\.)*(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.(?:skip|xfail|importorskip)\s*\(|\bskipTest\s*\(|\bcollect_ignore\b/g,
+    skip: /@(?:\w+\.)*(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b|\bpytest\.mark\.(?:skip|skipif|xfail)\b|\bpytest\.(?:skip|xfail|importorskip)\s*\(|\bskipTest\s*\(|\bSkipTest\b|\b__test__ *= *False\b|\bcollect_ignore\b/g,
+    test: /^[ \t]*(?:async[ \t]+)?def[ \t]+test\w*/gm,
     assertion: /^[ \t]*assert\b|\.assert\w+\s*\(|\b(?:pytest\.)?raises\s*\(/gm,
   },
   {
     file: /_test\.go$/,
-    skip: /\b[tb]\.(?:Skip|Skipf|SkipNow)\s*\(|^\/\/go:build ignore/gm,
+    skip: /\b[tb]\.(?:Skip|Skipf|SkipNow)\s*\(|^\/\/go:build\b/gm,
+    test: /^func[ \t]+(?:Test|Fuzz|Example)\w*|\bt\.Run\s*\(/gm,
     assertion: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|\b(?:assert|require|is)\.\w+\s*\(/g,
   },
   {
     // Tests beside the code are in files like any other.
     file: /\.rs$/,
-    skip: /#\[\s*ignore\b|#!\[\s*cfg\s*\(\s*any\s*\(\s*\)\s*\)/g,
+    skip: /#\[\s*(?:cfg_attr\([^\]\n]{0,200}\b)?ignore\b|#!\[\s*cfg\s*\(\s*any\s*\(\s*\)\s*\)/g,
+    test: /#\[\s*(?:\w{1,40}::)?(?:test|rstest|test_case)\b/g,
     assertion: /\b(?:debug_)?assert(?:_eq|_ne|_matches)?!|#\[\s*should_panic/g,
   },
   {
     file: /(?:Tests?|TestCase|IT|Spec)\.(?:java|kt|kts|groovy|scala)$|(?:^|\/)src\/test\//,
-    skip: /@(?:Disabled|Ignore)\b|\bassume(?:True|False|That)\s*\(|enabled\s*=\s*false/g,
+    skip: /@(?:Disabled\w{0,40}|Ignore)\b|\bassume(?:True|False|That)\s*\(|enabled\s*=\s*false/g,
+    test: /@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b/g,
     assertion: /\bassert\w*\s*[({]|\bverify\s*\(|\bshould\w*\b/g,
   },
   {
     // RSpec, minitest
     file: /_(?:spec|test)\.rb$|(?:^|\/)(?:spec|test)\/.*\.rb$/,
-    skip: /^[ \t]*(?:xit|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext|skip|pending)\b|,\s*(?:skip|pending|focus|:skip|:focus)\b/gm,
+    skip: /^[ \t]*(?:xit|xdescribe|xcontext|xspecify|fit|fdescribe|fcontext|skip|pending)\b|,\s*(?:skip|pending|focus|:skip|:pending|:focus)\b/gm,
+    test: /^[ \t]*(?:[xf]?it|specify|test|example)\b|^[ \t]*def[ \t]+test_/gm,
     assertion: /\bexpect\s*[({ ]|\bassert\w*\b|\brefute\w*\b|\.should\b/g,
   },
   {
     file: /Test\.php$/,
     skip: /\bmarkTest(?:Skipped|Incomplete)\s*\(|#\[\s*Ignore\b|@requires\b/g,
+    test: /\bfunction[ \t]+test\w*|#\[\s*Test\b|^[ \t]*(?:it|test)\s*\(/gm,
     assertion: /(?:->|::)(?:assert\w+|expect\w*)\s*\(/g,
   },
   {
     // xUnit, NUnit, MSTest
     file: /Tests?\.(?:cs|fs|vb)$/,
     skip: /\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*"/g,
+    test: /\[\s*(?:Fact|Theory|Test|TestCase|TestMethod)\b/g,
     assertion: /\bAssert\.\w+|\.Should\w*\(/g,
   },
 ];
@@ -71,23 +81,35 @@ export function isTestFile(path: string): boolean {
   return path.endsWith('.rs') ? /(?:^|\/)tests\//.test(path) : dialectOf(path) !== null;
 }
 
-/** Marks that the change adds to a test file; 0 for any other file. */
-export function skipsAdded(path: string, before: string, after: string): number {
-  const dialect = dialectOf(path);
-  return dialect ? Math.max(0, times(dialect.skip, after) - times(dialect.skip, before)) : 0;
+/** What a change of a test file takes from its tests; null for any other file. */
+export interface TestsChange {
+  /** Marks that it adds. */
+  readonly skipsAdded: number;
+  readonly testsLost: number;
+  /** Where they are 3 or a quarter of those in the file; else 0. */
+  readonly assertionsLost: number;
 }
 
-/** Assertions that the change takes away, where they are 3 or a quarter of those in the file; else 0. */
-export function assertionsLost(path: string, before: string, after: string): number {
+export function testsChange(path: string, before: string, after: string): TestsChange | null {
   const dialect = dialectOf(path);
-  if (!dialect) return 0;
-  const had = times(dialect.assertion, before);
-  const lost = had - times(dialect.assertion, after);
-  return lost > 0 && (lost >= MANY || lost / had >= LARGE_PART) ? lost : 0;
+  if (dialect === null) return null;
+  const [was, is] = [withoutComments(before), withoutComments(after)];
+  const had = times(dialect.assertion, was);
+  const lost = had - times(dialect.assertion, is);
+  return {
+    skipsAdded: Math.max(0, times(dialect.skip, is) - times(dialect.skip, was)),
+    testsLost: Math.max(0, times(dialect.test, was) - times(dialect.test, is)),
+    assertionsLost: lost > 0 && (lost >= MANY || lost / had >= LARGE_PART) ? lost : 0,
+  };
 }
 
 function dialectOf(path: string): TestDialect | null {
   return DIALECTS.find(({ file }) => file.test(path)) ?? null;
+}
+
+/** What is commented out tests nothing. `#[` is Rust and PHP, `//go:` a directive, and `*` may be the inside of a comment. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*(?:\/\/(?!go:)|#(?![[!])|\*).*$/gm, '');
 }
 
 function times(pattern: RegExp, text: string): number {

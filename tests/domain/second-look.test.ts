@@ -120,6 +120,14 @@ describe('tests', () => {
     ['a.test.ts', 'it("a", f)', 'it.only("a", f)'],
     ['a.test.ts', 'it("a", f)', 'xit("a", f)'],
     ['a.spec.mjs', 'test("a", f)', 'test("a", { skip: true }, f)'],
+    ['a.test.ts', 'test.concurrent("a", f)', 'test.concurrent.skip("a", f)'],
+    ['a.test.ts', 'it.each(rows)("a", f)', 'xit.each(rows)("a", f)'],
+    ['a.spec.ts', 'test("a", f)', 'test.fixme("a", f)'],
+    ['test_a.py', 'def test_a(): f()', 'pytestmark = pytest.mark.skip\ndef test_a(): f()'],
+    ['test_a.py', 'def test_a(): f()', 'def test_a(): raise SkipTest()'],
+    ['a_test.go', 'package a', '//go:build never\npackage a'],
+    ['src/lib.rs', '#[test]\nfn a() {}', '#[test]\n#[cfg_attr(unix, ignore)]\nfn a() {}'],
+    ['ATest.java', '@Test void a() {}', '@DisabledIf("x") @Test void a() {}'],
     ['test_a.py', 'def test_a(): f()', '@pytest.mark.xfail\ndef test_a(): f()'],
     ['test_a.py', 'def test_a(): f()', '@unittest.skip("later")\ndef test_a(): f()'],
     ['a_test.go', 'func TestA(t *testing.T) {}', 'func TestA(t *testing.T) { t.Skip() }'],
@@ -132,6 +140,32 @@ describe('tests', () => {
     expect(flags(path, { before, after })).toEqual(['tests_skipped: 1 added']);
     expect(flags(path, { before: after, after: before })).toEqual([]);
     expect(flags('notes.md', { before, after })).toEqual([]);
+  });
+
+  test('a page that skips entries is no test that is skipped', () => {
+    const query = 'list({ skip: 10, take: 5 })';
+    expect(flags('a.test.ts', { before: 'test("a", f)', after: `test("a", f); ${query}` })).toEqual([]);
+  });
+
+  test.each([
+    ['a.test.ts', 'test("a", f)'],
+    ['a.test.ts', '  it.each(rows)("a", f)'],
+    ['a.test.js', 'test.concurrent("a", f)'],
+    ['test_a.py', '  async def test_a(self):'],
+    ['a_test.go', 'func TestA(t *testing.T) {'],
+    ['src/lib.rs', '#[tokio::test]'],
+    ['ATest.java', '  @Test'],
+    ['a_spec.rb', "  it 'a' do"],
+    ['a_test.rb', '  def test_a'],
+    ['ATest.php', '  public function testA()'],
+    ['ATests.cs', '  [Fact]'],
+  ])('of which one is taken out or commented out are told: %s %s', (path, line) => {
+    const before = `${line}\n`.repeat(20);
+    const mark = /py$|rb$/.test(path) ? '#' : '//';
+    const told = ['tests_weakened: tests: 1 gone'];
+    expect(flags(path, { before, after: `${line}\n`.repeat(19) })).toEqual(told);
+    expect(flags(path, { before, after: before.replace(line, `  ${mark} ${line}`) })).toEqual(told);
+    expect(flags(path, { before, after: `${before}${line}\n` })).toEqual([]);
   });
 
   const lines = (line: string, count: number) => `${line}\n`.repeat(count);
@@ -150,8 +184,8 @@ describe('tests', () => {
   ])('that lose many assertions, or a large part of them, are told: %s %s', (path, line) => {
     const weakened = (had: number, has: number) =>
       flags(path, { before: lines(line, had), after: lines(line, has) });
-    expect(weakened(20, 17)).toEqual(['tests_weakened: 3 gone']);
-    expect(weakened(4, 3)).toEqual(['tests_weakened: 1 gone']);
+    expect(weakened(20, 17)).toEqual(['tests_weakened: assertions: 3 gone']);
+    expect(weakened(4, 3)).toEqual(['tests_weakened: assertions: 1 gone']);
     expect(weakened(20, 18)).toEqual([]);
     expect(weakened(3, 9)).toEqual([]);
   });

@@ -31,7 +31,7 @@ test('what deserves a second look is named in the result and on stderr, and is i
     { path: 'old.test.js', flag: 'tests_deleted', detail: '' },
     { path: 'package.json', flag: 'package_scripts', detail: 'test' },
     { path: 'run.sh', flag: 'executable_added', detail: '' },
-    { path: 'web/moved.test.js', flag: 'tests_weakened', detail: '1 gone' },
+    { path: 'web/moved.test.js', flag: 'tests_weakened', detail: 'assertions: 1 gone' },
   ]);
   expect(run.result.changedFiles).toHaveLength(9);
   expect(run.stderr).toContain('warning: second look: package.json (test): runs when packages are installed');
