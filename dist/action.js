@@ -738,6 +738,7 @@ jobs:
     permissions:
       contents: read
     concurrency:
+      # Every comment is a task of its own: by the number of the issue, a third one would cancel a second one that waits.
       group: patchsmith-comment-\${{ github.event.comment.id }}
     outputs:
       kept: \${{ steps.keep.outputs.artifact-id }}

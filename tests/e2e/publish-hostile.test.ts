@@ -98,7 +98,7 @@ describe('a run that says whatever an attacker wants', () => {
 
     const message = await repository.git('log', '-1', '--format=%B', first.told?.branch ?? '');
     expect(message).not.toMatch(/@|#\d|:\/\/\S|\[skip ci\]|GH-\d|\p{DI}/u);
-    expect(message.trim().split('\n')).toHaveLength(4);
+    expect(message.trim().split('\n')).toHaveLength(5);
   });
 
   test('names every file as it is called', async () => {
@@ -125,7 +125,7 @@ describe('a run that says whatever an attacker wants', () => {
       exitCode: 5,
       reason: `The model says it is blocked: ${SPELL}`,
     }));
-    expect(refused.first.exitCode).toBe(2);
+    expect(refused.first.exitCode).toBe(5);
     for (const { repository } of [published, refused]) {
       const [comment, ...more] = repository.issues.get(1)?.comments ?? [];
       expect(more).toEqual([]);
