@@ -14,5 +14,5 @@ export default function makeWorld(): () => void {
   for (const name of Object.keys(env)) if (/^(?:GIT_|XDG_|LC_|LANG)|proxy$/i.test(name)) delete env[name];
   env.HOME = home;
   umask(0o022);
-  return () => rmSync(home, { recursive: true, force: true });
+  return () => rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }

@@ -1,6 +1,6 @@
 /** A real checkout in a temporary folder, with a home of its own, and the workspace over it. */
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -61,8 +61,9 @@ export class ScratchCheckout {
 
   close(): void {
     if (!existsSync(this.folder)) return;
-    execFileSync('chmod', ['-R', 'u+rwx', this.folder]);
-    rmSync(this.folder, { recursive: true, force: true });
+    // Git may still be keeping the base, and makes and removes files on the way.
+    spawnSync('chmod', ['-Rf', 'u+rwx', this.folder]);
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   git(...args: string[]): string {
