@@ -81,7 +81,7 @@ export function isTestFile(path: string): boolean {
   return path.endsWith('.rs') ? /(?:^|\/)tests\//.test(path) : dialectOf(path) !== null;
 }
 
-/** What a change of a test file takes from its tests; null for any other file. */
+/** What a change of a test file takes from its tests. */
 export interface TestsChange {
   /** Marks that it adds. */
   readonly skipsAdded: number;
@@ -90,6 +90,7 @@ export interface TestsChange {
   readonly assertionsLost: number;
 }
 
+/** Compares two texts of the file; null for a file of no known kind. */
 export function testsChange(path: string, before: string, after: string): TestsChange | null {
   const dialect = dialectOf(path);
   if (dialect === null) return null;

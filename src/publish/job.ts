@@ -74,6 +74,7 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Job {
   };
 }
 
+/** The repository on GitHub that OWNER/NAME means. */
 export function named(github: GitHub, repository: string): OnGitHub {
   const [owner = '', repo = ''] = repository.split('/');
   return { github, owner, repo };
