@@ -1,7 +1,7 @@
 /** `patchsmith doctor`, as it is typed. */
 
 import { execFile } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
@@ -62,6 +62,34 @@ test('shows level, places and limits, and tries every tool inside', async () => 
   // Nothing has been left or changed.
   expect([readdirSync(root).sort(), readdirSync(cache)]).toEqual([['.git', 'a.txt'], []]);
   expect(readFileSync(join(root, '.git/HEAD'), 'utf8')).toBe(head);
+});
+
+test('runs nothing of the repository, neither inside nor outside', async () => {
+  const { root, folder } = await machine();
+  const other = temporaryFolder();
+  const trap = (name: string) => `#!/bin/sh\n: > ${other}/outside-${name}; : > ${root}/inside-${name}\n`;
+  const programs = ['readlink', 'sh', 'bun', 'deno', 'uv', 'java', 'npm'];
+  mkdirSync(join(root, 'bin'));
+  for (const name of programs) writeFileSync(join(root, 'bin', name), trap(name), { mode: 0o755 });
+  mkdirSync(join(root, '.mvn'));
+  writeFileSync(join(root, '.mvn/jvm.config'), trap('maven'));
+  // As Maven does it, and as a shim that looks for a program again does.
+  const script = '#!/bin/sh\n[ ! -f .mvn/jvm.config ] || . ./.mvn/jvm.config\nreadlink / ; java; exit 3\n';
+  writeFileSync(join(folder, 'mvn'), script, { mode: 0o755 });
+  symlinkSync(join(root, 'bin'), join(other, 'bin'));
+  symlinkSync(join(root, 'bin/npm'), join(folder, 'npm'));
+  const PATH = `${join(root, 'bin')}:${join(other, 'bin')}:${folder}:/usr/bin:/bin`;
+  for (const mode of ['required', 'off']) {
+    const args = ['--repo', root, '--sandbox', mode, '--output', 'json'];
+    const { stdout } = await doctor(args, { PATH, JAVA_HOME: root });
+    const { tools } = JSON.parse(stdout) as { tools: { name: string; path: string; status: string }[] };
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'bun', path: join(folder, 'bun') }));
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'mvn', status: 'broken' }));
+    expect([readdirSync(root).sort(), readdirSync(other)]).toEqual([
+      ['.git', '.mvn', 'a.txt', 'bin'],
+      ['bin'],
+    ]);
+  }
 });
 
 test('a tool that only works outside is exit 9, and named', async () => {

@@ -32,7 +32,7 @@ export async function readApiKey(
   const value = valueIn(text, KEY_NAME)?.trim();
   if (!value) return { key: null, notes: [] };
 
-  switch (await gitTracks(cwd, env.PATH)) {
+  switch (await gitTracks(cwd)) {
     case 'no':
       return checked(value, path);
     case 'yes':
@@ -73,8 +73,11 @@ function checked(value: string, place: string): ApiKeyRead {
   };
 }
 
+/** Where git may come from. PATH may name folders of the repository, and this is asked in one. */
+const GIT_FOLDERS = '/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin';
+
 /** Outside a repository nobody else can have brought the file. Git runs nothing of the repository here. */
-async function gitTracks(folder: string, searchPath: string | undefined): Promise<'yes' | 'no' | 'unsure'> {
+async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';
   const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', `safe.directory=${root}`];
@@ -89,7 +92,7 @@ async function gitTracks(folder: string, searchPath: string | undefined): Promis
       cwd: folder,
       extendEnv: false,
       env: {
-        PATH: searchPath ?? '/usr/local/bin:/usr/bin:/bin',
+        PATH: GIT_FOLDERS,
         HOME: '/nonexistent',
         LC_ALL: 'C',
         GIT_CONFIG_NOSYSTEM: '1',

@@ -62,7 +62,9 @@ function readOpen(file: number, maxBytes: number): BytesRead {
  */
 function pipeOf(path: string): AsyncIterable<Uint8Array> {
   const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${process.pid}/fd/`);
-  const cat = spawn('cat', ['--', reachable], { stdio: ['ignore', 'pipe', 'ignore'] });
+  // PATH may name folders of the repository.
+  const env = { PATH: '/usr/bin:/bin' };
+  const cat = spawn('cat', ['--', reachable], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   cat.on('error', (error) => cat.stdout.destroy(error));
   // It may wait for a writer that never comes, and must not do so longer than we do.
   const end = () => cat.kill();

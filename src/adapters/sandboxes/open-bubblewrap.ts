@@ -133,8 +133,9 @@ async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
 
 /** `failure` is what the probe has to say against this setup; null for nothing. */
 async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failure: string | null }> {
-  // In the language that needs no files: of one that is not installed bash warns before anything else.
-  const env = { ...setup.env, LC_ALL: 'C' };
+  // In the language that needs no files: of one that is not installed bash warns before anything else. By the system's
+  // own programs: a folder of the repository may be on PATH, and the covers are not known yet.
+  const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
   const failure = await probe(probed, setup.files).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };

@@ -67,19 +67,19 @@ describe('there is no key', () => {
 
   test('in a .env of which git cannot say whether it is tracked', async () => {
     const broken = tempFolder({ '.git': 'gitdir: nowhere', '.env': `ANTHROPIC_API_KEY=${KEY}` });
-    const withoutGit = repository({});
-    writeFileSync(join(withoutGit, '.env'), `ANTHROPIC_API_KEY=${KEY}`);
-    for (const [folder, env] of [
-      [broken, environment],
-      [withoutGit, { PATH: '/nowhere' }],
-    ] as const) {
-      expect(await readApiKey(env, folder)).toEqual({
-        key: null,
-        notes: [
-          `git could not say whether it tracks ${join(folder, '.env')}, so its ANTHROPIC_API_KEY is not used.`,
-        ],
-      });
-    }
+    expect(await readApiKey(environment, broken)).toEqual({
+      key: null,
+      notes: [
+        `git could not say whether it tracks ${join(broken, '.env')}, so its ANTHROPIC_API_KEY is not used.`,
+      ],
+    });
+  });
+
+  test('that git tracks, as the git of the machine says: one that PATH has in the repository is not asked', async () => {
+    const folder = repository({ '.env': `ANTHROPIC_API_KEY=${KEY}` });
+    writeFileSync(join(folder, 'git'), `#!/bin/sh\ntouch ${folder}/ran\n`, { mode: 0o755 });
+    const { key } = await readApiKey({ PATH: `${folder}:${process.env.PATH}` }, folder);
+    expect([key, existsSync(join(folder, 'ran'))]).toEqual([null, false]);
   });
 
   test('when the value could not travel in a header, and the note does not repeat it', async () => {
