@@ -9,7 +9,7 @@ import type { RunAction, RunEvent } from '../domain/events.ts';
 import type { Limits } from '../domain/limits.ts';
 import { advance, type RunState } from '../domain/state.ts';
 import { stopReason } from '../domain/stop-reason.ts';
-import { callsDue } from '../domain/tools-phase.ts';
+import { callsDue, callsTooMany } from '../domain/tools-phase.ts';
 import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
 import type { ToolExecutor } from './tool-executor.ts';
@@ -76,14 +76,17 @@ export class AgenticLoop {
       case 'model':
         yield* this.#modelTurn(state);
         break;
-      case 'tools':
+      case 'tools': {
+        const calls = callsDue(phase);
         yield* executor.execute({
-          calls: callsDue(phase),
+          calls,
+          tooMany: callsTooMany(phase, calls),
           cutOff: phase.cutOff,
           iteration: state.iterations,
           signal: interrupt,
         });
         break;
+      }
       case 'continue':
         yield { type: 'message.added', text: continuePrompt() };
         break;

@@ -11,6 +11,7 @@ import { figure } from '../domain/figure.ts';
 import { type Redact, redactedExcerpt } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
+import { MAX_CALLS_IN_A_TURN } from '../domain/tools-phase.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
 import { putBackPrompt } from '../prompts.ts';
 import { enforcePolicy } from './policy.ts';
@@ -31,6 +32,8 @@ export interface ExecutorParts {
 /** The calls of one turn that wait to be run. `cutOff` turns are answered without running anything. */
 export interface TurnCalls {
   readonly calls: readonly ToolCall[];
+  /** Those of them that are answered without being run, since their turn has too many. */
+  readonly tooMany: ReadonlySet<ToolCall>;
   readonly cutOff: boolean;
   readonly iteration: number;
   readonly signal: AbortSignal;
@@ -43,6 +46,8 @@ type Prepared =
 
 const CUT_OFF =
   'Not run: the answer was cut off at the output limit, so this call may be incomplete. Send it again, in smaller pieces.';
+
+const TOO_MANY = `Not run: a turn may have ${MAX_CALLS_IN_A_TURN} calls. Send what is left in the next turns.`;
 
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
@@ -61,7 +66,8 @@ export class ToolExecutor {
       }
       return;
     }
-    for (const lane of lanesOf(turn.calls.map((call) => this.#prepare(call)))) {
+    const calls = turn.calls.filter((call) => !turn.tooMany.has(call));
+    for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted) return;
       const line = yield* this.#lookBefore(lane, turn.iteration);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
@@ -71,6 +77,10 @@ export class ToolExecutor {
         const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
         yield completed(prepared.call, outcome, durationMs, noted);
       }
+    }
+    if (turn.signal.aborted) return;
+    for (const call of turn.tooMany) {
+      yield completed(call, { status: 'failed', reason: 'too_many_calls', text: TOO_MANY }, 0);
     }
   }
 
@@ -119,7 +129,9 @@ export class ToolExecutor {
     const result =
       'refusal' in prepared
         ? prepared.refusal
-        : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
+        : signal.aborted
+          ? failed('interrupted', 'Not run: the run was stopped.')
+          : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
   }
 

@@ -22,7 +22,15 @@ import type {
 import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf, type Price } from './pricing.ts';
 import type { ToolOutcome } from './tool.ts';
-import { callsDue, type ToolsPhase, toolsDue, withChanges, withOutcome, withStarted } from './tools-phase.ts';
+import {
+  areAllAnswered,
+  outcomesOf,
+  type ToolsPhase,
+  toolsDue,
+  withChanges,
+  withOutcome,
+  withStarted,
+} from './tools-phase.ts';
 import { judgeReports } from './verify-baseline.ts';
 
 /**
@@ -248,9 +256,10 @@ function workDone(state: RunState, summary: string): Phase {
 function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {
   if (state.phase.at !== 'tools') return state;
   const phase = withOutcome(state.phase, callId, outcome);
-  if (callsDue(phase).length > 0) return { ...state, phase };
+  if (!areAllAnswered(phase)) return { ...state, phase };
 
-  const { calls, outcomes } = phase;
+  const { calls } = phase;
+  const outcomes = outcomesOf(phase);
   const results = calls.map((call) => {
     const result = outcomes.get(call.id);
     return {

@@ -10,6 +10,7 @@ export const FailureReason = z.enum([
   'unknown_tool',
   'invalid_input',
   'cut_off',
+  'too_many_calls',
   'path_refused',
   'not_found',
   'not_text',

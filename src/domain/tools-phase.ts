@@ -4,25 +4,60 @@ import type { CodeChange } from './change.ts';
 import type { ToolCall } from './conversation.ts';
 import type { ToolOutcome } from './tool.ts';
 
+/** Calls of one turn that are run. What comes after them is answered as failed: no model needs as many at a time. */
+export const MAX_CALLS_IN_A_TURN = 128;
+
 export interface ToolsPhase {
   readonly at: 'tools';
   readonly calls: readonly ToolCall[];
+  /** Calls by their ids: a recording may have two of one id. */
+  readonly distinct: number;
   /** The answer was cut off, so that no call of it may run. */
   readonly cutOff: boolean;
-  readonly outcomes: ReadonlyMap<string, ToolOutcome>;
+  /** The last outcome; null before the first. */
+  readonly outcomes: Answered | null;
   /** Calls that have started and have no outcome yet, with the paths that are recorded as changed by them. */
   readonly underWay: ReadonlyMap<string, readonly string[]>;
   /** One of the calls that started last has an outcome, so that all they changed has been recorded. */
   readonly captured: boolean;
 }
 
+/** An outcome and those before it. Each event has a phase of its own, and a copy for each of thousands of calls takes minutes. */
+interface Answered {
+  readonly call: string;
+  readonly outcome: ToolOutcome;
+  readonly before: Answered | null;
+  /** Outcomes up to here. */
+  readonly count: number;
+}
+
 export function toolsDue(calls: readonly ToolCall[], cutOff: boolean): ToolsPhase {
-  return { at: 'tools', calls, cutOff, outcomes: new Map(), underWay: new Map(), captured: false };
+  const distinct = new Set(calls.map(({ id }) => id)).size;
+  return { at: 'tools', calls, distinct, cutOff, outcomes: null, underWay: new Map(), captured: false };
 }
 
 /** Calls without an outcome, in the order of the turn. */
 export function callsDue(phase: ToolsPhase): ToolCall[] {
-  return phase.calls.filter((call) => !phase.outcomes.has(call.id));
+  const outcomes = outcomesOf(phase);
+  return phase.calls.filter((call) => !outcomes.has(call.id));
+}
+
+/** Those of the calls due that are too many for their turn, whichever of the others have an outcome already. */
+export function callsTooMany({ calls }: ToolsPhase, due: readonly ToolCall[]): ReadonlySet<ToolCall> {
+  const excess = new Set(calls.slice(MAX_CALLS_IN_A_TURN));
+  return new Set(due.filter((call) => excess.has(call)));
+}
+
+/** The outcomes so far, by the ids of their calls. */
+export function outcomesOf({ outcomes }: ToolsPhase): Map<string, ToolOutcome> {
+  const latestFirst: [string, ToolOutcome][] = [];
+  for (let one = outcomes; one !== null; one = one.before) latestFirst.push([one.call, one.outcome]);
+  return new Map(latestFirst.reverse());
+}
+
+/** Every call has an outcome. Quick to say no while fewer outcomes than calls are known. */
+export function areAllAnswered(phase: ToolsPhase): boolean {
+  return (phase.outcomes?.count ?? 0) >= phase.distinct && callsDue(phase).length === 0;
 }
 
 export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
@@ -30,13 +65,18 @@ export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
 }
 
 export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): ToolsPhase {
-  const underWay = new Map(phase.underWay);
+  const paths = new Map<string, string[]>();
   for (const { path, from, source } of changes) {
-    const paths = from === undefined ? [path] : [from, path];
     for (const id of source.by === 'tool' ? source.calls : []) {
-      const known = underWay.get(id);
-      if (known) underWay.set(id, [...known, ...paths]);
+      const known = paths.get(id) ?? [];
+      known.push(...(from === undefined ? [path] : [from, path]));
+      paths.set(id, known);
     }
+  }
+  const underWay = new Map(phase.underWay);
+  for (const [id, more] of paths) {
+    const known = underWay.get(id);
+    if (known) underWay.set(id, [...known, ...more]);
   }
   return { ...phase, underWay };
 }
@@ -44,5 +84,7 @@ export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): 
 export function withOutcome(phase: ToolsPhase, callId: string, outcome: ToolOutcome): ToolsPhase {
   const underWay = new Map(phase.underWay);
   underWay.delete(callId);
-  return { ...phase, outcomes: new Map(phase.outcomes).set(callId, outcome), underWay, captured: true };
+  const before = phase.outcomes;
+  const outcomes = { call: callId, outcome, before, count: (before?.count ?? 0) + 1 };
+  return { ...phase, outcomes, underWay, captured: true };
 }

@@ -193,4 +193,9 @@ describe('the fold of a run', () => {
       captured: true,
     });
   });
+
+  test('two calls of one id, as a recording may have them, are answered by one outcome', () => {
+    const state = stateAfter([turn({ calls: [call('a'), call('a')] }), completed('a', 'both')]);
+    expect(state.phase).toEqual({ at: 'model' });
+  });
 });

@@ -65,11 +65,17 @@ export async function openRealParts(
 export async function actionsOf(
   { executor }: RealParts,
   calls: readonly ToolCall[],
-  turn: { cutOff?: boolean; signal?: AbortSignal } = {},
+  turn: { cutOff?: boolean; tooMany?: ReadonlySet<ToolCall>; signal?: AbortSignal } = {},
 ): Promise<RunAction[]> {
   const signal = turn.signal ?? new AbortController().signal;
   const actions: RunAction[] = [];
-  const happening = executor.execute({ calls, cutOff: turn.cutOff ?? false, iteration: 1, signal });
+  const happening = executor.execute({
+    calls,
+    tooMany: turn.tooMany ?? new Set(),
+    cutOff: turn.cutOff ?? false,
+    iteration: 1,
+    signal,
+  });
   for await (const action of happening) actions.push(action);
   return actions;
 }

@@ -8,6 +8,7 @@ import { count, type RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedStrings } from '../../domain/redact.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/terminal-text.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
+import { MAX_CALLS_IN_A_TURN } from '../../domain/tools-phase.ts';
 import { judgeReports } from '../../domain/verify-baseline.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
@@ -93,12 +94,17 @@ export class Progress implements EventSink {
       case 'turn.completed':
         this.#iteration += 1;
         this.#endStream();
+        if (event.turn.calls.length > MAX_CALLS_IN_A_TURN)
+          this.note(
+            `[${this.#iteration}] ${count(event.turn.calls.length, 'call')} in one turn: only the first ${MAX_CALLS_IN_A_TURN} are run`,
+          );
         return;
       case 'tool.started':
         this.#started.set(event.call.id, this.#describe(event.call));
         return;
       case 'tool.completed': {
         const { outcome } = event;
+        if (outcome.status === 'failed' && outcome.reason === 'too_many_calls') return;
         const call = this.#started.get(event.call) ?? event.call;
         this.note(`[${this.#iteration}] ${call}${endOf(outcome)}`);
         return;
