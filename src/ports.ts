@@ -164,10 +164,18 @@ export interface AgentGit {
   /** The work tree's `.git` is a file (linked worktree, submodule), not a folder. */
   readonly dotGitIsFile: boolean;
   /**
-   * Folders of the work tree, relative to its root, with a `.git` of their own (a file or a folder) that commands must not
-   * reach either. None is known before the baseline has been taken.
+   * Further repositories of the work tree, as they were when the run began: commands must not reach their `.git` either.
+   * Empty until the baseline has been taken.
    */
-  readonly nested: readonly string[];
+  readonly nested: readonly NestedRepository[];
+}
+
+/** A folder of the work tree that is a repository of its own, or a submodule that is not checked out. */
+export interface NestedRepository {
+  /** Relative to the root. */
+  readonly path: string;
+  /** What its `.git` was when the run began. */
+  readonly dotGit: 'folder' | 'file' | 'none';
 }
 
 /** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */

@@ -1,6 +1,6 @@
 /** What holds for whoever runs the tests holds for a user without privileges, when they are run by root. */
 
-import { chmodSync, cpSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
@@ -101,5 +101,60 @@ test.runIf(process.getuid?.() === 0)(
       `patchsmith: usage_error (exit 2): ${closed} may not be entered. Name a checkout with --repo.`,
       `patchsmith: usage_error (exit 2): The patch cannot be written to ${patch}: the folder ${readable} may not be written to.`,
     ]);
+  },
+);
+
+/** Commands after which the git folder of `vendor/sub` might be open, to the last of them or to the next. */
+const OPENERS: readonly (readonly string[])[] = [
+  ['chmod 000 vendor', 'chmod 755 vendor'],
+  ['chmod 000 vendor/sub', 'chmod 755 vendor/sub'],
+  ['chmod 000 vendor/sub vendor', 'chmod 755 vendor vendor/sub'],
+  ['mv vendor away; mkdir -p vendor', 'rm -rf vendor; mv away vendor'],
+  ['mv vendor/sub vendor/away', 'mv vendor/away vendor/sub'],
+  ['mv vendor away; ln -s away vendor', 'true'],
+  ['rm -rf vendor; mkdir -p vendor/sub/.git; cp -r /tmp/. vendor/sub/.git', 'true'],
+];
+
+test.runIf(process.getuid?.() === 0)(
+  'the git folder of a nested repository stays covered, whatever commands did to the folders around it',
+  async () => {
+    const { cli, home } = await placesOfNobody();
+    const { root, git } = await makeRepository({ 'a.txt': 'a\n', 'vendor/b.txt': 'b\n' });
+    await execa('git', ['init', '-q', join(root, 'vendor/sub')]);
+    await execa(
+      'git',
+      ['-c', 'user.name=T', '-c', 'user.email=t@t', 'commit', '-q', '--allow-empty', '-m', 'x'],
+      {
+        cwd: join(root, 'vendor/sub'),
+      },
+    );
+    await git('-c', 'advice.addEmbeddedRepo=false', 'add', 'vendor/sub');
+    await git('commit', '-q', '-m', 'sub');
+    await execa('chown', ['-R', NOBODY, root]);
+    const config = join(root, 'vendor/sub/.git/config');
+    const before = readFileSync(config, 'utf8');
+    const mark = join(home, 'mark');
+    const trap = `#!/bin/sh\\n: > ${mark}\\n`;
+    const plant = `printf '${trap}' > trap.sh; chmod 755 trap.sh; for g in $(find . -path ./.git -prune -o -name config -print); do git config --file $g core.fsmonitor ${root}/trap.sh; done; true`;
+    const { stderr } = await scriptedRun({
+      repository: { root },
+      cli,
+      runDir: join(home, 'run'),
+      wrap: AS_NOBODY,
+      args: ['--sandbox', 'required'],
+      env: { PATH, HOME: home },
+      turns: [
+        ...OPENERS.flatMap((commands) => [...commands.map((one) => `${one}; ${plant}`), plant]).map(
+          (command) => ({
+            calls: [call('run_command', { command })],
+          }),
+        ),
+        { text: 'Done.' },
+      ],
+    });
+    expect(readFileSync(config, 'utf8'), stderr).toBe(before);
+    const [program = '', ...line] = [...AS_NOBODY, 'git', 'status'];
+    await execa(program, line, { cwd: root, env: { PATH, HOME: home }, extendEnv: false });
+    expect(existsSync(mark)).toBe(false);
   },
 );

@@ -13,6 +13,18 @@ export const textOf = (path: string) => orMissing(() => readFileSync(path, 'utf8
 export const linkOf = (path: string) =>
   statOf(path)?.isSymbolicLink() ? orMissing(() => readlinkSync(path)) : null;
 
+/** True only where it is known that nothing is there; what cannot be looked at may be there. */
+export function hasVanished(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return true;
+    if (MISSING.includes(code ?? '')) return false;
+    throw error;
+  }
+}
+
 const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'EINVAL', 'ESRCH'];
 
 /** Null for a missing or closed file; any other failure is thrown. */

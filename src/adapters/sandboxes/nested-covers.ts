@@ -4,15 +4,15 @@
  */
 
 import { join } from 'node:path';
+import type { NestedRepository } from '../../ports.ts';
 import type { Mount } from './bubblewrap-args.ts';
-import { statOf } from './host-files.ts';
+import { hasVanished } from './host-files.ts';
 
 export interface Covered {
   readonly root: string;
   /** Where the work tree is seen. */
   readonly at: string;
-  /** Relative to the root. */
-  readonly nested: readonly string[];
+  readonly nested: readonly NestedRepository[];
   /** An empty folder of ours. */
   readonly emptyFolder: string;
 }
@@ -21,24 +21,34 @@ export interface Covered {
  * A cover must not lie in a folder that a command can move or replace by a link: the next command's would follow. So every
  * folder on the way is mounted onto itself, which pins it down. A `.git` that is a file says where the git dir is; it is
  * shown and cannot be changed. Where there is none, as in a submodule that is not checked out, none can be made.
+ *
+ * The work tree is not looked at: a command before may have closed a folder on the way, so that nothing below it can be
+ * seen, and the next one may open it again. bubblewrap needs no permission to mount there. Where a place is gone, it is not
+ * made anew: nothing is run then.
  */
 export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[] {
-  // What somebody outside has removed meanwhile would be made anew by a mount.
-  const there = nested.filter((folder) => statOf(join(root, folder))?.isDirectory());
-  const pins = [...new Set(there.flatMap((folder) => [...foldersAbove(folder), folder]))].sort();
+  for (const { path, dotGit } of nested) refuseIfGone(root, dotGit === 'none' ? path : join(path, '.git'));
+  const pins = new Set(nested.flatMap(({ path }) => [...foldersAbove(path), path]));
   return [
-    ...pins.map((folder): Mount => ({ kind: 'read-write', ...inTree(folder), optional: true })),
-    ...there.map((folder): Mount => {
-      const dotGit = join(folder, '.git');
-      const stats = statOf(join(root, dotGit));
-      if (stats === null) return { kind: 'read-only', ...inTree(folder), optional: true };
-      const shown = stats.isFile() ? {} : { source: emptyFolder };
-      return { kind: 'read-only', ...inTree(dotGit), ...shown, optional: true };
+    ...[...pins].sort().map((folder): Mount => ({ kind: 'read-write', ...inTree(folder) })),
+    ...nested.map(({ path, dotGit }): Mount => {
+      if (dotGit === 'none') return { kind: 'read-only', ...inTree(path) };
+      const shown = dotGit === 'file' ? {} : { source: emptyFolder };
+      return { kind: 'read-only', ...inTree(join(path, '.git')), ...shown };
     }),
   ];
 
   function inTree(path: string): { source: string; at: string } {
     return { source: join(root, path), at: join(at, path) };
+  }
+}
+
+/** Whoever removed it was no command: each has its folders pinned down. */
+function refuseIfGone(root: string, path: string): void {
+  if (hasVanished(join(root, path))) {
+    throw new Error(
+      `${join(root, path)} was there when the run began and is gone, so it cannot be kept from commands. Put it back, or begin anew.`,
+    );
   }
 }
 

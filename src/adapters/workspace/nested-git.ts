@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { NestedRepository } from '../../ports.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { invisible, lookAt } from './work-tree.ts';
 
@@ -13,12 +14,16 @@ const MOST = 64;
  * others: what is missing or a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
  * more than 64 cost too much time.
  */
-export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): string[] {
-  const covered: string[] = [];
-  for (const folder of [...new Set(folders)].sort()) {
-    const isNamed = !/\p{Surrogate}/u.test(folder);
-    if (isNamed && isCoverable(root, folder) && covered.length < MOST) covered.push(folder);
-    else warn(`${JSON.stringify(`${folder}/.git`)} is within reach of commands.`);
+export function coverable(
+  root: string,
+  folders: readonly string[],
+  warn: (text: string) => void,
+): NestedRepository[] {
+  const covered: NestedRepository[] = [];
+  for (const path of [...new Set(folders)].sort()) {
+    const dotGit = /\p{Surrogate}/u.test(path) ? null : coverableGit(root, path);
+    if (dotGit !== null && covered.length < MOST) covered.push({ path, dotGit });
+    else warn(`${JSON.stringify(`${path}/.git`)} is within reach of commands.`);
   }
   return covered;
 }
@@ -48,10 +53,12 @@ function orMissing<T>(read: () => T): T | null {
   }
 }
 
-function isCoverable(root: string, folder: string): boolean {
+/** What the folder's `.git` is; null when it cannot be covered, or cannot be looked at. */
+function coverableGit(root: string, folder: string): NestedRepository['dotGit'] | null {
   const around = lookAt(root, folder);
-  if (around.status !== 'seen' || around.stat.kind !== 'folder') return false;
+  if (around.status !== 'seen' || around.stat.kind !== 'folder') return null;
   const dotGit = lookAt(root, `${folder}/.git`);
-  if (dotGit.status === 'absent') return true;
-  return dotGit.status === 'seen' && (dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder');
+  if (dotGit.status === 'absent') return 'none';
+  if (dotGit.status !== 'seen') return null;
+  return dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder' ? dotGit.stat.kind : null;
 }

@@ -3,12 +3,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../domain/events.ts';
-import type { AgentGit, Workspace } from '../../ports.ts';
+import type { AgentGit, NestedRepository, Workspace } from '../../ports.ts';
 import { describeAgentGit, hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { GitWorkspace } from './git-workspace.ts';
+import { keepRepositories } from './kept-repositories.ts';
 import { coverable, linkedWorktrees } from './nested-git.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { MANY_FILES } from './settled-files.ts';
@@ -39,7 +40,7 @@ export interface BegunWorkspace {
 /** Takes as long for a large tree as for a small one. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
-  const nested: string[] = [];
+  const nested: NestedRepository[] = [];
   return {
     agentGit: { ...describeAgentGit(checkout, places.agentGitDir), nested },
     async takeBaseline() {
@@ -69,21 +70,21 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const agentGit = withNested(checkout, madeGit, parts, snapshot);
+  const nested = nestedIn(checkout, parts, snapshot);
+  keepRepositories(shadowDir, { root, nested });
+  const agentGit = { ...madeGit, nested };
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
 }
 
-/** Adds the repositories that the first look has found, and what git itself knows of. */
-export function withNested(
+/** The repositories that the first look has found, and those that git itself knows of. */
+export function nestedIn(
   checkout: Checkout,
-  agentGit: AgentGit,
   { tree: { root, tracked }, contents: { warn } }: SnapshotParts,
   { repositories }: Snapshot,
-): AgentGit {
-  const folders = [...tracked.submodules, ...linkedWorktrees(checkout), ...repositories];
-  return { ...agentGit, nested: coverable(root, folders, warn) };
+): NestedRepository[] {
+  return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...repositories], warn);
 }
 
 async function baseRevision(

@@ -10,8 +10,9 @@ import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { GitWorkspace } from './git-workspace.ts';
+import { keepRepositories, keptRepositories } from './kept-repositories.ts';
 import { isTemporary, removeLeftovers } from './leftovers.ts';
-import { type WorkspacePlaces, withNested } from './open-workspace.ts';
+import { nestedIn, type WorkspacePlaces } from './open-workspace.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
@@ -66,6 +67,8 @@ export async function reopenWorkspace(
     return failed(
       `The base of the run, tree ${base.tree}, is neither in ${shadowDir} nor in ${checkout.root}.`,
     );
+  const repositories = keptRepositories(shadowDir, checkout.root);
+  if (repositories.status === 'failed') return repositories;
   await removeLeftovers(checkout.root, written);
 
   const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
@@ -78,7 +81,10 @@ export async function reopenWorkspace(
   const keptGit =
     keptAgentGit(checkout, places.agentGitDir) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
-  const agentGit = withNested(checkout, keptGit, parts, snapshot);
+  // Those of the start: what a command has done to them since must not decide what the next one can reach.
+  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts, snapshot);
+  keepRepositories(shadowDir, { root: checkout.root, nested });
+  const agentGit = { ...keptGit, nested };
   const workspace = new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
   await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));

@@ -1,10 +1,17 @@
 /** Repositories in the work tree beside its own: commands see their files, and not what is in their `.git`. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { NestedRepository } from '../../../src/ports.ts';
 import { git } from '../../support/temp-folder.ts';
 import { makePlace, open, type Place } from './fixture.ts';
+
+const NESTED = [
+  { path: 'later', dotGit: 'none' },
+  { path: 'lib/deep/inner', dotGit: 'folder' },
+  { path: 'sub', dotGit: 'file' },
+] as const;
 
 /** A place with a checkout at `lib/deep/inner` and a submodule, as far as its `.git` goes, at `sub`. */
 function makeNested(): Place {
@@ -19,7 +26,7 @@ function makeNested(): Place {
   writeFileSync(join(place.root, 'sub/.git'), 'gitdir: ../.git/modules/sub\n');
   // And one that is not checked out.
   mkdirSync(join(place.root, 'later'));
-  return { ...place, agentGit: { ...place.agentGit, nested: ['later', 'lib/deep/inner', 'sub'] } };
+  return { ...place, agentGit: { ...place.agentGit, nested: NESTED } };
 }
 
 function contentOf(folder: string): Record<string, string> {
@@ -73,17 +80,25 @@ test('their git dirs can be neither read nor changed, moved or replaced, and the
 
 test('they are covered from the first command after they have become known', async () => {
   const place = makeNested();
-  const nested: string[] = [];
+  const nested: NestedRepository[] = [];
   const { run, text } = await open({ ...place, agentGit: { ...place.agentGit, nested } }, 'required');
   expect(await text('git config --file lib/deep/inner/.git/config http.extraheader')).toBe('canary\n');
   nested.push(...place.agentGit.nested);
   expect((await run('cat lib/deep/inner/.git/config')).end.exitCode).not.toBe(0);
 });
 
-test('one that is gone meanwhile keeps no command from running', async () => {
-  const place = makeNested();
-  const { text } = await open(place, 'required');
-  expect(await text('cat lib/beside.txt')).toBe('beside\n');
-  rmSync(join(place.root, 'lib'), { recursive: true });
-  expect(await text('ls; cat hello.txt')).toBe('hello.txt\nlater\nsub\nhello\n');
-});
+test.each([
+  ['its folder', 'lib/deep/inner'],
+  ['its git dir', 'lib/deep/inner/.git'],
+  ['the folder of one that is not checked out', 'later'],
+])(
+  'one of which %s is gone meanwhile keeps commands from running, and is not made anew',
+  async (_what, path) => {
+    const place = makeNested();
+    const { run, text } = await open(place, 'required');
+    expect(await text('cat lib/beside.txt')).toBe('beside\n');
+    rmSync(join(place.root, path), { recursive: true });
+    await expect(run('cat hello.txt')).rejects.toThrow('was there when the run began and is gone');
+    expect(existsSync(join(place.root, path))).toBe(false);
+  },
+);

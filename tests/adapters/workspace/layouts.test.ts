@@ -209,12 +209,12 @@ describe('the workspace', () => {
     scratch.link('linked/.git', '../other/nested/.git');
     const workspace = await scratch.open();
     expect(workspace.agentGit.nested).toEqual([
-      '.worktrees/feature',
-      'deep/module',
-      'later',
-      'module',
-      'other/nested',
-      'tools',
+      { path: '.worktrees/feature', dotGit: 'file' },
+      { path: 'deep/module', dotGit: 'file' },
+      { path: 'later', dotGit: 'none' },
+      { path: 'module', dotGit: 'file' },
+      { path: 'other/nested', dotGit: 'folder' },
+      { path: 'tools', dotGit: 'folder' },
     ]);
     expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
       '"gone/.git" is within reach of commands.',
