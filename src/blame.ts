@@ -1,17 +1,20 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
 import { lineText } from './adapters/diffs/patch-files.ts';
-import { findRun } from './adapters/storage/find-run.ts';
+import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { readPatch } from './adapters/storage/read-patch.ts';
+import type { RunDirectory } from './adapters/storage/run-directory.ts';
+import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
+import { openKeptObjects } from './adapters/workspace/checkout.ts';
 import { describeCall } from './domain/describe-call.ts';
-import type { RunEvent } from './domain/events.ts';
+import type { RunEvent, RunStarted } from './domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from './domain/redact.ts';
 import { advance, startOf } from './domain/state.ts';
 import { inertJson } from './domain/terminal-text.ts';
 import { blameText } from './run/blame-text.ts';
-import { type AttributedPatchFile, attributePatch } from './run/provenance.ts';
+import { type AttributedPatchFile, attributePatch, type PatchedRun } from './run/provenance.ts';
 
 export interface BlameInput {
   /** A run directory or the id of a run. */
@@ -28,7 +31,7 @@ export interface BlameInput {
 
 /** Nothing is changed, and the checkout is not looked at. */
 export async function blameRun(input: BlameInput): Promise<RunOutcome> {
-  const found = findRun(input.run, input);
+  const found = openRun(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const journal = readJournal(directory.events);
@@ -38,13 +41,12 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
 
   const [started, ...rest] = journal.events;
   const { changes: ledger } = rest.reduce(advance, startOf(started));
-  const all = await attributePatch({
+  const all = await attributed(input, directory, started, {
     patch: patched.patch,
     files: patched.files,
     changes: ledger.history,
     takesIn: (source) => ledger.takesIn(source),
     inHurry: false,
-    shadowGit: directory.shadowGit,
   });
   const files = all.filter(({ file }) => isAt(file.path, input.path) || isAt(file.from, input.path));
   if (files.length === 0 && input.path !== null) {
@@ -59,6 +61,23 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
     : blameText(files, { history: ledger.history, calls, redact: input.redact });
   await input.print(told);
   return outcome('done', 0, `${count(files.length, 'file')} of the patch attributed.`);
+}
+
+/** Contents come from what the run itself has kept: no other store that its directory names is looked into. */
+async function attributed(
+  { env }: BlameInput,
+  { shadowGit: shadowDir }: RunDirectory,
+  { base: { objectFormat } }: RunStarted,
+  patched: Omit<PatchedRun, 'shadowGit'>,
+): Promise<AttributedPatchFile[]> {
+  const folder = makeTemporaryFolder(env);
+  try {
+    const gitDir = `${folder.path}/objects.git`;
+    const shadowGit = openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir });
+    return await attributePatch({ ...patched, shadowGit });
+  } finally {
+    folder.remove();
+  }
 }
 
 function isAt(path: string | undefined, wanted: string | null): boolean {

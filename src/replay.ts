@@ -1,6 +1,6 @@
 /** `patchsmith replay`: a recorded run once more, without a model, to see that it comes to the same patch. */
 
-import { findRun } from './adapters/storage/find-run.ts';
+import { openRun } from './adapters/storage/find-run.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
 import type { RunOutcome } from './domain/outcome.ts';
 import { prepareReplay } from './run/prepare-replay.ts';
@@ -11,14 +11,20 @@ import { type RunInput, runPrepared } from './run.ts';
  * Neither the checkout of the run nor a key is needed. `run` is the id of a run or its directory.
  */
 export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: string }> {
-  const found = findRun(run, input);
+  const found = openRun(run, input);
   if (found.status === 'failed') return { problem: found.message };
   const folder = makeTemporaryFolder(input.env);
+  const objects = makeTemporaryFolder(input.env);
   try {
     return await runPrepared(input, (session) =>
-      prepareReplay(session, { run: found.directory, folder: folder.path }),
+      prepareReplay(session, {
+        run: found.directory,
+        folder: folder.path,
+        objectsGitDir: `${objects.path}/objects.git`,
+      }),
     );
   } finally {
     folder.remove();
+    objects.remove();
   }
 }

@@ -1,6 +1,6 @@
 /** `patchsmith resume`: carries on a run that was killed, from its last recorded event. */
 
-import { findRun } from './adapters/storage/find-run.ts';
+import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { readResult } from './adapters/storage/run-directory.ts';
 import { lockRun } from './adapters/storage/run-lock.ts';
@@ -23,7 +23,7 @@ export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refus
 
 /** Of the settings, those of the output, of the sandbox and of the key's address count, and `--repo`; the rest is recorded. */
 export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
-  const found = findRun(run, input);
+  const found = openRun(run, input);
   if (found.status === 'failed') return refused(found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);

@@ -1,10 +1,10 @@
 /** `patchsmith undo`: puts the work tree back as it was before a run, as far as nobody has gone on with it since. */
 
-import { findRun } from './adapters/storage/find-run.ts';
+import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
-import type { RunDirectory } from './adapters/storage/run-directory.ts';
 import { lockRun } from './adapters/storage/run-lock.ts';
-import { findCheckout, openRestorer, type Restorer } from './adapters/workspace/checkout.ts';
+import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
+import { findCheckout, openKeptObjects, openRestorer, type Restorer } from './adapters/workspace/checkout.ts';
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
@@ -34,7 +34,7 @@ type Judged =
 /** HEAD, index and refs are not looked at. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
-  const found = findRun(input.run, input);
+  const found = openRun(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const read = readJournal(directory.events);
@@ -48,12 +48,19 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
   const letGo = await lockRun(directory.path);
   if (letGo === null) return usageError(runIsBusy(directory.path));
+  const folder = makeTemporaryFolder(env);
   try {
     const left = input.force
       ? null
       : await changesInTheAir(read.events, directory, { checkout: checkout.checkout, env });
-    return left === null ? await takeBack(input, read.events, { root, directory }) : usageError(left);
+    if (left !== null) return usageError(left);
+    const { shadowGit: shadowDir } = directory;
+    const { objects, objectFormat } = checkout.checkout;
+    const gitDir = `${folder.path}/objects.git`;
+    const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
+    return await takeBack(input, read.events, await openRestorer({ root, shadowDir, objectsGitDir }));
   } finally {
+    folder.remove();
     letGo();
   }
 }
@@ -62,10 +69,9 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 async function takeBack(
   input: UndoInput,
   events: readonly RunEvent[],
-  { root, directory }: { root: string; directory: RunDirectory },
+  restorer: Restorer,
 ): Promise<RunOutcome> {
   const { say } = input;
-  const restorer = await openRestorer({ root, shadowDir: directory.shadowGit });
   const judged = await judge(events, restorer);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
   for (const line of stuck.slice(0, MAX_NAMED)) say(`  ${line}`);

@@ -6,6 +6,12 @@
  */
 
 import * as z from 'zod';
+import { staysBelowRoot } from './path.ts';
+
+/** An id of a git object. It is put into command lines and questions of git, so it is nothing but one. */
+export const ObjectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'not an id of a git object');
+
+const ChangedPath = z.string().refine(staysBelowRoot, 'not a path below the root');
 
 /** Git's file modes: regular, executable, symbolic link, nested repository. */
 export const FileMode = z.enum(['100644', '100755', '120000', '160000']);
@@ -17,16 +23,16 @@ export type FileMode = z.infer<typeof FileMode>;
  */
 export const FileState = z.strictObject({
   mode: FileMode,
-  blob: z.string(),
+  blob: ObjectId,
   size: z.int().nonnegative(),
   /** Blob of the very bytes in the work tree, where they were read and git would keep others (line endings, encodings). */
-  raw: z.string().optional(),
+  raw: ObjectId.optional(),
 });
 export type FileState = z.infer<typeof FileState>;
 
 /** One path between two moments; null is absence. */
 export const PathChange = z.strictObject({
-  path: z.string(),
+  path: ChangedPath,
   before: FileState.nullable(),
   after: FileState.nullable(),
 });
@@ -49,9 +55,9 @@ export type ChangeKind = z.infer<typeof ChangeKind>;
 
 /** A change of one file as it was made. A rename has `from`; its `before` is the state of the old path. */
 export const CodeChange = z.strictObject({
-  path: z.string(),
+  path: ChangedPath,
   kind: ChangeKind,
-  from: z.string().optional(),
+  from: ChangedPath.optional(),
   before: FileState.nullable(),
   after: FileState.nullable(),
   source: ChangeSource,

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { AllowedDomain } from './allowed-domain.ts';
-import { ChangeSource, CodeChange, PathChange } from './change.ts';
+import { ChangeSource, CodeChange, ObjectId, PathChange } from './change.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { PlanSource } from './plan.ts';
@@ -30,9 +30,9 @@ export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
 export const BaseRevision = z.strictObject({
   /** HEAD when the run began; null in a repository without commits. */
-  commit: z.string().nullable(),
+  commit: ObjectId.nullable(),
   /** Tree of the work tree when the run began, uncommitted changes included. */
-  tree: z.string(),
+  tree: ObjectId,
   /** Short name of the branch; null when HEAD is detached. */
   branch: z.string().nullable(),
   /** The work tree differed from `commit` when the run began. */

@@ -31,6 +31,13 @@ export function parseRepoPath(written: string): PathVerdict {
   return { ok: true, path: parts.join('/') as RepoPath };
 }
 
+/** Whether a recorded path names something below the root: whoever recorded it may have had every reason to lie. */
+export function staysBelowRoot(path: string): boolean {
+  return (
+    !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+  );
+}
+
 /** True for `.git` in every spelling that some file system takes for it (case, NTFS short name and streams, HFS+ ignorables). */
 export function isGitDirName(component: string): boolean {
   const folded = component

@@ -1,8 +1,8 @@
 /** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
 
-import { readBytes, textOf } from '../adapters/inputs/read-bytes.ts';
 import { findRun } from '../adapters/storage/find-run.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES, readRunFile } from '../adapters/storage/run-file.ts';
 import { sha256Of } from '../adapters/storage/sha256.ts';
 import { decodeName } from '../adapters/workspace/names.ts';
 import { isBranchName } from '../domain/branch-name.ts';
@@ -27,11 +27,6 @@ export interface CheckedPatch {
 
 export type RunRead = { status: 'ok'; run: CheckedRun } | { status: 'failed'; message: string };
 
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
-
-/** No patch of this size is published, whatever the settings say. */
-const MAX_PATCH_BYTES = 256 * 1024 * 1024;
-
 /** Characters in all globs of a run together: what they are compared with may be as hostile as they are. */
 const MAX_GLOBS_LENGTH = 4_000;
 
@@ -43,9 +38,9 @@ export async function readRun(
   const found = findRun(run, at);
   if (found.status === 'failed') return found;
   const { directory } = found;
-  const read = await readBytes(directory.result, { maxBytes: MAX_RESULT_BYTES, follow: false });
+  const read = readRunFile(directory.result, MAX_RESULT_BYTES);
   if (read.status === 'failed') return failed(`${directory.result} ${read.why}`);
-  const parsed = RunResult.safeParse(jsonOf(textOf(read.bytes) ?? ''));
+  const parsed = RunResult.safeParse(jsonOf(read.bytes));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return failed(
@@ -66,10 +61,7 @@ async function readPatch(
   result: RunResult,
   { sha256, bytes: size }: NonNullable<RunResult['patch']>,
 ): Promise<CheckedPatch | string> {
-  const read = await readBytes(directory.patch, {
-    maxBytes: Math.min(Math.max(size, 0), MAX_PATCH_BYTES),
-    follow: false,
-  });
+  const read = readRunFile(directory.patch, Math.min(Math.max(size, 0), MAX_PATCH_BYTES));
   if (read.status === 'failed') return `${directory.patch} ${read.why}`;
   const { bytes } = read;
   if (bytes.length !== size || sha256Of(bytes) !== sha256)
@@ -170,15 +162,6 @@ function whyNotSafe(path: string): string | null {
 
 function nameOf(latin1: string): string {
   return decodeName(Buffer.from(latin1, 'latin1'));
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function failed(message: string): RunRead {

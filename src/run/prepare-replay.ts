@@ -5,7 +5,13 @@ import { createProvider } from '../adapters/providers/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
-import { copyBase, findCheckout, openRestorer, openWorkspace } from '../adapters/workspace/checkout.ts';
+import {
+  copyBase,
+  findCheckout,
+  openKeptObjects,
+  openRestorer,
+  openWorkspace,
+} from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
@@ -24,12 +30,14 @@ export interface ReplayPlaces {
   readonly run: RunDirectory;
   /** An empty folder for the copy of the base. */
   readonly folder: string;
+  /** Where the git dir is made that its objects are read through. */
+  readonly objectsGitDir: string;
 }
 
 /** Commands of a journal are as foreign as those of a model, so they run in the sandbox unless it is switched off. */
 export async function prepareReplay(
   session: Session,
-  { run, folder }: ReplayPlaces,
+  { run, folder, objectsGitDir }: ReplayPlaces,
 ): Promise<Ready | Stopped> {
   const problem = session.makeDirectory(folder);
   const { directory } = session;
@@ -51,7 +59,10 @@ export async function prepareReplay(
     );
   }
   const { base } = recorded;
-  const copied = await copyBase({ shadowDir: run.shadowGit, base, folder });
+  const { shadowGit: shadowDir } = run;
+  const { objectFormat } = base;
+  openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir: objectsGitDir });
+  const copied = await copyBase({ shadowDir, objectsGitDir, base, folder });
   if (copied !== null) return stopped(usageError(`The base of the run cannot be had again: ${copied}.`));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError(found.message));
@@ -82,7 +93,7 @@ export async function prepareReplay(
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
   const follower = new Follower(events, redact, stop);
-  const restorer = await openRestorer({ root: folder, shadowDir: run.shadowGit });
+  const restorer = await openRestorer({ root: folder, shadowDir, objectsGitDir });
   const workspace = following(opened, follower, restorer);
   const sandbox =
     sandboxed.sandbox.level === 'none' ? at(folder, recorded.root, sandboxed.sandbox) : sandboxed.sandbox;

@@ -6,7 +6,9 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +18,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { cutRun, type RunEnd } from '../support/recorded-run.ts';
 import { removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';
+import { makePipe } from '../support/temp-folder.ts';
 
 afterAll(removeFolders);
 
@@ -101,6 +104,22 @@ function seqOf(run: RunEnd, type: string, after = 0): number {
 function outcomesOf({ events }: RunEnd) {
   return events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
 }
+
+test('what commands have left in their git dir makes nobody wait', async () => {
+  const run = await cutRun(FILES, [edit]);
+  const alternates = join(run.runDir, 'agent.git/objects/info/alternates');
+  for (const leave of [
+    () => makePipe(alternates),
+    () => symlinkSync('/dev/zero', alternates),
+    () => symlinkSync('/proc/self/environ', alternates),
+  ]) {
+    run.goBackTo(seqOf(run, 'tool.started'));
+    rmSync(alternates);
+    leave();
+    const end = ended(await run.resume());
+    expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
+  }
+});
 
 describe('a run that was killed in the middle of a write', () => {
   test.each([

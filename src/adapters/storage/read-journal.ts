@@ -1,8 +1,10 @@
 /** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
 
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
+import { type JsonBudget, parseJson } from '../../domain/bounded-json.ts';
 import { RunAction, type RunEvent } from '../../domain/events.ts';
+import { figure } from '../../domain/figure.ts';
+import { eachChunk } from './run-file.ts';
 
 /**
  * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the
@@ -17,60 +19,116 @@ export type JournalRead =
     }
   | { status: 'failed'; message: string };
 
+/** More than any run that keeps to its limits writes; a larger journal is not read. */
+export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_VALUES = 4_000_000;
+
 const Place = z.object({ seq: z.int().positive(), at: z.number() });
 
-/** Every complete line is one event, numbered from 1 without a gap. */
+/** Every complete line is one event, numbered from 1 without a gap. Holds one line at a time besides the events. */
 export function readJournal(path: string): JournalRead {
-  let content: Buffer;
-  try {
-    content = readFileSync(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error)
-      return failed(
-        error.code === 'ENOENT'
-          ? `There is no journal ${path}: the run ended before it began to work.`
-          : `The journal ${path} cannot be read: ${error.message}.`,
-      );
-    throw error;
-  }
-  const lines = content.toString('utf8').split('\n');
-  // What follows the last newline was never completed.
-  let torn = lines.pop() !== '';
-  let bytes = content.lastIndexOf(NEWLINE) + 1;
-  const events: RunEvent[] = [];
-  for (const [at, line] of lines.entries()) {
-    const event = eventOf(line);
-    if (event === NO_JSON && at === lines.length - 1 && at > 0 && !torn) {
-      // A machine that lost its power may have kept the length of the last line without its content.
-      torn = true;
-      bytes = content.lastIndexOf(NEWLINE, bytes - 2) + 1;
-      break;
-    }
-    if (typeof event === 'string') return failed(`The journal ${path}, line ${at + 1}: ${event}.`);
-    if (event.seq !== at + 1)
-      return failed(`The journal ${path}, line ${at + 1}: holds event ${event.seq} instead of ${at + 1}.`);
-    events.push(event);
-  }
+  const journal = new Journal();
+  const failure = eachChunk(path, (chunk) => journal.take(chunk));
+  if (failure !== null)
+    return failed(
+      failure.missing
+        ? `There is no journal ${path}: the run ended before it began to work.`
+        : `The journal ${path} ${failure.why}.`,
+    );
+  const { problem, events, torn, bytes } = journal.end();
+  if (problem !== null) return failed(`The journal ${path}${problem}.`);
   const [first, ...rest] = events;
   if (first?.type !== 'run.started') return failed(`The journal ${path} does not begin with run.started.`);
   return { status: 'ok', events: [first, ...rest], torn, bytes };
+}
+
+/** A journal that is being read. */
+class Journal {
+  readonly #events: RunEvent[] = [];
+  readonly #budget: JsonBudget = { values: MAX_VALUES };
+  /** The line that is not complete yet. */
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  #seenBytes = 0;
+  /** Of the lines that were read. */
+  #bytes = 0;
+  /** A line that is no JSON may be the last one, which was damaged; then it counts as not written. */
+  #damaged: number | null = null;
+  #problem: string | null = null;
+
+  /** False when the rest is of no interest. */
+  take(chunk: Buffer): boolean {
+    this.#seenBytes += chunk.length;
+    if (this.#seenBytes > MAX_JOURNAL_BYTES)
+      return this.#fail(` is larger than ${figure(MAX_JOURNAL_BYTES)} bytes`);
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      if (!this.#keep(chunk.subarray(from, end)) || !this.#endLine()) return false;
+      from = end + 1;
+    }
+    return this.#keep(Buffer.from(chunk.subarray(from)));
+  }
+
+  end() {
+    if (this.#problem === null && this.#damaged === 1) this.#fail(`, line 1: ${NO_JSON}`);
+    // What follows the last newline was never completed.
+    const torn = this.#pieceBytes > 0 || this.#damaged !== null;
+    if (this.#damaged !== null && this.#pieceBytes > 0) this.#fail(`, line ${this.#damaged}: ${NO_JSON}`);
+    return { problem: this.#problem, events: this.#events, torn, bytes: this.#bytes };
+  }
+
+  #keep(piece: Buffer): boolean {
+    if (piece.length === 0) return true;
+    this.#pieces.push(piece);
+    this.#pieceBytes += piece.length;
+    if (this.#pieceBytes <= MAX_LINE_BYTES) return true;
+    return this.#fail(`, line ${this.#line}: longer than ${figure(MAX_LINE_BYTES)} bytes`);
+  }
+
+  /** The number of the line that is being read. */
+  get #line(): number {
+    return this.#events.length + (this.#damaged === null ? 1 : 2);
+  }
+
+  #endLine(): boolean {
+    // A machine that lost its power may have kept the length of the last line without its content, but of no other.
+    if (this.#damaged !== null) return this.#fail(`, line ${this.#damaged}: ${NO_JSON}`);
+    const text = Buffer.concat(this.#pieces).toString('utf8');
+    const line = this.#line;
+    const length = this.#pieceBytes + 1;
+    this.#pieces = [];
+    this.#pieceBytes = 0;
+    const event = eventOf(text, this.#budget);
+    if (event === NO_JSON) {
+      this.#damaged = line;
+      return true;
+    }
+    if (typeof event === 'string') return this.#fail(`, line ${line}: ${event}`);
+    if (event.seq !== line) return this.#fail(`, line ${line}: holds event ${event.seq} instead of ${line}`);
+    this.#events.push(event);
+    this.#bytes += length;
+    return true;
+  }
+
+  #fail(problem: string): false {
+    this.#problem ??= problem;
+    return false;
+  }
 }
 
 const NEWLINE = 0x0a;
 const NO_JSON = 'no JSON; the line is torn or damaged';
 
 /** The event of a line, or what is wrong with it. */
-function eventOf(line: string): RunEvent | string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return NO_JSON;
-    throw error;
-  }
-  const place = Place.safeParse(parsed);
-  if (!place.success || typeof parsed !== 'object' || parsed === null) return 'not an event';
-  const { seq: _seq, at: _at, ...rest } = parsed as Record<string, unknown>;
+function eventOf(line: string, budget: JsonBudget): RunEvent | string {
+  const parsed = parseJson(line, budget);
+  if (parsed.status === 'malformed') return NO_JSON;
+  if (parsed.status === 'excessive') return 'nested too deeply, or too many values';
+  const { value } = parsed;
+  const place = Place.safeParse(value);
+  if (!place.success || typeof value !== 'object' || value === null) return 'not an event';
+  const { seq: _seq, at: _at, ...rest } = value as Record<string, unknown>;
   const action = RunAction.safeParse(rest);
   if (!action.success) {
     const [issue] = action.error.issues;

@@ -1,10 +1,10 @@
 /** Reads the patch of a finished run, with what the result says of its files. */
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { ChangedFile } from '../../domain/outcome.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES, type RunFileFailure, readRunFile } from './run-file.ts';
 
 export type PatchRead =
   | { status: 'ok'; patch: Uint8Array; files: ChangedFile[] }
@@ -18,17 +18,12 @@ const Result = z.object({
 
 /** Fails when there is no patch, and when it is not the one that the run wrote. */
 export function readPatch(directory: RunDirectory): PatchRead {
-  let patch: Buffer;
-  let text: string;
-  try {
-    text = readFileSync(directory.result, 'utf8');
-    patch = readFileSync(directory.patch);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    if (error.code === 'ENOENT') return failed(`The run in ${directory.path} has made no patch.`);
-    return failed(`The run in ${directory.path} cannot be read: ${error.message}.`);
-  }
-  const result = Result.safeParse(parsed(text));
+  const text = readRunFile(directory.result, MAX_RESULT_BYTES);
+  if (text.status === 'failed') return unreadable(directory, directory.result, text);
+  const read = readRunFile(directory.patch, MAX_PATCH_BYTES);
+  if (read.status === 'failed') return unreadable(directory, directory.patch, read);
+  const { bytes: patch } = read;
+  const result = Result.safeParse(jsonOf(text.bytes));
   if (!result.success) return failed(`${directory.result} is no result of a run of this version.`);
   if (result.data.status === 'running' || result.data.patch === null)
     return failed(`The run in ${directory.path} was not brought to its end, so there is no patch.`);
@@ -37,13 +32,8 @@ export function readPatch(directory: RunDirectory): PatchRead {
   return { status: 'ok', patch, files: result.data.changedFiles };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+function unreadable(directory: RunDirectory, path: string, { missing, why }: RunFileFailure): PatchRead {
+  return failed(missing ? `The run in ${directory.path} has made no patch.` : `${path} ${why}.`);
 }
 
 function failed(message: string): PatchRead {

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,6 +17,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
 import { inertJson } from '../../domain/terminal-text.ts';
+import { jsonOf, MAX_RESULT_BYTES, readRunFile } from './run-file.ts';
 
 export interface RunDirectory {
   readonly path: string;
@@ -137,19 +138,16 @@ function isPlace(path: string | undefined): path is string {
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
 export function writeResult(directory: RunDirectory, text: string): void {
   const temporary = `${directory.result}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
+  // What a killed process has left there, or somebody has put there: nothing is written through it.
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
   renameSync(temporary, directory.result);
 }
 
 /** The result as it stands there; null when there is none that can be read as one. */
 export function readResult(directory: RunDirectory): RunResult | null {
-  if (!existsSync(directory.result)) return null;
-  try {
-    return RunResult.safeParse(JSON.parse(readFileSync(directory.result, 'utf8'))).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const read = readRunFile(directory.result, MAX_RESULT_BYTES);
+  return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
 }
 
 /** Pretty JSON with a final newline, as a result stands in `result.json` and on stdout with `--output json`. */
@@ -182,6 +180,8 @@ export function clearScratch(directory: RunDirectory): string | null {
 }
 
 function openFolders(folder: string): void {
+  // A link in its place would have a folder of somebody else opened.
+  if (!lstatSync(folder).isDirectory()) return;
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (entry.isDirectory()) openFolders(join(folder, entry.name));

@@ -1,9 +1,9 @@
-/** Compares a file with bytes. */
+/** Compares a file of a run with bytes. */
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readRunFile } from './run-file.ts';
 
 /** `bytes` null stands for a file that is not there. */
 export function sameBytes(path: string, bytes: Uint8Array | null): boolean {
-  if (bytes === null || !existsSync(path)) return bytes === null && !existsSync(path);
-  return readFileSync(path).equals(bytes);
+  const read = readRunFile(path, bytes?.length ?? 0);
+  return read.status === 'ok' ? bytes !== null && read.bytes.equals(bytes) : read.missing && bytes === null;
 }

@@ -1,8 +1,9 @@
 /** Makes the small repositories of the run by hand: no template, no hook, no setting but the ones written here. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ObjectFormat } from './object-store.ts';
+import { openRegular, readWhole } from './opened-file.ts';
 
 export interface RepositoryPlan {
   readonly gitDir: string;
@@ -34,11 +35,13 @@ export function makeRepository(plan: RepositoryPlan): void {
 
 /** Whether the repository still reads from this object store, as `makeRepository` was told; others may have written to it since. */
 export function readsFrom(gitDir: string, alternate: string): boolean {
+  const opening = openRegular(gitDir, 'objects/info/alternates');
+  if (opening.status !== 'open') return false;
   try {
-    return readFileSync(join(gitDir, 'objects/info/alternates'), 'utf8') === `${quoted(alternate)}\n`;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
+    const expected = Buffer.from(`${quoted(alternate)}\n`);
+    return opening.file.stat.size === expected.length && readWhole(opening.file).equals(expected);
+  } finally {
+    closeSync(opening.file.descriptor);
   }
 }
 

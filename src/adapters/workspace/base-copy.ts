@@ -30,6 +30,8 @@ const PACK = ['--revs', '--quiet', '--window=0', '--threads=1', '--missing=allow
 export interface CopyRequest {
   /** The shadow repository of the run, which is only read. */
   readonly shadowDir: string;
+  /** The git dir that its objects are read through. */
+  readonly objectsGitDir: string;
   readonly base: BaseRevision;
   /** An empty folder. */
   readonly folder: string;
@@ -39,7 +41,12 @@ export interface CopyRequest {
  * Makes `folder` a repository with one commit, the run's base, checked out as it was then: the same ignore rules and
  * line endings, files that a sparse checkout left out not there. Null when that went well, else why not.
  */
-export async function copyBase({ shadowDir, base, folder }: CopyRequest): Promise<string | null> {
+export async function copyBase({
+  shadowDir,
+  objectsGitDir,
+  base,
+  folder,
+}: CopyRequest): Promise<string | null> {
   const rules = join(shadowDir, 'rules');
   const gitDir = join(folder, '.git');
   makeRepository({
@@ -57,7 +64,7 @@ export async function copyBase({ shadowDir, base, folder }: CopyRequest): Promis
     },
   });
   // With objects of its own, as the shadow repository may borrow from a checkout that is gone.
-  const unpacked = await packTree(shadowDir, base.tree, gitDir);
+  const unpacked = await packTree(objectsGitDir, base.tree, gitDir);
   if (unpacked !== null) return unpacked;
   for (const name of ['info/exclude', 'info/attributes']) {
     const kept = join(rules, 'git', name);
@@ -74,7 +81,7 @@ export async function copyBase({ shadowDir, base, folder }: CopyRequest): Promis
   if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
   if (commit.exitCode !== 0) return commit.stderr;
-  const left = await leftOut(shadowDir);
+  const left = await leftOut(shadowDir, objectsGitDir);
   for (const [args, input] of [
     [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
     [['read-tree', base.tree]],
@@ -109,12 +116,12 @@ async function settingsIn(configFile: string): Promise<Record<string, string>> {
 }
 
 /** Paths that had no file because of a sparse checkout, each ended by NUL. */
-async function leftOut(shadowDir: string): Promise<Buffer> {
+async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
   const kept = join(shadowDir, 'start.index');
   if (!existsSync(kept)) return Buffer.alloc(0);
   const listed = await runGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'ls-files', '-t', '-z'],
+    cwd: objectsGitDir,
+    args: [`--git-dir=${objectsGitDir}`, 'ls-files', '-t', '-z'],
     env: { GIT_INDEX_FILE: kept },
   });
   const skipped = listed

@@ -8,6 +8,7 @@ import { decodeName } from './names.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
+export { openKeptObjects } from './kept-objects.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { type Reopening, reopenWorkspace, revertChanges } from './reopened-workspace.ts';
 export { openRestorer, type Restorer } from './restore.ts';

@@ -35,11 +35,17 @@ export interface RestorePlaces {
   readonly root: string;
   /** The shadow repository of the run. */
   readonly shadowDir: string;
+  /** The git dir that its objects are read through; default: its own. */
+  readonly objectsGitDir?: string;
 }
 
-export async function openRestorer({ root, shadowDir }: RestorePlaces): Promise<Restorer> {
+export async function openRestorer({
+  root,
+  shadowDir,
+  objectsGitDir = shadowDir,
+}: RestorePlaces): Promise<Restorer> {
   const emptyFolders = readEmptyFolders(emptyFoldersFile(shadowDir));
-  const blobs = new KeptBlobs(shadowDir);
+  const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
   return {
     readAhead: (states) => blobs.readAhead(states),

@@ -74,6 +74,6 @@ describe('a journal is read back', () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'events.jsonl'));
     const isFolder = readJournal(join(folder, 'events.jsonl'));
-    expect(isFolder.status === 'failed' && isFolder.message).toContain('cannot be read: EISDIR');
+    expect(isFolder.status === 'failed' && isFolder.message).toContain('is a folder.');
   });
 });

@@ -1,0 +1,146 @@
+/**
+ * Looks through a run directory before anything in it is used. It may be an artifact of another machine, or lie where others
+ * write: what a run of patchsmith does not make is refused, and whatever git would follow, wait for or obey.
+ */
+
+import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+import { figure } from '../../domain/figure.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** Files and folders of a run directory; the objects of a run are far fewer. */
+const MAX_ENTRIES = 2_000_000;
+const MAX_DEPTH = 1_000;
+
+const MIB = 1024 * 1024;
+
+/**
+ * Why the directory cannot be used, as a sentence; null when it can. `agent.git` and `scratch` are written by commands of
+ * the model: only that they are folders is looked at, and nobody may believe what is in them.
+ */
+export function whyNotUsable(directory: RunDirectory): string | null {
+  const top = lstatSync(directory.path);
+  const uid = getuid?.() ?? top.uid;
+  if (!top.isDirectory()) return `The run directory ${directory.path} is not a folder.`;
+  if (top.uid !== uid)
+    return `The run directory ${directory.path} belongs to another user, who may change it while it is read. Copy it: cp -R --no-preserve=ownership.`;
+  // Nobody else gets into a folder that is its owner's alone, whatever the modes of what is in it.
+  const isClosed = (top.mode & 0o077) === 0;
+  const check = new Check(directory.path, isClosed ? null : uid);
+  if (!isClosed && isWritableByOthers(top)) return check.writable('');
+  return check.top() ?? check.below('shadow.git');
+}
+
+/** What git makes in the shadow repository, and what is kept there besides. */
+const IN_SHADOW =
+  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|clock|[a-z-]+\.index|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+
+/** Where files of these names lie, nothing else may: git would read it. */
+const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
+  { folder: /^shadow\.git$/, names: IN_SHADOW },
+  { folder: /^shadow\.git\/(?:rules\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
+  {
+    folder: /^shadow\.git\/(?:rules\/git\/)?objects$/,
+    names: /^(?:info|pack|[0-9a-f]{2}|incoming-[0-9a-f]+)$/,
+  },
+  { folder: /^shadow\.git\/(?:rules\/git\/)?objects\/info$/, names: /^alternates$/ },
+  { folder: /^shadow\.git\/info$/, names: /^$/ },
+  { folder: /^shadow\.git\/rules$/, names: /^(?:git|tree|excludes|attributes|aside-\d+)$/ },
+  { folder: /^shadow\.git\/rules\/git$/, names: /^(?:HEAD|config|objects|refs|info)$/ },
+  { folder: /^shadow\.git\/rules\/git\/info$/, names: /^(?:exclude|attributes)$/ },
+];
+
+/** The most bytes of files that are read whole, by whomever. */
+const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
+  { path: /\/(?:HEAD|config|alternates|clock)$/, bytes: MIB },
+  { path: /\/empty-folders$/, bytes: 64 * MIB },
+  { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
+  { path: /^shadow\.git\/[^/]*index[^/]*$/, bytes: 1024 * MIB },
+];
+
+class Check {
+  readonly #root: string;
+  readonly #uid: number | null;
+  #entries = 0;
+
+  /** `uid` is the one that everything has to belong to; null where that does not matter. */
+  constructor(root: string, uid: number | null) {
+    this.#root = root;
+    this.#uid = uid;
+  }
+
+  /** Names are bytes: each stands as a character of Latin-1 here, so that every one of them can be looked at. */
+  #at(path: string): Buffer {
+    return Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(path, 'latin1')]);
+  }
+
+  /** Other files may lie beside those of the run; nothing is read from them. */
+  top(): string | null {
+    for (const entry of this.#entriesOf('')) {
+      const why = this.#whyNot(entry.name, entry);
+      if (why !== null) return why;
+      if (FOLDER_NAMES.includes(entry.name) && !entry.isDirectory())
+        return this.#refuse(entry.name, 'is not a folder');
+    }
+    return null;
+  }
+
+  /** Walks with a list of its own, since folders may be nested as deeply as somebody likes. */
+  below(start: string): string | null {
+    if (lstatSync(this.#at(start), { throwIfNoEntry: false }) === undefined) return null;
+    const waiting = [start];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const names = FOLDERS.find((one) => one.folder.test(folder ?? ''))?.names;
+      for (const entry of this.#entriesOf(folder)) {
+        const path = `${folder}/${entry.name}`;
+        if (names !== undefined && !names.test(entry.name))
+          return this.#refuse(path, 'is nothing that a run makes');
+        const why = this.#whyNot(path, entry);
+        if (why !== null) return why;
+        if (entry.isDirectory()) waiting.push(path);
+      }
+      this.#entries += 1;
+      if (this.#entries > MAX_ENTRIES) return this.#refuse(folder, 'holds too many files');
+      if (folder.split('/').length > MAX_DEPTH) return this.#refuse(folder, 'is nested too deeply');
+    }
+    return null;
+  }
+
+  writable(path: string): string {
+    return this.#refuse(
+      path,
+      `may be written to by other users, who may change it while it is read. Close it: chmod -R go-w ${this.#root}`,
+    );
+  }
+
+  #entriesOf(folder: string): Dirent[] {
+    const entries = readdirSync(this.#at(folder), { withFileTypes: true, encoding: 'latin1' });
+    this.#entries += entries.length;
+    return this.#entries > MAX_ENTRIES ? entries.slice(0, 1) : entries;
+  }
+
+  #whyNot(path: string, entry: Dirent): string | null {
+    if (entry.isSymbolicLink()) return this.#refuse(path, 'is a link, and links are not followed there');
+    if (!entry.isFile() && !entry.isDirectory()) return this.#refuse(path, 'is neither a file nor a folder');
+    const most = entry.isFile() ? SIZES.find((one) => one.path.test(path))?.bytes : undefined;
+    if (most === undefined && this.#uid === null) return null;
+    const stat = lstatSync(this.#at(path));
+    if (most !== undefined && stat.size > most)
+      return this.#refuse(path, `is larger than ${figure(most)} bytes`);
+    if (this.#uid === null) return null;
+    if (stat.uid !== this.#uid)
+      return this.#refuse(path, 'belongs to another user, who may change it while it is read');
+    return isWritableByOthers(stat) ? this.writable(path) : null;
+  }
+
+  #refuse(path: string, why: string): string {
+    return `The run directory cannot be used: ${join(this.#root, path)} ${why}.`;
+  }
+}
+
+const FOLDER_NAMES: readonly string[] = ['shadow.git', 'agent.git', 'scratch'];
+
+function isWritableByOthers({ mode }: Stats): boolean {
+  return (mode & 0o022) !== 0;
+}

@@ -1,0 +1,56 @@
+/** JSON that others have written, within bounds: a short text can stand for a great many values, or for very deep ones. */
+
+/** Levels of brackets; whoever walks through a value afterwards calls itself for each of them. */
+const MAX_DEPTH = 500;
+
+/** What may be read in all, so that many small texts are no way around the bound for one. */
+export interface JsonBudget {
+  /** Elements and members that may still come: each takes about 50 bytes of memory, and 2 bytes of text. */
+  values: number;
+}
+
+export type ParsedJson = { status: 'ok'; value: unknown } | { status: 'malformed' } | { status: 'excessive' };
+
+/** Takes what it reads from `budget`. Never throws. */
+export function parseJson(text: string, budget: JsonBudget): ParsedJson {
+  if (!isWithin(text, budget)) return { status: 'excessive' };
+  try {
+    return { status: 'ok', value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { status: 'malformed' };
+    throw error;
+  }
+}
+
+/** Counts brackets and commas outside of strings, in whatever text. */
+function isWithin(text: string, budget: JsonBudget): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) at = endOfString(text, at);
+    else if (character === OPEN_LIST || character === OPEN_OBJECT) depth += 1;
+    else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth -= 1;
+    else if (character !== COMMA) continue;
+    budget.values -= 1;
+    if (depth > MAX_DEPTH || budget.values < 0) return false;
+  }
+  return true;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const BACKSLASH = 0x5c;
+
+/** Where the string that begins at `from` has its closing quote; the end of the text when it has none. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}

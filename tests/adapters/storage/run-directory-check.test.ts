@@ -1,0 +1,173 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { getuid } from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { openRun } from '../../../src/adapters/storage/find-run.ts';
+import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
+import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
+import { readRunFile } from '../../../src/adapters/storage/run-file.ts';
+import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+
+/** What a run leaves behind, by name. */
+function runFolder(mode = 0o700): string {
+  const folder = tempFolder({
+    'events.jsonl': '',
+    'result.json': '{}',
+    'changes.patch': '',
+    'patchsmith.log': '',
+    'scratch/x': '',
+    'agent.git/hooks/post-commit': '',
+    'shadow.git/HEAD': 'ref: refs/heads/none\n',
+    'shadow.git/config': '[core]\n',
+    'shadow.git/start.index': '',
+    'shadow.git/empty-folders': '',
+    'shadow.git/objects/info/alternates': '/x\n',
+    'shadow.git/objects/ab/cdef': '',
+    'shadow.git/objects/pack/pack-00.idx': '',
+    'shadow.git/rules/git/config': '[core]\n',
+    'shadow.git/rules/git/info/exclude': '',
+    'shadow.git/rules/tree/deep/.gitignore': '',
+  });
+  mkdirSync(join(folder, 'shadow.git/refs/heads'), { recursive: true });
+  mkdirSync(join(folder, 'shadow.git/info'));
+  writeFileSync(
+    Buffer.concat([Buffer.from(`${folder}/shadow.git/rules/tree/`), Buffer.from([0xe9, 0x2e])]),
+    '',
+  );
+  chmodSync(folder, mode);
+  return folder;
+}
+
+const whyNot = (folder: string) => whyNotUsable(runDirectoryAt(folder))?.replaceAll(folder, 'RUN') ?? null;
+
+test('a run directory as a run leaves it can be used, whatever commands have made of what is theirs', () => {
+  const folder = runFolder();
+  makePipe(join(folder, 'agent.git/config'));
+  symlinkSync('/etc', join(folder, 'scratch/etc'));
+  expect(whyNot(folder)).toBe(null);
+  expect(whyNot(runFolder(0o755))).toBe(null);
+});
+
+const TAKEN = [
+  'events.jsonl',
+  'result.json',
+  'result.json.new',
+  'changes.patch',
+  'patchsmith.log',
+  'agent.git',
+  'scratch',
+  'shadow.git',
+  'shadow.git/HEAD',
+  'shadow.git/config',
+  'shadow.git/start.index',
+  'shadow.git/empty-folders',
+  'shadow.git/objects',
+  'shadow.git/objects/ab',
+  'shadow.git/objects/ab/cdef',
+  'shadow.git/objects/info/alternates',
+  'shadow.git/objects/pack',
+  'shadow.git/objects/pack/pack-00.idx',
+  'shadow.git/rules',
+  'shadow.git/rules/git/config',
+  'shadow.git/rules/git/info/exclude',
+  'shadow.git/rules/tree/deep/.gitignore',
+];
+
+describe('what is no file or folder of its own is refused by name', () => {
+  test.each(TAKEN)('%s', (path) => {
+    const folder = runFolder();
+    const place = join(folder, path);
+    rmSync(place, { recursive: true, force: true });
+    symlinkSync('/etc/passwd', place);
+    expect(whyNot(folder)).toBe(
+      `The run directory cannot be used: RUN/${path} is a link, and links are not followed there.`,
+    );
+    rmSync(place);
+    makePipe(place);
+    expect(whyNot(folder)).toBe(
+      `The run directory cannot be used: RUN/${path} is neither a file nor a folder.`,
+    );
+  });
+});
+
+describe('what git would read and no run makes is refused by name', () => {
+  test.each([
+    'shadow.git/commondir',
+    'shadow.git/config.worktree',
+    'shadow.git/packed-refs',
+    'shadow.git/shallow',
+    'shadow.git/hooks/post-index-change',
+    'shadow.git/info/grafts',
+    'shadow.git/refs/heads/none',
+    'shadow.git/refs/replace/aa',
+    'shadow.git/objects/info/commit-graph',
+    'shadow.git/rules/git/commondir',
+    'shadow.git/rules/git/refs/heads/main',
+  ])('%s', (path) => {
+    const folder = runFolder();
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), 'x');
+    expect(whyNot(folder)).toMatch(
+      /^The run directory cannot be used: RUN\/shadow\.git\/.* is nothing that a run makes\.$/,
+    );
+  });
+});
+
+test('files that are read whole have bounds', () => {
+  for (const path of [
+    'shadow.git/config',
+    'shadow.git/objects/info/alternates',
+    'shadow.git/empty-folders',
+  ]) {
+    const folder = runFolder();
+    truncateSync(join(folder, path), 2 ** 31);
+    expect(whyNot(folder)).toMatch(/ is larger than [\d,]+ bytes\.$/);
+  }
+});
+
+test('a directory that others may change is refused', () => {
+  const open = runFolder(0o755);
+  chmodSync(join(open, 'shadow.git/config'), 0o666);
+  expect(whyNot(open)).toContain(
+    'RUN/shadow.git/config may be written to by other users, who may change it while it is read. Close it: chmod -R go-w RUN',
+  );
+  expect(whyNot(runFolder(0o777))).toContain('may be written to by other users');
+  // In a folder that nobody else can enter, the modes of what is in it mean nothing.
+  chmodSync(open, 0o700);
+  expect(whyNot(open)).toBe(null);
+});
+
+test.runIf(getuid?.() === 0)('a directory of another user is refused', async () => {
+  const { chownSync } = await import('node:fs');
+  const folder = runFolder();
+  chownSync(folder, 12_345, 12_345);
+  expect(whyNot(folder)).toContain('belongs to another user');
+  const shared = runFolder(0o755);
+  chownSync(join(shared, 'shadow.git/objects/ab'), 12_345, 12_345);
+  expect(whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
+});
+
+test('a link that the caller names leads to its run, whose path is then told without it', () => {
+  const folder = runFolder();
+  const link = join(tempFolder(), 'link');
+  symlinkSync(folder, link);
+  expect(openRun(link, { cwd: '/', env: {} })).toEqual({ status: 'ok', directory: runDirectoryAt(folder) });
+});
+
+test('no file of a run is waited for, followed or read beyond its bound', () => {
+  const folder = tempFolder({ file: '12345' });
+  makePipe(join(folder, 'pipe'));
+  symlinkSync('file', join(folder, 'link'));
+  const why = (name: string) => {
+    const read = readRunFile(name.startsWith('/') ? name : join(folder, name), 4);
+    return read.status === 'failed' ? read.why : read.bytes.toString();
+  };
+  expect(['pipe', 'link', 'file', '/dev/zero', '/proc/self', 'none'].map(why)).toEqual([
+    'is not a file',
+    'is a link, and links are not followed here',
+    'is larger than 4 bytes',
+    'is not a file',
+    'is a link, and links are not followed here',
+    'does not exist',
+  ]);
+});
