@@ -129,6 +129,11 @@ export interface Workspace {
    * that were there stay in the shadow repository.
    */
   putBack(changes: readonly PathChange[]): Promise<PutBack>;
+  /**
+   * Files that were there when they were last seen and that the last look at everything could not examine, sorted: they lie
+   * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.
+   */
+  hidden(): readonly string[];
   /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
   ignoredWrites(): Promise<string[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */

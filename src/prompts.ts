@@ -2,6 +2,7 @@
 
 import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
+import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
 import outside from '../prompts/outside.md';
 import putBack from '../prompts/put-back.md';
@@ -102,10 +103,15 @@ export function interruptedPrompt(changed: readonly string[]): string {
 }
 
 /** Follows the output of commands that changed paths against the policy; empty when none did. */
-export function putBackPrompt(paths: { putBack: readonly string[]; stuck: readonly string[] }): string {
+export function putBackPrompt(paths: {
+  putBack: readonly string[];
+  stuck: readonly string[];
+  hidden: readonly string[];
+}): string {
   return [
     ...(paths.putBack.length > 0 ? [render(putBack, { paths: named(paths.putBack) })] : []),
     ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck) })] : []),
+    ...(paths.hidden.length > 0 ? [render(hidden, { paths: named(paths.hidden) })] : []),
   ].join('');
 }
 

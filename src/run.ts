@@ -212,6 +212,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     withheld,
     publishFailure: failure,
     forbiddenPaths,
+    hiddenPaths: [...state.hidden].sort(),
   });
   const judged = ready.judge(outcome, patch);
   const reason = judged.name === 'publish_failed' ? `${judged.reason} ${advice(session)}` : judged.reason;

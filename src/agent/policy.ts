@@ -18,6 +18,7 @@ export interface Enforced {
   readonly actions: readonly RunAction[];
   readonly putBack: readonly string[];
   readonly stuck: readonly string[];
+  readonly hidden: readonly string[];
 }
 
 export async function enforcePolicy(
@@ -29,9 +30,16 @@ export async function enforcePolicy(
     changes,
   );
   if (refused.length === 0) {
-    return { actions: changesRecorded(changes, source, iteration), putBack: [], stuck: [] };
+    const { hidden, actions } = hiddenFiles(workspace);
+    return {
+      actions: [...changesRecorded(changes, source, iteration), ...actions],
+      putBack: [],
+      stuck: [],
+      hidden,
+    };
   }
   const { stuck, others } = await workspace.putBack(refused);
+  const { hidden, actions } = hiddenFiles(workspace);
   const left = new Map(stuck.map(({ path, now }) => [path, now]));
   const gone = refused.filter(({ path }) => !left.has(path));
   const kept = changes.flatMap((change) => {
@@ -51,8 +59,22 @@ export async function enforcePolicy(
       },
       ...changesRecorded(kept, source, iteration),
       ...changesRecorded(others, { by: 'outside' }, iteration),
+      ...actions,
     ],
     putBack: gone.map(({ path }) => path),
     stuck: [...left.keys()],
+    hidden,
   };
+}
+
+/** Paths that one event names. */
+const MAX_HIDDEN = 100;
+
+/** What the last look at the work tree could not examine, and the event that says so. */
+export function hiddenFiles(workspace: Workspace): {
+  hidden: readonly string[];
+  actions: readonly RunAction[];
+} {
+  const hidden = workspace.hidden().slice(0, MAX_HIDDEN);
+  return { hidden, actions: hidden.length > 0 ? [{ type: 'files.hidden', paths: [...hidden] }] : [] };
 }

@@ -14,7 +14,7 @@ import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/tools-phase.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
 import { putBackPrompt } from '../prompts.ts';
-import { enforcePolicy } from './policy.ts';
+import { enforcePolicy, hiddenFiles } from './policy.ts';
 
 export interface ExecutorParts {
   readonly tools: readonly Tool[];
@@ -86,7 +86,9 @@ export class ToolExecutor {
 
   /** One last look at the work tree: what has changed since the last call is nobody's, and is recorded as such. */
   async *settle(iteration: number): AsyncGenerator<RunAction> {
-    yield* changesRecorded(await this.#parts.workspace.capture('all'), { by: 'outside' }, iteration);
+    const { workspace } = this.#parts;
+    yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
+    yield* hiddenFiles(workspace).actions;
   }
 
   #prepare(call: ToolCall): Prepared {

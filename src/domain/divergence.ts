@@ -59,6 +59,7 @@ function describe(event: RunEvent): string {
     case 'turn.failed':
     case 'change.recorded':
     case 'changes.put_back':
+    case 'files.hidden':
     case 'verify.completed':
     case 'message.added':
     case 'run.interrupted':
@@ -91,6 +92,8 @@ function comparable(event: RunEvent): unknown {
       return { changes: event.changes };
     case 'changes.put_back':
       return { changes: event.changes, stuck: event.stuck, source: event.source };
+    case 'files.hidden':
+      return { paths: event.paths };
     case 'turn.completed':
       return { turn: event.turn };
     case 'turn.failed':

@@ -134,6 +134,8 @@ export const RunAction = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
   /** Commands changed paths that the policy does not permit to change, and the runner put them back. */
   ChangesPutBack,
+  /** Files that were there when they were last seen, and that a look at the work tree could not examine; at most 100. */
+  z.strictObject({ type: z.literal('files.hidden'), paths: z.array(z.string()).min(1) }),
   z.strictObject({
     type: z.literal('tool.completed'),
     call: z.string(),

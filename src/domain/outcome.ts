@@ -52,6 +52,8 @@ export interface OutcomeFacts {
   readonly publishFailure: string | null;
   /** Paths that are changed though `allow` and `protect` of the plan and the settings do not permit it. */
   readonly forbiddenPaths: readonly string[];
+  /** Files that could not be examined any more, so that nobody knows whether they changed. */
+  readonly hiddenPaths: readonly string[];
 }
 
 /** Decides the outcome. A signal comes before what became of the patch, and that before any other end. */
@@ -104,6 +106,13 @@ function completed(facts: OutcomeFacts): RunOutcome {
       'policy_violation',
       8,
       `The plan and the settings do not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
+    );
+  }
+  if (facts.hiddenPaths.length > 0) {
+    return outcome(
+      'policy_violation',
+      8,
+      `Files that were there before could not be examined, so that they may have changed: ${facts.hiddenPaths.join(', ')}. Let the owner of their folders open them, and run again.`,
     );
   }
   const verified = verifiedPart(facts);

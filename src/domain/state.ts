@@ -85,6 +85,8 @@ export interface RunState {
   readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
   /** Paths that were changed against the policy and could not be put back, with why. */
   readonly stuck: ReadonlyMap<string, string>;
+  /** Files that the runner could not examine after a command, though they were there before. */
+  readonly hidden: ReadonlySet<string>;
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
 }
@@ -120,6 +122,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     changes: new ChangeLedger(event),
     putBack: new Map(),
     stuck: new Map(),
+    hidden: new Set(),
     modelMs: 0,
   };
 }
@@ -159,6 +162,8 @@ export function advance(before: RunState, event: RunEvent): RunState {
         : state;
     case 'changes.put_back':
       return afterPutBack(state, event);
+    case 'files.hidden':
+      return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
     case 'verify.completed':
       return afterVerify(state, event.reports);
     case 'message.added':

@@ -64,7 +64,12 @@ export class Follower implements EventSink {
 }
 
 /** What is recorded when calls have come to their end. */
-const ENDS_OF_CALLS: readonly RunEvent['type'][] = ['tool.completed', 'change.recorded', 'changes.put_back'];
+const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
+  'tool.completed',
+  'change.recorded',
+  'changes.put_back',
+  'files.hidden',
+];
 
 /** True when the recorded run did not make this change by something that can be done again: it came from outside, or from a call that was cut short. */
 export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {

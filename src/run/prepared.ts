@@ -79,6 +79,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     withheld: null,
     publishFailure: null,
     forbiddenPaths: [],
+    hiddenPaths: [],
   } as const;
   const { cause, signal } = interrupt.reason;
   const { deadlineMs } = limits;

@@ -17,6 +17,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     listFiles: (path, glob) => workspace.listFiles(path, glob),
     search: (query) => workspace.search(query),
     putBack: (changes) => workspace.putBack(changes),
+    hidden: () => workspace.hidden(),
     ignoredWrites: () => workspace.ignoredWrites(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),

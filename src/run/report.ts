@@ -97,7 +97,7 @@ export function statePart(state: RunState): Partial<RunResult> {
 
 /** What people must know of changes that are not in the patch, or should not be there. */
 export function closingWarnings(
-  { putBack, stuck, changes }: RunState,
+  { putBack, stuck, hidden, changes }: RunState,
   ignoredFiles: readonly string[],
 ): string[] {
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
@@ -106,6 +106,9 @@ export function closingWarnings(
       ? [`Commands changed what may not change; put back: ${firstFive([...putBack.keys()].sort())}.`]
       : []),
     ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+    ...(hidden.size > 0
+      ? [`Could not be examined, so that they may have changed: ${firstFive([...hidden].sort())}.`]
+      : []),
     ...(unexplained.length > 0
       ? [`Not in the patch, since no tool call made them: ${firstFive(unexplained)}.`]
       : []),

@@ -50,6 +50,7 @@ export function writeAhead(sync: () => void, { provider, sandbox, workspace }: A
         sync();
         return workspace.putBack(changes);
       },
+      hidden: () => workspace.hidden(),
       ignoredWrites: () => workspace.ignoredWrites(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),

@@ -1,5 +1,6 @@
 /** Changes against the plan, changes that should not pass unseen, and secrets in the patch. */
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { call, shell, toChange, toDo } from './goals.ts';
@@ -69,6 +70,7 @@ export const PROTECTED: Stage = {
     'src/app.txt': 'app\n',
     'kept/tool.txt': 'as it was\n',
     'kept/edit.txt': 'as it was\n',
+    'kept/shut/closed.txt': 'as it was\n',
     'other.txt': 'as it was\n',
     ...Object.fromEntries(BY_COMMAND.map(([id]) => [`kept/${id}.txt`, 'as it was\n'])),
   },
@@ -111,6 +113,16 @@ export const PROTECTED: Stage = {
       toChange(({ root }) => [join(root, 'kept/a\nb')]),
     ),
     ...BY_COMMAND.map(([id, what, command]) => byCommand(id, what, command)),
+    // By a user without privileges, in 30 ways: tests/e2e/closed-places.test.ts.
+    attack(
+      'closed',
+      'A command changes a protected file and closes it and its folder (`chmod 000`)',
+      () => shell('echo planted > kept/shut/closed.txt; chmod 000 kept/shut/closed.txt kept/shut'),
+      toDo(({ victim }) => {
+        const content = readFileSync(join(victim.root, 'kept/shut/closed.txt'), 'utf8');
+        return content === 'as it was\n' ? null : content;
+      }),
+    ),
     attack(
       'told',
       'What was put back is kept from the reader',

@@ -12,6 +12,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   withheld: null,
   publishFailure: null,
   forbiddenPaths: [],
+  hiddenPaths: [],
   ...more,
 });
 
@@ -30,6 +31,7 @@ describe('decideOutcome', () => {
     ['a refusal', facts({ why: 'blocked', by: 'refusal', reason: '' }), 'blocked', 5],
     ['a limit', facts({ why: 'limit', limit: 'iterations', value: 25, used: 25 }), 'limit_reached', 7],
     ['a protected path', facts(completed, { forbiddenPaths: ['LICENSE'] }), 'policy_violation', 8],
+    ['a hidden path', facts(completed, { hiddenPaths: ['src/a.txt'] }), 'policy_violation', 8],
     ['failed verification', facts({ why: 'verify_failed', commands: ['npm test'] }), 'verify_failed', 9],
     ['a patch that cannot be proven', facts(completed, { publishFailure: 'x' }), 'publish_failed', 11],
     ['the deadline', facts({ why: 'deadline', valueMs: 1, usedMs: 2 }), 'deadline', 124],

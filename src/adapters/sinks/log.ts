@@ -52,6 +52,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return some(event.changes.map((change) => `${change.kind} ${change.path}`));
     case 'changes.put_back':
       return { ...some(event.changes.map(({ path }) => path)), stuck: event.stuck };
+    case 'files.hidden':
+      return some(event.paths);
     case 'tool.completed': {
       const { status } = event.outcome;
       return { call: event.call, status, durationMs: event.durationMs };

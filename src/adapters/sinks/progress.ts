@@ -120,6 +120,12 @@ export class Progress implements EventSink {
         if (changes.length > 0) this.#changes.push(`    ${files} put back, since ${they} may not change`);
         return;
       }
+      case 'files.hidden': {
+        const { length } = event.paths;
+        const files = length > 3 ? count(length, 'file') : event.paths.join(', ');
+        this.#changes.push(`    ${files} cannot be examined any more`);
+        return;
+      }
       case 'verify.completed':
         for (const report of event.reports) {
           const { command, end, output } = report;
@@ -195,6 +201,7 @@ export class Progress implements EventSink {
 const COMMANDS_END: readonly RunEvent['type'][] = [
   'change.recorded',
   'changes.put_back',
+  'files.hidden',
   'tool.completed',
   'verify.completed',
 ];

@@ -2,6 +2,7 @@
 
 import { closeSync, readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import type { ClosedPlaces } from './closed-places.ts';
 import {
   type Conversion,
   NO_CONVERSION,
@@ -41,6 +42,8 @@ export type Taken =
 export interface ContentSources {
   readonly root: string;
   readonly store: ObjectStore;
+  /** Opens what its owner has closed since the start. */
+  readonly closed: ClosedPlaces;
   conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>>;
   /** Which of these paths the user's index holds as text with CRLF. */
   crlfInIndex(paths: readonly string[]): Promise<ReadonlySet<string>>;
@@ -87,8 +90,9 @@ export async function takeContents(
 }
 
 /** Keeps the bytes of one file as they are on disk and returns their blob; null when they cannot be read. */
-export async function keepBytes(path: string, { root, store }: ContentSources): Promise<string | null> {
-  const opening = openRegular(root, path);
+export async function keepBytes(path: string, sources: ContentSources): Promise<string | null> {
+  const { root, store, closed } = sources;
+  const opening = closed.insist(path, () => openRegular(root, path));
   if (opening.status !== 'open') return null;
   try {
     const { file } = opening;
@@ -111,9 +115,9 @@ async function takeOne(
   turning: Turning,
   sources: ContentSources,
 ): Promise<Taken | 'ask_index'> {
-  if (want.stat.kind === 'link') return takeLink(want, sources);
+  if (want.stat.kind === 'link') return sources.closed.insist(want.path, () => takeLink(want, sources));
   for (let attempt = 1; ; attempt += 1) {
-    const opening = openRegular(sources.root, want.path);
+    const opening = sources.closed.insist(want.path, () => openRegular(sources.root, want.path));
     if (opening.status !== 'open') return opening;
     const { file } = opening;
     try {

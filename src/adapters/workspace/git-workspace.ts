@@ -147,8 +147,14 @@ export class GitWorkspace implements Workspace {
   }
 
   putBack(changes: readonly PathChange[]): Promise<PutBack> {
-    const { snapshot, shadowDir } = this.#parts;
-    return this.#inTurn(() => putBack(changes, { root: this.root, shadowDir, snapshot }));
+    const { snapshot, shadowDir, tree } = this.#parts;
+    return this.#inTurn(() =>
+      putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed }),
+    );
+  }
+
+  hidden(): readonly string[] {
+    return this.#parts.snapshot.hidden;
   }
 
   async ignoredWrites(): Promise<string[]> {

@@ -70,6 +70,12 @@ export class KnownFiles {
     return edits;
   }
 
+  /** Files that are known to be there, sorted; without submodules and what a sparse checkout leaves out. */
+  present(): string[] {
+    const paths = new Set([...this.#known.keys(), ...this.#parts.index.entries.keys()]);
+    return [...paths].filter((path) => !this.#kept.has(path) && this.stateOf(path) !== null).sort();
+  }
+
   /** Null when nothing is known to be there. */
   stateOf(path: string): FileState | null {
     const known = this.#known.get(path);

@@ -2,12 +2,18 @@
 
 import { type FileState, type PathChange, sameOnDisk } from '../../domain/change.ts';
 import type { PutBack } from '../../ports.ts';
-import { openRestorer, type RestorePlaces } from './restore.ts';
+import type { ClosedPlaces } from './closed-places.ts';
+import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
 import type { Snapshot } from './snapshot.ts';
+
+interface PutBackPlaces extends RestorePlaces {
+  readonly snapshot: Snapshot;
+  readonly closed: ClosedPlaces;
+}
 
 export async function putBack(
   changes: readonly PathChange[],
-  { snapshot, ...places }: RestorePlaces & { snapshot: Snapshot },
+  { snapshot, ...places }: PutBackPlaces,
 ): Promise<PutBack> {
   const whys = await restore(changes, places);
   const found = new Map((await snapshot.capture('all')).map((change) => [change.path, change]));
@@ -23,8 +29,11 @@ export async function putBack(
 }
 
 /** Why paths could not be restored. What is new goes first, so that a file may take a folder's place and the reverse. */
-async function restore(changes: readonly PathChange[], places: RestorePlaces): Promise<Map<string, string>> {
-  const restorer = await openRestorer(places);
+async function restore(
+  changes: readonly PathChange[],
+  { closed, ...places }: Omit<PutBackPlaces, 'snapshot'>,
+): Promise<Map<string, string>> {
+  const restorer = insistent(await openRestorer(places), closed);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
   const whys = new Map<string, string>();
   for (const { path, before } of changes) {
@@ -37,4 +46,21 @@ async function restore(changes: readonly PathChange[], places: RestorePlaces): P
     if (why !== null) whys.set(path, why);
   }
   return whys;
+}
+
+/** Where a folder may not be written to, its owner opens it for the second try. */
+function insistent(
+  restorer: Restorer,
+  closed: ClosedPlaces,
+): Pick<Restorer, 'readAhead' | 'whyNot' | 'remove' | 'put'> {
+  const twice = async (path: string, work: () => Promise<string | null>) => {
+    const why = await work();
+    return why !== null && closed.open(path, 'write') ? work() : why;
+  };
+  return {
+    readAhead: (states) => restorer.readAhead(states),
+    whyNot: (path, state) => restorer.whyNot(path, state),
+    remove: (path) => twice(path, () => restorer.remove(path)),
+    put: (path, state) => twice(path, () => restorer.put(path, state)),
+  };
 }

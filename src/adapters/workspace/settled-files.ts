@@ -5,7 +5,7 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { runGit } from './git.ts';
+import { askGit, runGit } from './git.ts';
 import { decodeName, encodeName } from './names.ts';
 import { type IndexEntry, START_INDEX, type StartIndex } from './start-index.ts';
 import { lookAt } from './work-tree.ts';
@@ -15,7 +15,10 @@ export interface SettledFiles {
   readonly isMany: boolean;
   /** Whether git's answer counts for the path. */
   isSettled(path: string): boolean;
-  /** Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. */
+  /**
+   * Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. All of them
+   * where git could not look at one: it passes over a file in a closed folder as if it had not changed.
+   */
   changed(): Promise<ReadonlySet<string>>;
 }
 
@@ -44,7 +47,7 @@ export function settledFiles(
     async changed() {
       made ??= makeIndex(shadowDir, watched, entries);
       if (!(await made)) return new Set();
-      const listed = await runGit({
+      const { exitCode, stdout, stderr } = await askGit({
         cwd: shadowDir,
         args: [
           ...['-c', `core.fileMode=${fileMode}`, '-c', 'core.bare=false', `--git-dir=${shadowDir}`],
@@ -52,7 +55,9 @@ export function settledFiles(
         ],
         env: { GIT_INDEX_FILE: watched, GIT_WORK_TREE: root },
       });
-      return new Set([...decodeName(listed).split('\0'), ...changedWithinTheSecond(root, recent)]);
+      if (exitCode !== 0) throw new Error(`git diff-files failed (${exitCode}): ${stderr}`);
+      if (stderr !== '') return new Set(entries.keys());
+      return new Set([...decodeName(stdout).split('\0'), ...changedWithinTheSecond(root, recent)]);
     },
   };
 }

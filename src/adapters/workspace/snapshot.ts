@@ -37,6 +37,9 @@ export class Snapshot {
   readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
   #repositories: readonly string[] = [];
+  /** What the last look could not read, files and folders. */
+  #unreadable: ReadonlySet<string> = new Set();
+  #hidden: readonly string[] = [];
 
   private constructor(parts: SnapshotParts) {
     const { index, settled, tree, fileMode } = parts;
@@ -53,6 +56,11 @@ export class Snapshot {
     return this.#repositories;
   }
 
+  /** Files that were there when they were last seen and that the last look at everything could not examine, sorted. */
+  get hidden(): readonly string[] {
+    return this.#hidden;
+  }
+
   /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
@@ -65,6 +73,7 @@ export class Snapshot {
     snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
+    parts.tree.closed.keepAsFound(snapshot.#unreadable);
     return snapshot;
   }
 
@@ -79,6 +88,7 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    parts.tree.closed.recall();
     // The index alone proves nothing here: the earlier process may have changed what it has.
     snapshot.#known.forgetIndex();
     snapshot.#known.keepWithoutFile();
@@ -204,7 +214,7 @@ export class Snapshot {
 
   /** Brings what is known of the walked part up to date and returns the differences. */
   async #update(walked: Walked, clock: bigint, inodes: Map<string, bigint>): Promise<PathChange[]> {
-    const { index, contents } = this.#parts;
+    const { index, contents, tree } = this.#parts;
     const wanted: Wanted[] = [];
     for (const [path, stat] of walked.files) {
       const known = this.#known.get(path);
@@ -227,12 +237,16 @@ export class Snapshot {
       this.#known.set(path, { state, stat: settled });
       if (!sameOnDisk(before, state)) changes.push({ path, before, after: state });
     }
+    this.#unreadable = unreadable;
     for (const path of unreadable)
       contents.warn(`${shown(path)} cannot be read and counts as it was before.`);
     const isThere = (path: string) =>
       walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
-    const isHidden = (path: string) =>
-      unreadable.size > 0 && [path, ...foldersOf(path), ''].some((place) => unreadable.has(place));
+    const isHidden = (path: string) => isWithin(unreadable, path);
+    if (walked.scope === '') {
+      const closed = new Set([...unreadable].filter((path) => !tree.closed.isAsFound(path)));
+      this.#hidden = closed.size === 0 ? [] : this.#known.present().filter((path) => isWithin(closed, path));
+    }
     return [...changes, ...this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path))];
   }
 
@@ -274,6 +288,11 @@ export class Snapshot {
 
 function repositoriesIn({ nested, embedded, ignoredRepositories }: Walked): string[] {
   return [...nested, ...embedded, ...ignoredRepositories];
+}
+
+/** The path or a folder that it lies in is one of these. */
+function isWithin(places: ReadonlySet<string>, path: string): boolean {
+  return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
 }
 
 /** A name in quotes, cut where it helps nobody. */

@@ -6,7 +6,7 @@ import { LookAhead } from './look-ahead.ts';
 import type { SettledFiles } from './settled-files.ts';
 import { foldersOf } from './tracked-paths.ts';
 import type { WalkedTree } from './walked-tree.ts';
-import { type FileStat, listFolder, lookAt, sameStat } from './work-tree.ts';
+import { type FileStat, type Look, listFolder, lookAt, sameStat } from './work-tree.ts';
 
 /** What lies at and below `scope`. */
 export interface Walked {
@@ -99,19 +99,19 @@ class Walk {
   }
 
   async from(scope: string): Promise<Walked> {
-    const { root, tracked } = this.#tree;
+    const { tracked } = this.#tree;
     const steps = scope === '' ? [] : [...foldersOf(scope)].reverse().concat(scope);
     for (const step of steps) {
       if (tracked.isSubmodule(step)) return this.#found(step, 'foreign');
       if (!this.#isStorable(step, step.slice(step.lastIndexOf('/') + 1))) return this.#found(step, 'foreign');
-      const look = lookAt(root, step);
+      const look = this.#look(step);
       if (look.status === 'unreadable') this.#unreadable.push(step);
       if (look.status !== 'seen') return this.#found(step, 'absent');
       if (look.stat.kind !== 'folder') {
         if (look.stat.kind !== 'special') await this.#judge([step]);
         return this.#found(step, look.stat.kind === 'special' ? 'absent' : 'file');
       }
-      if (!tracked.isFolder(step) && lookAt(root, `${step}/.git`).status === 'seen') {
+      if (!tracked.isFolder(step) && this.#look(`${step}/.git`).status === 'seen') {
         this.#nested.push(step);
         return this.#found(step, 'foreign');
       }
@@ -143,7 +143,7 @@ class Walk {
     const candidates: string[] = [];
     const read = new Map<string, ReadFolder>();
     for (const folder of folders) {
-      const stat = this.#earlier === null ? null : statOf(this.#tree.root, folder);
+      const stat = this.#earlier === null ? null : this.#statOf(folder);
       const known = this.#earlier?.folders.get(folder);
       if (known && stat && sameStat(known.stat, stat)) {
         this.#visited.add(folder);
@@ -174,8 +174,8 @@ class Walk {
    * when it is not looked into.
    */
   #read(folder: string): string[] | null {
-    const { root, tracked, onRuleFile } = this.#tree;
-    const listing = listFolder(root, folder);
+    const { root, tracked, closed, onRuleFile } = this.#tree;
+    const listing = closed.insist(folder, () => listFolder(root, folder));
     if (listing.status === 'unreadable') this.#unreadable.push(folder);
     if (listing.status !== 'seen') return null;
     if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
@@ -225,13 +225,24 @@ class Walk {
     return { folders, files };
   }
 
+  /** Opens what is closed on the way. */
+  #look(path: string): Look {
+    const { root, closed } = this.#tree;
+    return closed.insist(path, () => lookAt(root, path));
+  }
+
+  #statOf(folder: string): FileStat | null {
+    const look = this.#look(folder);
+    return look.status === 'seen' && look.stat.kind === 'folder' ? look.stat : null;
+  }
+
   #isSettled(path: string): boolean {
     return this.#earlier?.settled.isSettled(path) === true;
   }
 
   /** Takes the file in, if it is one that git would keep. */
   #lookAt(path: string): boolean {
-    const look = lookAt(this.#tree.root, path);
+    const look = this.#look(path);
     if (look.status === 'unreadable') this.#unreadable.push(path);
     if (look.status !== 'seen' || (look.stat.kind !== 'file' && look.stat.kind !== 'link')) return false;
     if (look.stat.kind === 'link' && this.#isUnstorableLink(path)) return false;
@@ -268,9 +279,4 @@ class Walk {
 function folderOf(path: string): string {
   const cut = path.lastIndexOf('/');
   return cut < 0 ? '' : path.slice(0, cut);
-}
-
-function statOf(root: string, folder: string): FileStat | null {
-  const look = lookAt(root, folder);
-  return look.status === 'seen' && look.stat.kind === 'folder' ? look.stat : null;
 }

@@ -1,5 +1,6 @@
 /** The tree that a walk goes through, with what decides which of its files git would see. */
 
+import type { ClosedPlaces } from './closed-places.ts';
 import type { StartRules } from './start-rules.ts';
 import type { TrackedPaths } from './tracked-paths.ts';
 
@@ -7,6 +8,8 @@ export interface WalkedTree {
   readonly root: string;
   readonly rules: StartRules;
   readonly tracked: TrackedPaths;
+  /** Opens what its owner has closed since the start. */
+  readonly closed: ClosedPlaces;
   /** Called for every rule file met, before its folder's entries are judged. */
   onRuleFile(path: string): void;
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { RepositoryPlan } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
+import { ClosedPlaces } from './closed-places.ts';
 import { emptyFoldersFile } from './empty-folders.ts';
 import { ObjectStore } from './object-store.ts';
 import { takeRuleFile } from './rule-files.ts';
@@ -54,8 +55,10 @@ export function snapshotParts({
   }
   if (tracked.submodules.length > 0)
     warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
+  const warn = (text: string) => void warnings.add(text);
+  const closed = new ClosedPlaces({ root, file: join(shadowDir, 'closed-places'), warn });
   return {
-    tree: { root, rules, tracked, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
     settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
     fileMode,
@@ -64,9 +67,10 @@ export function snapshotParts({
     contents: {
       root,
       store: new ObjectStore(shadowDir, objectFormat),
+      closed,
       conversions: (paths) => rules.conversions(paths),
       crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
-      warn: (text) => warnings.add(text),
+      warn,
     },
   };
 }
