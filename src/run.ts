@@ -6,18 +6,22 @@
 import { patchFilePublisher } from './adapters/publishers/patch-file.ts';
 import { openLog } from './adapters/sinks/log.ts';
 import { type RunDirectory, resultText } from './adapters/storage/run-directory.ts';
+import { until } from './adapters/workspace/time-limit.ts';
 import { AgenticLoop } from './agent/agentic-loop.ts';
 import { ToolExecutor } from './agent/tool-executor.ts';
 import { Verification } from './agent/verification.ts';
+import { CutShort } from './domain/cut-short.ts';
+import type { RunEvent } from './domain/events.ts';
 import type { StopReason } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
 import { decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
 import type { RunState } from './domain/state.ts';
+import { stopOfInterruption } from './domain/stop-reason.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
 import { prepare } from './run/prepare.ts';
-import type { Ready, Stopped } from './run/prepared.ts';
+import { interruptedOutcome, type Ready, type Stopped } from './run/prepared.ts';
 import { closingWarnings, startedPart, statePart } from './run/report.ts';
 import { reviewedPart } from './run/reviewed-part.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './run/session.ts';
@@ -76,7 +80,7 @@ interface Ended {
 type Preparation = (session: Session) => Promise<Ready | Stopped>;
 
 async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
-  const ready = await prepareRun(session);
+  const ready = await until(session.interrupt, () => prepareRun(session));
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
   const { start, tools, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
@@ -112,33 +116,41 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     interrupt,
     onProgress: (happening) => session.progress.onTurnProgress(happening),
   });
-  const driven = await drive(session, ready, loop);
+  const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
   await session.close(sandbox);
-  return finish(session, ready, { ...driven, state: loop.state });
+  return until(session.endOfPatch, () => finish(session, ready, { ...driven, state: loop.state }));
 }
 
 /** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
-async function drive(
-  session: Session,
-  ready: Ready,
-  loop: AgenticLoop,
-): Promise<{ stop: StopReason | null; crash: unknown }> {
+async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise<Omit<LoopEnd, 'state'>> {
   const { first, state, actions } = ready.beginning;
   let { stop } = state;
+  let isCutShort = false;
+  const accept = (event: RunEvent) => {
+    for (const sink of session.sinks) sink.accept(event);
+    if (event.type === 'run.stopped') stop = event.stop;
+  };
   try {
     session.writeResult();
     await openSinks(session, ready);
     session.input.watcher?.onStart();
-    for (const sink of session.sinks) sink.accept(first);
-    for await (const event of loop.run(actions)) {
-      for (const sink of session.sinks) sink.accept(event);
-      if (event.type === 'run.stopped') stop = event.stop;
+    accept(first);
+    try {
+      for await (const event of loop.run(actions)) accept(event);
+    } catch (error) {
+      if (!(error instanceof CutShort)) throw error;
+      isCutShort = true;
+      session.warn(LOOK_CUT_SHORT);
+      for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
     }
-    return { stop, crash: null };
+    return { stop, crash: null, isCutShort };
   } catch (crash) {
-    return { stop, crash };
+    return { stop, crash, isCutShort };
   }
 }
+
+const LOOK_CUT_SHORT =
+  'There was no time to look at the whole work tree before the end: what changed last is not recorded, and not in the patch.';
 
 /** The journal comes first: what is not on disk has not happened. */
 async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {
@@ -155,23 +167,29 @@ async function openSinks(session: Session, { directory, redact, sinks, beginning
 interface LoopEnd {
   readonly stop: StopReason | null;
   readonly crash: unknown;
+  /** The time was over before the last look at the work tree. */
+  readonly isCutShort: boolean;
   readonly state: RunState;
 }
 
 /** Makes and publishes the patch, completes the result and decides. */
 async function finish(session: Session, ready: Ready, { stop, state, ...end }: LoopEnd): Promise<Ended> {
   const { workspace, permits, directory } = ready;
-  let { crash } = end;
-  session.know({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
+  let { crash } = end;
+  /** Why there is no patch although nothing is wrong with it; null while there was time for it. */
+  let unmade = end.isCutShort && net.length === 0 ? 'there was no time to look at what changed' : null;
+  session.know({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
   const made = await workspace.makePatch(net).catch((error: unknown): PatchResult => {
     const fault = machineFault(error);
-    if (fault === null) crash ??= error;
+    if (error instanceof CutShort) unmade = 'there was no time to make the patch before the end';
+    else if (fault === null) crash ??= error;
     return { status: 'failed', message: `The patch cannot be made: ${fault ?? String(error)}.` };
   });
   const proven = made.status === 'proven' ? made.patch : null;
   const reviewed = await reviewedPart(session, ready, { net, patch: proven }).catch((error: unknown) => {
-    crash ??= error;
+    if (error instanceof CutShort) unmade = 'there was no time to look through the patch before the end';
+    else crash ??= error;
     return { flags: [], secrets: [], withheld: 'Nobody has looked through the patch.' };
   });
   const { withheld, ...review } = reviewed;
@@ -183,7 +201,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
         ? { isKept: false, failure: null }
         : await publish(session, directory, patch);
   const attributed = await attributedPart(ready, state, proven).catch((error: unknown) => {
-    crash ??= error;
+    if (!(error instanceof CutShort)) crash ??= error;
     return null;
   });
   for (const warning of attributed?.warnings ?? []) session.warn(warning);
@@ -203,14 +221,16 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     ignoredFiles,
   });
   if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };
+  const { interrupt, limits } = session;
   const outcome = decideOutcome({
-    stop,
+    stop: unmade === null ? stop : stopOfInterruption(state, interrupt.reason, limits),
     changedFiles: proven?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
-    withheld,
-    publishFailure: failure,
+    withheld: unmade === null ? withheld : null,
+    publishFailure: unmade === null ? failure : null,
+    unmade,
     forbiddenPaths,
     hiddenPaths: [...state.hidden].sort(),
   });
@@ -258,6 +278,7 @@ async function writeDocument(session: Session, patch: ProvenPatch | null): Promi
 }
 
 function crashed(session: Session, error: unknown): RunOutcome {
+  if (error instanceof CutShort) return interruptedOutcome(session);
   if (session.hasLostDirectory())
     return internalError(
       `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,

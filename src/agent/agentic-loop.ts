@@ -6,9 +6,9 @@
  */
 
 import type { RunAction, RunEvent } from '../domain/events.ts';
-import type { Limits } from '../domain/limits.ts';
+import type { Interruption, Limits } from '../domain/limits.ts';
 import { advance, type RunState } from '../domain/state.ts';
-import { stopReason } from '../domain/stop-reason.ts';
+import { stopOfInterruption, stopReason } from '../domain/stop-reason.ts';
 import { callsDue, callsTooMany } from '../domain/tools-phase.ts';
 import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
@@ -61,6 +61,17 @@ export class AgenticLoop {
         for await (const action of this.#step(this.#state)) yield this.#advance(action);
       }
     }
+  }
+
+  /** Ends a run whose time was over in the middle of a step; calls under way stay without an outcome. */
+  *cutShort(interruption: Interruption): Generator<RunEvent> {
+    const { limits } = this.#parts;
+    if (this.#state.interruption === null) yield this.#advance({ type: 'run.interrupted', interruption });
+    if (this.#state.stop === null)
+      yield this.#advance({
+        type: 'run.stopped',
+        stop: stopOfInterruption(this.#state, interruption, limits),
+      });
   }
 
   #advance(action: RunAction): RunEvent {

@@ -5,6 +5,7 @@
 
 import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { ToolCall } from '../domain/conversation.ts';
+import { CutShort } from '../domain/cut-short.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
 import { figure } from '../domain/figure.ts';
@@ -272,6 +273,7 @@ function failed(reason: FailureReason, message: string): ToolResult {
 
 /** One of the two places that catch everything: a bug in a tool costs one call, not the run. */
 function crashed(error: unknown): ToolResult {
+  if (error instanceof CutShort) return failed('interrupted', error.message);
   return failed(
     'crashed',
     `The tool failed unexpectedly: ${error instanceof Error ? error.message : String(error)}`,

@@ -50,6 +50,8 @@ export interface OutcomeFacts {
   readonly withheld: string | null;
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
+  /** Why there was no time for the patch of a run that was cut short; null when there is one. */
+  readonly unmade: string | null;
   /** Paths that are changed though `allow` and `protect` of the plan and the settings do not permit it. */
   readonly forbiddenPaths: readonly string[];
   /** Files that could not be examined any more, so that nobody knows whether they changed. */
@@ -157,7 +159,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 }
 
 function keptWork(facts: OutcomeFacts): string {
-  const unpublished = facts.withheld ?? facts.publishFailure;
+  const unpublished = facts.withheld ?? facts.publishFailure ?? facts.unmade;
   if (unpublished !== null) return openEnded(unpublished);
   return facts.changedFiles > 0
     ? `the patch so far has ${count(facts.changedFiles, 'file')}`

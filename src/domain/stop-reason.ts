@@ -1,7 +1,7 @@
 /** The one place that decides whether a run goes on. */
 
 import { totalTokens } from './conversation.ts';
-import type { Limits, StopReason } from './limits.ts';
+import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 
 /** Null means: go on. Checked before every step of the loop, so that no call starts beyond a fence. */
@@ -46,6 +46,17 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
     return { why: 'limit', limit: 'iterations', value: limits.maxIterations, used: state.iterations };
   }
   return null;
+}
+
+/** For a run that was cut short, whatever else it had come to by then. */
+export function stopOfInterruption(
+  state: Pick<RunState, 'now' | 'startedAt'>,
+  interruption: Interruption,
+  { deadlineMs }: Limits,
+): StopReason {
+  return interruption.cause === 'signal'
+    ? { why: 'interrupted', signal: interruption.signal }
+    : { why: 'deadline', valueMs: deadlineMs, usedMs: state.now - state.startedAt };
 }
 
 function endOfWork(state: RunState): StopReason | null {

@@ -60,10 +60,13 @@ export function unrecordedWrites(events: readonly RunEvent[]): string[] {
 
 /**
  * What was under way when the run died and may have changed files that no event tells of: calls by their tool and id, or
- * verify commands. Empty for a run that was stopped or had nothing of the kind under way.
+ * verify commands. Empty for a run that came to its end or had nothing of the kind under way.
  */
 export function underWay(events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]]): string[] {
-  if (events.at(-1)?.type === 'run.stopped') return [];
+  const last = events.at(-1);
+  // Time that was over in the middle of a step leaves its calls without an outcome.
+  if (last?.type === 'run.stopped' && last.stop.why !== 'deadline' && last.stop.why !== 'interrupted')
+    return [];
   const [started, ...rest] = events;
   if (rest.reduce(advance, startOf(started)).phase.at === 'verify') return ['verify commands'];
   const open = new Map<string, string>();

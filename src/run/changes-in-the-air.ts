@@ -40,7 +40,8 @@ export async function changesInTheAir(
   if (reopened.status === 'failed') return reopened.message;
   if (reopened.found.length === 0) return null;
   const paths = named(reopened.found.map(({ path }) => path));
-  return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded, and patchsmith resume records the rest.`;
+  const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
+  return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
 }
 
 function named(names: readonly string[]): string {

@@ -78,6 +78,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     ifNoChanges: 'ok',
     withheld: null,
     publishFailure: null,
+    unmade: null,
     forbiddenPaths: [],
     hiddenPaths: [],
   } as const;

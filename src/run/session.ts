@@ -81,6 +81,13 @@ export interface EarlierPart {
   readonly calls: readonly ToolCall[];
 }
 
+/**
+ * Milliseconds after a signal or the deadline: for what was under way to be looked at, and then for the patch. With the end
+ * of commands before them and the result after them it is less than five seconds.
+ */
+const LOOKS_MS = 2_500;
+const PATCH_MS = 1_500;
+
 export class Session {
   readonly input: RunInput;
   readonly runId: string;
@@ -90,6 +97,10 @@ export class Session {
   readonly progress: Progress;
   /** Aborted by a signal or the deadline. */
   readonly interrupt: AbortSignal;
+  /** Aborted soon after that, when looks at the work tree have to end. */
+  readonly endOfLooks: AbortSignal;
+  /** Aborted after that, when the patch has to be there. */
+  readonly endOfPatch: AbortSignal;
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
@@ -125,9 +136,11 @@ export class Session {
     this.result = { ...emptyResult(this.runId, input.version), warnings };
     this.limits = earlier?.limits ?? limitsOf(settings);
     const leftMs = Math.max(1, this.limits.deadlineMs - this.#spentMs);
-    const { signal, stopClock } = openInterrupt(input.interrupt, leftMs);
-    this.interrupt = signal;
-    this.#stopClock = stopClock;
+    const interrupt = openInterrupt(input.interrupt, leftMs);
+    this.interrupt = interrupt.signal;
+    this.endOfLooks = interrupt.after(LOOKS_MS);
+    this.endOfPatch = interrupt.after(LOOKS_MS + PATCH_MS);
+    this.#stopClock = interrupt.stopClock;
     this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
     for (const note of input.startNotes) this.warn(note);
   }

@@ -11,6 +11,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   ifNoChanges: 'ok',
   withheld: null,
   publishFailure: null,
+  unmade: null,
   forbiddenPaths: [],
   hiddenPaths: [],
   ...more,

@@ -95,6 +95,8 @@ test('calls that may have changed something when the run died are known', () => 
   const stopped: RunAction = { type: 'run.stopped', stop: { why: 'completed', summary: '' } };
   expect(underWay(journal(turn({ calls }), ...starts, completed('3')))).toEqual(['run_command 1']);
   expect(underWay(journal(turn({ calls }), ...starts, stopped))).toEqual([]);
+  const cutShort: RunAction = { type: 'run.stopped', stop: { why: 'deadline', valueMs: 1, usedMs: 1 } };
+  expect(underWay(journal(turn({ calls }), ...starts, cutShort))).toEqual(['run_command 1', 'write_file 3']);
   expect(underWay(journal(turn()))).toEqual([]);
   const [first, ...rest] = journal(turn());
   expect(underWay([{ ...first, verify: ['npm test'] }, ...rest])).toEqual(['verify commands']);

@@ -5,6 +5,8 @@ import type { Interruption } from '../../domain/limits.ts';
 export interface Interrupt {
   /** Its reason is an `Interruption`. */
   readonly signal: AbortSignal;
+  /** A signal that aborts this much later, for what is still to be done then. */
+  after(graceMs: number): AbortSignal;
   /** The deadline no longer counts, and no longer keeps the process alive. */
   stopClock(): void;
 }
@@ -14,7 +16,21 @@ export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interru
   const deadline = new AbortController();
   const passed: Interruption = { cause: 'deadline' };
   const timer = setTimeout(() => deadline.abort(passed), deadlineMs);
-  return { signal: AbortSignal.any([signals, deadline.signal]), stopClock: () => clearTimeout(timer) };
+  const signal = AbortSignal.any([signals, deadline.signal]);
+  const timers = [timer];
+  return {
+    signal,
+    after(graceMs) {
+      const later = new AbortController();
+      const start = () => timers.push(setTimeout(() => later.abort(signal.reason), graceMs));
+      if (signal.aborted) start();
+      else signal.addEventListener('abort', start, { once: true });
+      return later.signal;
+    },
+    stopClock() {
+      for (const one of timers) clearTimeout(one);
+    },
+  };
 }
 
 /** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */

@@ -1,7 +1,6 @@
 /** Takes the content of files into the object store, as git itself would keep it. */
 
 import { closeSync, readlinkSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import type { ClosedPlaces } from './closed-places.ts';
 import {
   type Conversion,
@@ -14,6 +13,7 @@ import {
 import { isLfsPointer, lfsPointer, sha256Of } from './lfs-pointer.ts';
 import type { ObjectStore } from './object-store.ts';
 import { chunksOf, type OpenedFile, openRegular, readWhole, statNow } from './opened-file.ts';
+import { Breath } from './time-limit.ts';
 import { absolutePath, type FileStat, invisible, sameStat } from './work-tree.ts';
 
 /** A file to be taken in. */
@@ -54,9 +54,6 @@ export interface ContentSources {
 /** Files above this are never held in memory, unless their encoding has to be turned. */
 const STREAMED_BYTES = 16 * 1024 * 1024;
 
-/** Files taken in between two breaths, so that signals and timers are served. */
-const BREATH = 100;
-
 /** How often a file that changes while it is read is read again. */
 const ATTEMPTS = 4;
 
@@ -69,15 +66,14 @@ export async function takeContents(
   const files = wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path);
   const conversions = files.length > 0 ? await sources.conversions(files) : new Map<string, Conversion>();
   const undecided: Wanted[] = [];
-  let count = 0;
+  const breath = new Breath();
   for (const want of wanted) {
     const conversion = conversions.get(want.path) ?? NO_CONVERSION;
     const crlfInIndex = want.inIndex === null ? false : null;
     const one = await takeOne(want, { conversion, crlfInIndex }, sources);
     if (one === 'ask_index') undecided.push(want);
     else taken.set(want.path, one);
-    count += 1;
-    if (count % BREATH === 0) await setImmediate();
+    await breath.after(2, want.stat.size);
   }
   if (undecided.length === 0) return taken;
   const crlf = await sources.crlfInIndex(undecided.map(({ path }) => path));
@@ -85,6 +81,7 @@ export async function takeContents(
     const conversion = conversions.get(want.path) ?? NO_CONVERSION;
     const one = await takeOne(want, { conversion, crlfInIndex: crlf.has(want.path) }, sources);
     if (one !== 'ask_index') taken.set(want.path, one);
+    await breath.after(2, want.stat.size);
   }
   return taken;
 }

@@ -4,6 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { CutShort } from '../../domain/cut-short.ts';
+import { checkTime, timeLimit } from './time-limit.ts';
 
 /** One git call. Nothing of our own environment is inherited. */
 export interface GitCall {
@@ -16,7 +18,7 @@ export interface GitCall {
   readonly input?: Uint8Array;
   /** Takes stdout piece by piece instead of having it kept in memory. */
   readonly onOutput?: (piece: Buffer) => void;
-  /** Kills git when it aborts; the call then rejects. For what asks over a network. */
+  /** Kills git when it aborts, besides the time limit of the work; the call then rejects. For what asks over a network. */
   readonly signal?: AbortSignal;
 }
 
@@ -27,8 +29,12 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
-/** Runs git and resolves whatever its exit code; rejects when git cannot be started, was killed, or says more than a gigabyte. */
+/**
+ * Runs git and resolves whatever its exit code. Rejects when git cannot be started, was killed, or says more than a
+ * gigabyte; with `CutShort`, and git killed, when the time for the work is over.
+ */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
+  checkTime();
   const child = spawn(gitProgram(), [...QUIET, ...call.args], {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
@@ -41,14 +47,42 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
-  const [stdout, stderr] = await Promise.all([
+  const ended = Promise.all([
     call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
     collect(child.stderr, kill),
     closed,
-  ]).finally(() => call.signal?.removeEventListener('abort', kill));
+  ]);
+  const [stdout, stderr] = await withinTime(ended, kill).finally(() =>
+    call.signal?.removeEventListener('abort', kill),
+  );
   if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
+}
+
+/** How long a git that was killed is waited for: one that hangs in the kernel may never end. */
+const KILLED_MS = 250;
+
+/** What git comes to. When the time is over git is killed, and the promise rejects with `CutShort`. */
+async function withinTime<T>(ended: Promise<T>, kill: () => void): Promise<T> {
+  const limit = timeLimit();
+  if (limit === null) return ended;
+  let isOver = (): void => undefined;
+  let late: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    isOver = () => {
+      kill();
+      late = setTimeout(() => reject(new CutShort()), KILLED_MS);
+    };
+  });
+  limit.addEventListener('abort', isOver, { once: true });
+  try {
+    return await Promise.race([ended, over]);
+  } finally {
+    clearTimeout(late);
+    limit.removeEventListener('abort', isOver);
+    checkTime();
+  }
 }
 
 function killGroup(leader: number | undefined): void {

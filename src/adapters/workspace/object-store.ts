@@ -67,7 +67,10 @@ export class ObjectStore {
       object,
       createDeflate({ level: 1 }),
       createWriteStream(temporary, { mode: 0o444, flags: 'wx' }),
-    );
+    ).catch((error: unknown) => {
+      rmSync(temporary, { force: true });
+      throw error;
+    });
     if (seen !== size) {
       rmSync(temporary);
       return null;

@@ -10,6 +10,7 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs';
+import { checkTime } from './time-limit.ts';
 import { absolutePath, type FileStat, fileStat, invisible } from './work-tree.ts';
 
 /** A regular file that is open for reading. Whoever opened it closes it. */
@@ -55,16 +56,20 @@ export function readWhole({ descriptor, stat }: OpenedFile): Buffer {
   }
 }
 
-/** The first `stat.size` bytes in chunks. Leaves the file open. */
-export function chunksOf({ descriptor, stat }: OpenedFile): AsyncIterable<Buffer> {
-  if (stat.size === 0) return (async function* () {})();
-  return createReadStream('', {
+/** The first `stat.size` bytes in chunks, as long as there is time. Leaves the file open. */
+export async function* chunksOf({ descriptor, stat }: OpenedFile): AsyncGenerator<Buffer> {
+  if (stat.size === 0) return;
+  const chunks: AsyncIterable<Buffer> = createReadStream('', {
     fd: descriptor,
     autoClose: false,
     start: 0,
     end: stat.size - 1,
     highWaterMark: 1 << 20,
   });
+  for await (const chunk of chunks) {
+    checkTime();
+    yield chunk;
+  }
 }
 
 /** What the open file is now, to be compared with what it was. */

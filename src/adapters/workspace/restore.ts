@@ -12,6 +12,7 @@ import { type Held, KeptBlobs } from './kept-blobs.ts';
 import { isLfsPointer, lfsPointer, sha256Of } from './lfs-pointer.ts';
 import { blobId, type ObjectFormat } from './object-store.ts';
 import { chunksOf, openRegular, readWhole } from './opened-file.ts';
+import { Breath, checkTime } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
 import { absolutePath, type Look, lookAt } from './work-tree.ts';
 
@@ -47,9 +48,11 @@ export async function openRestorer({
   const emptyFolders = readEmptyFolders(emptyFoldersFile(shadowDir));
   const blobs = new KeptBlobs(objectsGitDir);
   const format = await blobs.objectFormat();
+  const breath = new Breath();
   return {
     readAhead: (states) => blobs.readAhead(states),
     async stateAmong(path, states) {
+      await breath.after(1);
       for (const state of states) if (await isIn(root, path, state, { blobs, format })) return state;
       return undefined;
     },
@@ -81,6 +84,7 @@ async function guarded(
   path: string,
   work: (safe: RepoPath) => Promise<Failure | null>,
 ): Promise<string | null> {
+  checkTime();
   const parsed = parseRepoPath(path);
   if (!parsed.ok) return parsed.message;
   return (await work(parsed.path))?.message ?? null;

@@ -10,6 +10,7 @@ import { keepEmptyFolders } from './empty-folders.ts';
 import { KnownFiles } from './known-files.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
+import { Breath } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
@@ -202,7 +203,9 @@ export class Snapshot {
   async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
     const { contents } = this.#parts;
     const conversions = await contents.conversions(paths);
+    const breath = new Breath();
     for (const path of paths) {
+      await breath.after(1);
       const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
       if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
       const state = this.#known.stateOf(path);

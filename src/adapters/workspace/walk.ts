@@ -1,9 +1,9 @@
 /** The walk: which files of the work tree git would see, found without git looking at the work tree. */
 
-import { setImmediate } from 'node:timers/promises';
 import { isGitDirName } from '../../domain/path.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { SettledFiles } from './settled-files.ts';
+import { Breath } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
 import type { WalkedTree } from './walked-tree.ts';
 import { type FileStat, type Look, listFolder, lookAt, sameStat } from './work-tree.ts';
@@ -62,9 +62,6 @@ export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walke
   return walking.withAnswer(walked, changed);
 }
 
-/** Entries between two breaths, so that signals, timers and the network are served in a large tree. */
-const BREATH = 200;
-
 /** A cheap look before the dear one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
 
@@ -80,7 +77,7 @@ class Walk {
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   readonly #ahead: LookAhead;
-  #looked = 0;
+  readonly #breath = new Breath();
 
   /** Without `earlier` every folder is read and every file looked at. */
   constructor(tree: WalkedTree, earlier: Earlier | null) {
@@ -149,7 +146,7 @@ class Walk {
         this.#visited.add(folder);
         next.push(...known.folders);
         for (const path of known.files) this.#lookAt(path);
-        await this.#breathe(1 + known.files.length);
+        await this.#breath.after(1 + known.files.length);
         continue;
       }
       this.#earlier?.folders.delete(folder);
@@ -160,7 +157,7 @@ class Walk {
       // A folder as young as the clock may change again without a trace.
       if (stat && this.#earlier && stat.ctimeNs < this.#earlier.clock)
         read.set(folder, { stat, folders: [], files: [] });
-      await this.#breathe(1 + entries.length);
+      await this.#breath.after(1 + entries.length);
     }
     const judged = await this.#judge(candidates);
     for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
@@ -219,7 +216,7 @@ class Walk {
       } else {
         files.push(path);
         this.#lookAt(path);
-        await this.#breathe(1);
+        await this.#breath.after(1);
       }
     }
     return { folders, files };
@@ -265,13 +262,6 @@ class Walk {
     if (!/(^|\/)\.gitmodules$/i.test(path)) return false;
     this.#unstorable.push(path);
     return true;
-  }
-
-  async #breathe(entries: number): Promise<void> {
-    this.#looked += entries;
-    if (this.#looked < BREATH) return;
-    this.#looked = 0;
-    await setImmediate();
   }
 }
 
