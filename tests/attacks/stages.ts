@@ -10,6 +10,7 @@ import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
 import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
 import { REACH } from './reach.ts';
 import { REACHED, SHOWN } from './secrets.ts';
+import { TAKEOVER } from './takeover.ts';
 
 export const STAGES: readonly Stage[] = [
   ...FILE_STAGES,
@@ -19,6 +20,7 @@ export const STAGES: readonly Stage[] = [
   NETWORK,
   SURVIVORS,
   RESOURCES,
+  TAKEOVER,
   DISK,
   GIT,
   GIT_DESTROYED,

@@ -25,6 +25,7 @@ export interface BubblewrapCall {
   readonly statusFd: number;
   /** The descriptor from which bubblewrap reads the system call filter; null for none. */
   readonly filterFd: number | null;
+  /** The command line of process 1. */
   readonly command: readonly string[];
 }
 
@@ -41,6 +42,8 @@ export function bubblewrapArgs({
     // No network among them: the namespace has a loopback interface of its own and nothing else.
     ...['--unshare-all', '--unshare-user'],
     ...(features.disableUserns ? ['--disable-userns'] : []),
+    // The command line given here is the namespace's init: the kernel ends everything with it, and its exit code is bubblewrap's.
+    '--as-pid-1',
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),

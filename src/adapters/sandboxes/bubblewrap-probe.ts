@@ -34,6 +34,8 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     sh -c '[ "$(readlink /proc/self/ns/pid)" = "$(readlink /proc/$$/ns/pid)" ]' || fail '/proc is not its own'
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
     ${filterAssertion(sandbox)}
+    if (: < /proc/1/environ) 2> /dev/null; then fail 'process 1 can be traced'; fi
+    if sh -c ': < "/proc/$1/environ"' sh $$ 2> /dev/null; then fail 'the shell of a command can be traced'; fi
     [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi

@@ -1,11 +1,12 @@
 /** What bubblewrap tells about a sandbox on its status descriptor, one JSON document a line. */
 
 import type { Readable } from 'node:stream';
-import { identify, type ProcessId } from './process-table.ts';
+import type { PidNamespace } from './pid-namespace.ts';
+import { identify } from './process-table.ts';
 
 export interface BubblewrapStatus {
-  /** The namespace's init, seen from outside; null when bubblewrap ended without making one, or it is gone already. */
-  readonly init: Promise<ProcessId | null>;
+  /** Null when bubblewrap ended without making one, or its init is gone already. */
+  readonly namespace: Promise<PidNamespace | null>;
   /** Resolves when bubblewrap has ended: whether the command was started at all. */
   readonly commandStarted: Promise<boolean>;
 }
@@ -25,9 +26,10 @@ export function readStatus(stream: Readable): BubblewrapStatus {
     ended.then(resolve);
   });
   return {
-    init: firstLine.then(() => {
-      const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
-      return pid === undefined ? null : identify(Number(pid));
+    namespace: firstLine.then(() => {
+      const number = (name: string) => new RegExp(`"${name}": *(\\d+)`).exec(text)?.[1] ?? null;
+      const init = identify(Number(number('child-pid') ?? 0));
+      return init && { init, inode: number('pid-namespace') };
     }),
     // The document with the exit code is left out when the setup failed before the command was executed.
     commandStarted: ended.then(() => /"exit-code":/.test(text)),

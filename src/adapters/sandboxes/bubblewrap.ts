@@ -9,29 +9,33 @@ import type { Sandbox } from '../../ports.ts';
 import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './bubblewrap-args.ts';
 import { oursInside } from './bubblewrap-mounts.ts';
 import { readStatus } from './bubblewrap-status.ts';
+import type { ClosedShells } from './closed-shells.ts';
 import { orNullAfter } from './deadline.ts';
 import type { ForeignDescriptors } from './descriptors.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { OutputPipes } from './output-pipe.ts';
-import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from './process-table.ts';
+import { emptyNamespace, type PidNamespace } from './pid-namespace.ts';
+import { asFirstVictim, killProcess } from './process-table.ts';
 import type { Relay } from './relay.ts';
 import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
-import { exitOf, shellCommand, withScript } from './shell.ts';
+import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from './shell.ts';
 import { usageInNamespace } from './usage.ts';
 
 /** Everything that has been found out about the machine and decided about the view. */
 export interface BubblewrapSetup {
   readonly program: string;
   readonly features: BubblewrapFeatures;
+  /** The machine's shell that runs scripts; its copy is among `shells`. */
   readonly shell: string;
+  readonly shells: ClosedShells;
   /** Where commands start. */
   readonly directory: string;
   readonly mounts: readonly Mount[];
   /** Further mounts, as they are to be when a command is about to run. */
   readonly covers: () => readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
-  /** bubblewrap's own environment. Commands do not inherit it, but can read it in /proc/1/environ. */
+  /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
   /** The file with the system call filter; null where there is none for this machine. */
   readonly filter: string | null;
@@ -62,52 +66,27 @@ const FILTER_FD = 4;
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
-  const { shell, limits } = setup;
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   return sandboxOf({ level, ...setup }, (command, { path, ...own }) =>
-    withScript(command.script, path, (script) => {
-      const mounts = [...setup.mounts, ...setup.covers()];
-      if (script.by === 'argument') {
-        return runToEnd(
-          (onBytes) => start(setup, { ...own, mounts, line: shellCommand(shell, script, limits), onBytes }),
-          command,
-          own.watchdog,
-        );
-      }
-      const mount = oursInside(script.path, 'script');
-      const line = shellCommand(shell, { by: 'file', path: mount.at }, limits);
-      return runToEnd(
-        (onBytes) => start(setup, { ...own, mounts: [mount, ...mounts], line, onBytes }),
-        command,
-        own.watchdog,
-      );
-    }),
+    withScript(command.script, path, (script) =>
+      runToEnd((onBytes) => start(setup, { ...own, script, onBytes }), command, own.watchdog),
+    ),
   );
 }
 
 interface Start {
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
-  readonly mounts: readonly Mount[];
-  /** The command line inside. */
-  readonly line: readonly string[];
+  readonly script: ScriptPlace;
   readonly onBytes: (bytes: Uint8Array) => void;
 }
 
 async function start(
   setup: BubblewrapSetup,
-  { pipes, foreign, mounts, line, onBytes }: Start,
+  { pipes, foreign, script, onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { features, env, directory, filter, relay } = setup;
-  const args = bubblewrapArgs({
-    features,
-    mounts,
-    env,
-    directory,
-    statusFd: STATUS_FD,
-    filterFd: filter === null ? null : FILTER_FD,
-    command: relay?.around(line) ?? line,
-  });
+  const { filter } = setup;
+  const args = argsFor(setup, script);
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
@@ -120,13 +99,14 @@ async function start(
   const words = child.stdio[2] as Readable;
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
   const status = readStatus(child.stdio[STATUS_FD] as Readable);
-  let init: ProcessId | null = null;
-  status.init.then((found) => {
-    init = found;
+  let namespace: PidNamespace | null = null;
+  status.namespace.then((found) => {
+    namespace = found;
   });
+  const ended = exitOf(child);
 
   async function exited(): Promise<ExitStatus> {
-    const exit = await exitOf(child);
+    const exit = await ended;
     if (exit.exitCode === null || (await status.commandStarted)) return exit;
     await orNullAfter(COMPLAINT_MS, once(words, 'close'));
     const said = complaint.excerpt().head.trim();
@@ -136,13 +116,37 @@ async function start(
   return {
     exited: exited(),
     output,
-    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
+    usage: (enough) => (namespace === null ? null : usageInNamespace(namespace.init, enough)),
     async killAll() {
-      // The init first: with it the kernel kills the whole namespace, sessions and orphans included.
-      const init = await orNullAfter(STATUS_MS, status.init);
-      if (init !== null) killProcess(init);
+      const found = await orNullAfter(STATUS_MS, status.namespace);
+      if (found !== null) {
+        // With its init the kernel kills all of the namespace, sessions and orphans included. Bubblewrap ends when it has
+        // collected the init, which the kernel lets it do only when nothing else is left.
+        killProcess(found.init);
+        const exit = await orNullAfter(
+          KILL_MS,
+          ended.catch(() => null),
+        );
+        if (exit?.signal === null) return;
+      }
       child.kill('SIGKILL');
-      if (init !== null) await waitUntilGone(init, KILL_MS);
+      if (found !== null) await emptyNamespace(found, KILL_MS);
     },
   };
+}
+
+function argsFor(setup: BubblewrapSetup, script: ScriptPlace): string[] {
+  const { features, env, directory, filter, relay, shell, shells, limits } = setup;
+  const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
+  const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
+  const line = scriptCommand(shells.script, inside, shell);
+  return bubblewrapArgs({
+    features,
+    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers()],
+    env,
+    directory,
+    statusFd: STATUS_FD,
+    filterFd: filter === null ? null : FILTER_FD,
+    command: initCommand(shells.init, relay?.around(line) ?? line, limits),
+  });
 }

@@ -9,6 +9,7 @@ import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { HOME_INSIDE, mountsOf, type View } from './bubblewrap-mounts.ts';
 import { CANARY, featuresOf, NEWEST, probe } from './bubblewrap-probe.ts';
+import { closedShells } from './closed-shells.ts';
 import { commandEnvironment, gitConfig } from './environment.ts';
 import { GIT_CONFIG_INSIDE } from './etc-folder.ts';
 import { realPathOf, statOf } from './host-files.ts';
@@ -71,10 +72,12 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     gitConfig: GIT_CONFIG_INSIDE,
     toolchains: { ...toolchains.variables, ...caches },
   });
+  const shell = findShell();
   const setup = {
     program,
     pipes,
-    shell: findShell(),
+    shell,
+    shells: await closedShells(shell, files),
     directory: at,
     mounts: [...(relay?.mounts ?? []), ...mounts],
     covers: await coversOf(view),

@@ -2,7 +2,7 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { orMissing, textOf } from './host-files.ts';
+import { entriesOf, orMissing, textOf } from './host-files.ts';
 
 /** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
 export interface ProcessId {
@@ -12,12 +12,18 @@ export interface ProcessId {
 
 /** Null when there is no such process, or only its exit status is left. */
 export function identify(pid: number): ProcessId | null {
-  const stat = statOf(pid);
-  return stat === null || stat.ended ? null : { pid, startTime: stat.startTime };
+  const stat = statOf(`${pid}`);
+  return stat === null || (stat.ended && !hasLivingThread(pid)) ? null : { pid, startTime: stat.startTime };
 }
 
-function isAlive(process: ProcessId): boolean {
+export function isAlive(process: ProcessId): boolean {
   return identify(process.pid)?.startTime === process.startTime;
+}
+
+/** A process is shown as a zombie as soon as its main thread has ended, though others go on. */
+function hasLivingThread(pid: number): boolean {
+  const threads = entriesOf(`/proc/${pid}/task`) ?? [];
+  return threads.some(({ name }) => statOf(`${pid}/task/${name}`)?.ended === false);
 }
 
 /** Kills this very process, never a later one with its number. */
@@ -25,13 +31,18 @@ export function killProcess(process: ProcessId): void {
   if (isAlive(process)) killNow(process.pid);
 }
 
-/** Throws when the process is still there after `deadlineMs`: the machine is broken. */
-export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  for (let pauseMs = 1; isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
-    if (performance.now() > deadline) throw new Error(`Process ${process.pid} survives SIGKILL.`);
-    await sleep(pauseMs);
+/** The process and everything that descends from it, zombies included; none when it is gone. */
+export function descendantsOf(process: ProcessId): number[] {
+  if (!isAlive(process)) return [];
+  const children = new Map<number, number[]>();
+  for (const pid of allProcesses()) {
+    const parent = statOf(`${pid}`)?.parent;
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
+  // A set is iterated in order of insertion, entries added on the way included.
+  const family = new Set([process.pid]);
+  for (const pid of family) for (const child of children.get(pid) ?? []) family.add(child);
+  return [...family];
 }
 
 /** A process may start another between the look and the signal; a tree that grows faster than this is given up. */
@@ -110,12 +121,10 @@ class Family {
   newMembers(): number[] {
     const children = new Map<number, number[]>();
     const found = new Set<number>();
-    for (const pid of readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)) {
+    for (const pid of allProcesses()) {
       if (this.#known.has(pid)) continue;
-      const stat = statOf(pid);
-      if (stat === null || stat.ended) continue;
+      const stat = statOf(`${pid}`);
+      if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
       this.#known.add(pid);
       children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
       const environ = textOf(`/proc/${pid}/environ`);
@@ -128,9 +137,15 @@ class Family {
   }
 }
 
-/** Null when the process ends meanwhile or belongs to somebody else. */
-function statOf(pid: number): { ended: boolean; parent: number; startTime: string } | null {
-  const text = textOf(`/proc/${pid}/stat`);
+function allProcesses(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** `place` is below /proc. Null when the process or thread ends meanwhile or belongs to somebody else. */
+function statOf(place: string): { ended: boolean; parent: number; startTime: string } | null {
+  const text = textOf(`/proc/${place}/stat`);
   if (text === null) return null;
   // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');

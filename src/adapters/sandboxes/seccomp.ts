@@ -11,8 +11,9 @@ export function seccompProgram(arch: string): Uint8Array | null {
 }
 
 /**
- * They reach keys of the user's session, memory of other processes, files past the mounts, or parts of the kernel that
- * have let unprivileged programs out of containers time and again. `ptrace` stays: leak sanitizers need it.
+ * They reach keys of the user's session, memory and descriptors of other processes, files past the mounts, or parts of the
+ * kernel that have let unprivileged programs out of containers time and again. `ptrace` stays for debuggers and leak
+ * sanitizers: what must not be traced is closed to it (closed-shells.ts).
  */
 const REFUSED: readonly SystemCall[] = [
   'add_key',
@@ -24,6 +25,8 @@ const REFUSED: readonly SystemCall[] = [
   'userfaultfd',
   'bpf',
   'perf_event_open',
+  'pidfd_getfd',
+  'kcmp',
   'process_vm_readv',
   'process_vm_writev',
   'open_by_handle_at',
@@ -60,10 +63,31 @@ const AUDIT_ARCH: Readonly<Record<FilteredArch, number>> = { x64: 0xc000003e, ar
 /** Numbers from here on are the x32 calls of x86_64, which would pass by every comparison. */
 const X32_BIT = 0x40000000;
 
+/**
+ * S_ISUID and S_ISGID: a program of root's with such a bit is a way to root for every user of the machine, long after the
+ * run. Which argument of a call is the mode, and which are the flags without which it means nothing.
+ */
+const SET_ID = 0o6000;
+const MODES: readonly { readonly call: SystemCall; readonly mode: number; readonly flags?: number }[] = [
+  { call: 'openat', mode: 3, flags: 2 },
+  { call: 'open', mode: 2, flags: 1 },
+  { call: 'creat', mode: 1 },
+  { call: 'chmod', mode: 1 },
+  { call: 'fchmod', mode: 1 },
+  { call: 'fchmodat', mode: 2 },
+  { call: 'fchmodat2', mode: 2 },
+  { call: 'mknod', mode: 1 },
+  { call: 'mknodat', mode: 2 },
+];
+/** O_CREAT, and the bit of its own of O_TMPFILE: the same for both processors. */
+const CREATING = 0o100 | 0o20000000;
+
 const ERRNO = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
 
-/** Offsets in `struct seccomp_data`; of an argument, the lower half on a little-endian machine. */
-const DATA = { number: 0, arch: 4, firstArgument: 16 } as const;
+/** Offsets in `struct seccomp_data`. */
+const DATA = { number: 0, arch: 4 } as const;
+/** The lower half of an argument on a little-endian machine; the first has index 0. */
+const argument = (index: number) => 16 + index * 8;
 
 /** One `struct sock_filter`. */
 interface Instruction {
@@ -80,24 +104,37 @@ function instructionsFor(arch: FilteredArch): Instruction[] {
     ...unlessEqual(AUDIT_ARCH[arch], [killProcess]),
     load(DATA.number),
     ...(arch === 'x64' ? [ifAtLeast(X32_BIT), refuse(ERRNO.ENOSYS)] : []),
-    // Its flags are in memory that a filter cannot read. The C library then takes clone, whose flags are an argument.
-    ...whenEqual(numberOf('clone3', arch), [refuse(ERRNO.ENOSYS)]),
-    ...REFUSED.flatMap((call) => whenEqual(numberOf(call, arch), [refuse(ERRNO.EPERM)])),
-    ...whenEqual(numberOf('clone', arch), refuseFlags(NEW_NAMESPACES)),
-    ...whenEqual(numberOf('unshare', arch), refuseFlags(NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
-    ...whenEqual(numberOf('socket', arch), onlyKnownFamilies()),
-    ...whenEqual(numberOf('socketpair', arch), onlyKnownFamilies()),
+    // The most frequent of all that are looked at come first.
+    ...MODES.flatMap(({ call, mode, flags }) => on(call, refuseSetId(mode, flags))),
+    // Their flags and modes are in memory that a filter cannot read. Programs then take clone and openat.
+    ...on('clone3', [refuse(ERRNO.ENOSYS)]),
+    ...on('openat2', [refuse(ERRNO.ENOSYS)]),
+    ...REFUSED.flatMap((call) => on(call, [refuse(ERRNO.EPERM)])),
+    ...on('clone', refuseFlags(NEW_NAMESPACES)),
+    ...on('unshare', refuseFlags(NEW_NAMESPACES | NEW_TIME_NAMESPACE)),
+    ...on('socket', onlyKnownFamilies()),
+    ...on('socketpair', onlyKnownFamilies()),
     allow,
   ];
+
+  function on(call: SystemCall, body: readonly Instruction[]): Instruction[] {
+    const number = numberOf(call, arch);
+    return number === null ? [] : whenEqual(number, body);
+  }
+}
+
+function refuseSetId(mode: number, flags?: number): Instruction[] {
+  const onlyWhenCreating = flags === undefined ? [] : [load(argument(flags)), ifNoBit(CREATING), allow];
+  return [...onlyWhenCreating, load(argument(mode)), ifAnyBit(SET_ID), refuse(ERRNO.EPERM), allow];
 }
 
 function refuseFlags(flags: number): Instruction[] {
-  return [load(DATA.firstArgument), ifAnyBit(flags), refuse(ERRNO.EPERM), allow];
+  return [load(argument(0)), ifAnyBit(flags), refuse(ERRNO.EPERM), allow];
 }
 
 function onlyKnownFamilies(): Instruction[] {
   return [
-    load(DATA.firstArgument),
+    load(argument(0)),
     ...SOCKET_FAMILIES.flatMap((family) => whenEqual(family, [allow])),
     refuse(ERRNO.EAFNOSUPPORT),
   ];
@@ -108,9 +145,10 @@ const load = (offset: number) => instruction(0x20, offset);
 const allow = instruction(0x06, 0x7fff0000);
 const killProcess = instruction(0x06, 0x80000000);
 const refuse = (errno: number) => instruction(0x06, 0x00050000 | errno);
-/** Each of these two leaves out the next instruction when it does not hold. */
+/** Each of these leaves out the next instruction when it does not hold. */
 const ifAtLeast = (value: number) => instruction(0x35, value, 0, 1);
 const ifAnyBit = (bits: number) => instruction(0x45, bits, 0, 1);
+const ifNoBit = (bits: number) => instruction(0x45, bits, 1, 0);
 const whenEqual = (value: number, body: readonly Instruction[]) => [
   instruction(0x15, value, 0, body.length),
   ...body,

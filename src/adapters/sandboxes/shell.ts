@@ -25,14 +25,27 @@ export function findShell(): string {
 
 /** The command line that runs a script within limits, with its errors in its output, in the order of writing. */
 export function shellCommand(shell: string, script: ScriptPlace, limits: EnforcedLimits): string[] {
-  const become = script.by === 'argument' ? 'exec "$0" -c "$1"' : 'exec "$0" "$1"';
   return [
     '/bin/sh',
     '-c',
-    `${limitingScript(limits)}; exec 2>&1; ${become}`,
-    shell,
-    script.by === 'argument' ? script.text : script.path,
+    `${limitingScript(limits)}; exec 2>&1; exec "$@"`,
+    'sh',
+    ...scriptCommand(shell, script, shell),
   ];
+}
+
+/**
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with its errors in its output, and ends with its
+ * exit code. Its own errors stay apart.
+ */
+export function initCommand(sh: string, line: readonly string[], limits: EnforcedLimits): string[] {
+  // The one signal that shells catch by themselves would let a command end its own namespace, with an exit code of its choice.
+  return [sh, '-c', `trap : INT; ${limitingScript(limits)}; "$@" 2>&1; exit $?`, 'sh', ...line];
+}
+
+/** `name` is what the script knows as its own name, and what stands before the shell's errors. */
+export function scriptCommand(shell: string, script: ScriptPlace, name: string): string[] {
+  return script.by === 'argument' ? [shell, '-c', script.text, name] : [shell, script.path];
 }
 
 export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };

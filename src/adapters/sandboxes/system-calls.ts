@@ -5,22 +5,27 @@ export type SystemCall = keyof typeof NUMBERS;
 /** Node's name of a processor (`process.arch`). */
 export type FilteredArch = 'x64' | 'arm64';
 
-/** Where a call stands in the table of `arch`. */
-export function numberOf(call: SystemCall, arch: FilteredArch): number {
+/** Where a call stands in the table of `arch`; null where that processor has none of this name. */
+export function numberOf(call: SystemCall, arch: FilteredArch): number | null {
   const [x64, arm64] = NUMBERS[call];
   return arch === 'x64' ? x64 : arm64;
 }
 
 /**
  * x86_64 from Linux' arch/x86/entry/syscalls/syscall_64.tbl, aarch64 from include/uapi/asm-generic/unistd.h. The kernel
- * gives a number once and for ever.
+ * gives a number once and for ever; arm64 has no calls that one with `at` in its name replaces.
  */
 const NUMBERS = {
   add_key: [248, 217],
   bpf: [321, 280],
+  chmod: [90, null],
   clone: [56, 220],
   clone3: [435, 435],
+  creat: [85, null],
   delete_module: [176, 106],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
   finit_module: [313, 273],
   fsconfig: [431, 431],
   fsmount: [432, 432],
@@ -30,16 +35,23 @@ const NUMBERS = {
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
   io_uring_setup: [425, 425],
+  kcmp: [312, 272],
   kexec_file_load: [320, 294],
   kexec_load: [246, 104],
   keyctl: [250, 219],
+  mknod: [133, null],
+  mknodat: [259, 33],
   mount: [165, 40],
   mount_setattr: [442, 442],
   move_mount: [429, 429],
+  open: [2, null],
   open_by_handle_at: [304, 265],
   open_tree: [428, 428],
   open_tree_attr: [467, 467],
+  openat: [257, 56],
+  openat2: [437, 437],
   perf_event_open: [298, 241],
+  pidfd_getfd: [438, 438],
   pivot_root: [155, 41],
   process_vm_readv: [310, 270],
   process_vm_writev: [311, 271],
@@ -51,4 +63,7 @@ const NUMBERS = {
   umount2: [166, 39],
   unshare: [272, 97],
   userfaultfd: [323, 282],
-} as const satisfies Record<string, readonly [x64: number, arm64: number]>;
+} as const satisfies Record<string, readonly [x64: number, arm64: number | null]>;
+
+/** The calls that the filter knows. */
+export const SYSTEM_CALLS = Object.keys(NUMBERS) as readonly SystemCall[];

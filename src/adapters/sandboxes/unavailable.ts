@@ -18,6 +18,9 @@ export const NOT_INSTALLED =
 /** One paragraph with the cause and its mend. `message` is what bubblewrap or the probe said. */
 export function explain(message: string, machine: MachineFacts): string {
   const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
+  if (message.includes('execvp')) {
+    return `${said} Programs of the run directory cannot be executed: name one on a file system that is not mounted noexec, with --run-dir.`;
+  }
   const needsNamespaces =
     /uid map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
   if (!needsNamespaces.test(message)) return said;

@@ -29,8 +29,9 @@ const BOMB_PERIOD_MS = 50;
 const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. It does not trust
- * the sum of all processes alone: what hides from it (files in memory) shows in what the machine has left.
+ * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. Files in memory
+ * (tmpfs, memfd) belong to no process: what the machine holds of them more than before the first command counts for all
+ * commands together. What hides from that too shows in what the machine has left.
  */
 export class Watchdog {
   readonly #limits: EnforcedLimits;
@@ -38,6 +39,8 @@ export class Watchdog {
   readonly #leastMemory: number;
   readonly #watched = new Set<Watched>();
   #timers: NodeJS.Timeout[] = [];
+  /** Bytes of files in memory before the commands that are under watch. */
+  #filesInMemoryBefore = 0;
 
   /** `places` are paths on the disks that commands write to. */
   constructor(limits: EnforcedLimits, places: readonly string[]) {
@@ -54,6 +57,7 @@ export class Watchdog {
     });
     const freeAtStart = this.#disks.map(({ place }) => freeBytes(place));
     const watched = { look, freeAtStart, tasksAtStart: tasksOfMachine(), giveUp };
+    if (this.#watched.size === 0) this.#filesInMemoryBefore = memory().files;
     this.#watched.add(watched);
     if (this.#timers.length === 0) {
       this.#timers.push(setInterval(() => this.#lookForBombs(), BOMB_PERIOD_MS));
@@ -78,16 +82,21 @@ export class Watchdog {
 
   #lookAtAll(): void {
     const { processes, memoryBytes } = this.#limits;
+    const { available, files } = memory();
     let all = 0;
+    let mapped = 0;
     let largest: { watched: Watched; bytes: number } | null = null;
     for (const watched of this.#watched) {
       const usage = watched.look(processes.limit);
       if (usage === null) continue;
       if (usage.tasks > processes.limit) watched.giveUp('processes');
-      all += usage.memoryBytes;
-      if (usage.memoryBytes >= (largest?.bytes ?? 0)) largest = { watched, bytes: usage.memoryBytes };
+      const bytes = usage.ownBytes + usage.mappedBytes;
+      all += bytes;
+      mapped += usage.mappedBytes;
+      if (bytes >= (largest?.bytes ?? 0)) largest = { watched, bytes };
     }
-    if (all > memoryBytes.limit || memory().available < this.#leastMemory) largest?.watched.giveUp('memory');
+    all += Math.max(0, files - this.#filesInMemoryBefore - mapped);
+    if (all > memoryBytes.limit || available < this.#leastMemory) largest?.watched.giveUp('memory');
     for (const [index, { place, least }] of this.#disks.entries()) {
       const free = freeBytes(place);
       if (free >= least) continue;
@@ -129,8 +138,9 @@ function floorOf(total: number, available: number): number {
   return Math.min(256 * 1024 * 1024, total / 20, available / 2);
 }
 
-function memory(): { available: number; total: number } {
+/** Bytes; `files` are those in memory, whether anybody has mapped them or not. */
+function memory(): { available: number; total: number; files: number } {
   const text = textOf('/proc/meminfo') ?? '';
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
-  return { available: bytes('MemAvailable'), total: bytes('MemTotal') };
+  return { available: bytes('MemAvailable'), total: bytes('MemTotal'), files: bytes('Shmem') };
 }

@@ -94,11 +94,13 @@ test('no process of the machine is visible, and no environment but that of comma
   });
   const { text } = await open(makePlace(), 'required');
   expect(
-    await text('cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -c -e canary -e PATCHSMITH || true'),
+    await text(
+      'cat /proc/[0-9]*/environ 2> /dev/null | tr "\\0" "\\n" | grep -c -e canary -e PATCHSMITH || true',
+    ),
   ).toBe('0\n');
   expect(
     await text('for p in /proc/[0-9]*; do cat $p/comm; done 2> /dev/null | sort -u | tr "\\n" " "'),
-  ).toMatch(/^bash bwrap (cat )?(sort )?(tr )?$/);
+  ).toMatch(/^bash (cat )?sh (sort )?(tr )?$/);
 });
 
 test('privileges cannot be had: no capability, no new one by set-uid programs, no namespace of its own', async () => {

@@ -2,10 +2,12 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { arch } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { enforcedLimits, limitingScript } from '../../../src/adapters/sandboxes/limits.ts';
 import type { CommandEnd } from '../../../src/domain/tool.ts';
 import { withEnoughTime } from '../../support/enough-time.ts';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../support/leaderless-program.ts';
 import { oddSeconds, processesWith } from '../../support/processes.ts';
 import { makePlace, open } from './fixture.ts';
 
@@ -26,6 +28,7 @@ const killedFor = (exceeded: CommandEnd['exceeded']) => ({
   exceeded,
   durationMs: expect.any(Number),
 });
+const MEMFD_CREATE = arch === 'arm64' ? 279 : 319;
 const isRoot = process.getuid?.() === 0;
 
 describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
@@ -51,6 +54,25 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
     const hoard = 'const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 10)';
     expect((await run(`echo begun; node -e '${hoard}'`)).end).toEqual(killedFor('memory'));
     expect(await text('echo next')).toBe('next\n');
+  });
+
+  test.runIf(RUNS_LEADERLESS)(
+    'memory counts also when the main thread of its program has ended',
+    async () => {
+      const { root, run } = await opened();
+      writeLeaderlessProgram(join(root, 'leaderless'), 400 * MIB);
+      expect((await run('./leaderless & sleep 300')).end).toEqual(killedFor('memory'));
+    },
+  );
+
+  test('files in memory count', async () => {
+    const { run } = await opened();
+    const fill = 'for i in $(seq 60); do head -c 8000000 /dev/zero > /tmp/fill-$i; done; sleep 300';
+    const memfd = `perl -e 'for (1 .. 60) { my $name = "held"; my $fd = syscall(${MEMFD_CREATE}, $name, 0); open(my $out, ">&=", $fd);
+      syswrite($out, "x" x 8000000); push @held, $out; } sleep 300'`;
+    // Without a sandbox /tmp is the machine's, and most often on its disk.
+    if (mode === 'required') expect((await run(fill)).end).toEqual(killedFor('memory'));
+    expect((await run(memfd)).end).toEqual(killedFor('memory'));
   });
 
   test('memory counts for all commands together, and the largest of them goes', async () => {

@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { seccompProgram } from '../../../src/adapters/sandboxes/seccomp.ts';
-import { type Call, verdictOf } from './bpf.ts';
+import { type FilteredArch, numberOf, SYSTEM_CALLS } from '../../../src/adapters/sandboxes/system-calls.ts';
+import { type Call, disassembled, verdictOf } from './bpf.ts';
 
 const EPERM = { errno: 1 };
 const ENOSYS = { errno: 38 };
@@ -30,6 +31,7 @@ const PROCESSORS = [
       308,
       310,
       311,
+      312,
       313,
       320,
       321,
@@ -43,6 +45,7 @@ const PROCESSORS = [
       431,
       432,
       433,
+      438,
       442,
       467,
     ],
@@ -50,24 +53,47 @@ const PROCESSORS = [
     unshare: 272,
     socket: 41,
     socketpair: 53,
-    // read, write, open, ptrace, io_setup, execve, landlock_create_ruleset, an unknown one
-    allowed: [0, 1, 2, 101, 206, 59, 444, 9999],
+    // read, write, ptrace, io_setup, execve, landlock_create_ruleset, an unknown one
+    allowed: [0, 1, 101, 206, 59, 444, 9999],
+    // open, openat, creat, chmod, fchmod, fchmodat, fchmodat2, mknod, mknodat: the arguments for mode and flags
+    modes: [
+      [2, 2, 1],
+      [257, 3, 2],
+      [85, 1],
+      [90, 1],
+      [91, 1],
+      [268, 2],
+      [452, 2],
+      [133, 1],
+      [259, 2],
+    ],
   },
   {
     name: 'arm64',
     arch: 0xc00000b7,
     refused: [
-      39, 40, 41, 104, 105, 106, 116, 217, 218, 219, 241, 265, 268, 270, 271, 273, 280, 282, 294, 425, 426,
-      427, 428, 429, 430, 431, 432, 433, 442, 467,
+      39, 40, 41, 104, 105, 106, 116, 217, 218, 219, 241, 265, 268, 270, 271, 272, 273, 280, 282, 294, 425,
+      426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 467,
     ],
     clone: 220,
     unshare: 97,
     socket: 198,
     socketpair: 199,
-    allowed: [63, 64, 56, 117, 0, 221, 444, 9999, 0x40000000],
+    allowed: [63, 64, 117, 0, 221, 444, 9999, 0x40000000],
+    // openat, fchmod, fchmodat, fchmodat2, mknodat
+    modes: [
+      [56, 3, 2],
+      [52, 1],
+      [53, 2],
+      [452, 2],
+      [33, 2],
+    ],
   },
 ] as const;
 const CLONE3 = 435;
+const OPENAT2 = 437;
+const O_CREAT = 0o100n;
+const O_TMPFILE = 0o20200000n;
 
 describe.each(PROCESSORS)('the filter for $name', (processor) => {
   const { name, arch, clone, unshare, socket, socketpair } = processor;
@@ -83,8 +109,29 @@ describe.each(PROCESSORS)('the filter for $name', (processor) => {
     );
   });
 
-  test('says that there is no clone3, so that the C library takes clone', () => {
-    expect(verdict({ number: CLONE3 })).toEqual(ENOSYS);
+  test('says that there is no clone3 and no openat2, so that programs take clone and openat', () => {
+    expect([CLONE3, OPENAT2].map((number) => verdict({ number }))).toEqual([ENOSYS, ENOSYS]);
+  });
+
+  test('lets no file have a set-uid or set-gid bit, and every other mode', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...processor.modes),
+        fc.nat(2 ** 32 - 1),
+        fc.nat(),
+        fc.constantFrom(O_CREAT, O_TMPFILE, O_CREAT | 0o2001n),
+        ([number, modeAt, flagsAt], mode, upper, flags) => {
+          const args = [0n, 0n, 0n, 0n];
+          args[modeAt] = (BigInt(upper) << 32n) | BigInt(mode);
+          if (flagsAt !== undefined) args[flagsAt] = flags;
+          expect(verdict({ number, args })).toEqual((mode & 0o6000) === 0 ? 'allow' : EPERM);
+          // What stands in the place of the mode means nothing when no file is made.
+          if (flagsAt === undefined) return;
+          args[flagsAt] = 0o2002n;
+          expect(verdict({ number, args })).toBe('allow');
+        },
+      ),
+    );
   });
 
   test('lets a fork and a thread be made, and no namespace', () => {
@@ -153,6 +200,66 @@ test('on x86_64 no call passes by its x32 number', () => {
   );
 });
 
+test('both processors have one filter, but for numbers and for calls that only one of them has', () => {
+  const [x64, arm64] = (['x64', 'arm64'] as const).map((name) =>
+    disassembled(seccompProgram(name) ?? new Uint8Array(), (number) => nameOf(number, name)),
+  );
+  const onlyX64 = ['open', 'creat', 'chmod', 'mknod'];
+  expect(arm64).toEqual(
+    x64?.filter(({ call }) => !onlyX64.includes(call) && call !== 'any by its x32 number'),
+  );
+  expect(arm64?.map(({ call, does }) => `${call}: ${does}`).join('\n')).toMatchInlineSnapshot(`
+    "openat: argument 2; if any bit 020000100 skip 1, else 0; allow; argument 3; if any bit 06000 skip 0, else 1; error 1; allow
+    fchmod: argument 1; if any bit 06000 skip 0, else 1; error 1; allow
+    fchmodat: argument 2; if any bit 06000 skip 0, else 1; error 1; allow
+    fchmodat2: argument 2; if any bit 06000 skip 0, else 1; error 1; allow
+    mknodat: argument 2; if any bit 06000 skip 0, else 1; error 1; allow
+    clone3: error 38
+    openat2: error 38
+    add_key: error 1
+    request_key: error 1
+    keyctl: error 1
+    io_uring_setup: error 1
+    io_uring_enter: error 1
+    io_uring_register: error 1
+    userfaultfd: error 1
+    bpf: error 1
+    perf_event_open: error 1
+    pidfd_getfd: error 1
+    kcmp: error 1
+    process_vm_readv: error 1
+    process_vm_writev: error 1
+    open_by_handle_at: error 1
+    mount: error 1
+    umount2: error 1
+    pivot_root: error 1
+    mount_setattr: error 1
+    move_mount: error 1
+    open_tree: error 1
+    open_tree_attr: error 1
+    fsopen: error 1
+    fsconfig: error 1
+    fsmount: error 1
+    fspick: error 1
+    setns: error 1
+    syslog: error 1
+    init_module: error 1
+    finit_module: error 1
+    delete_module: error 1
+    kexec_load: error 1
+    kexec_file_load: error 1
+    clone: argument 0; if any bit 017600400000 skip 0, else 1; error 1; allow
+    unshare: argument 0; if any bit 017600400200 skip 0, else 1; error 1; allow
+    socket: argument 0; if equal 01 skip 0, else 1; allow; if equal 02 skip 0, else 1; allow; if equal 012 skip 0, else 1; allow; if equal 020 skip 0, else 1; allow; error 97
+    socketpair: argument 0; if equal 01 skip 0, else 1; allow; if equal 02 skip 0, else 1; allow; if equal 012 skip 0, else 1; allow; if equal 020 skip 0, else 1; allow; error 97"
+  `);
+});
+
 test('there is no filter for a processor whose numbers are not known', () => {
   expect(['ia32', 'arm', 'riscv64', 'ppc64', ''].map(seccompProgram)).toEqual([null, null, null, null, null]);
 });
+
+/** The name of a number of `arch`, by the table of the product: the numbers themselves are checked above. */
+function nameOf(number: number, arch: FilteredArch): string {
+  return SYSTEM_CALLS.find((call) => numberOf(call, arch) === number) ?? `${number}`;
+}
