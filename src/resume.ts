@@ -7,6 +7,7 @@ import { lockRun } from './adapters/storage/run-lock.ts';
 import type { RunOutcome } from './domain/outcome.ts';
 import { prepareResumed } from './run/prepare-resumed.ts';
 import { runIsBusy } from './run/prepared.ts';
+import { flagsToRepeat, withinToday } from './run/recorded-permissions.ts';
 import { callsOf, type RecordedRun, stateOf } from './run/recorded-run.ts';
 import type { EarlierPart, RunInput } from './run/session.ts';
 import { runPrepared } from './run.ts';
@@ -21,7 +22,10 @@ export interface ResumeRequest {
 /** `refused` has changed nothing. */
 export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };
 
-/** Of the settings, those of the output, of the sandbox and of the key's address count, and `--repo`; the rest is recorded. */
+/**
+ * The task and how it is done are recorded. What the run is permitted comes from the settings: where the journal asks for more
+ * than they do it is refused, where they protect more they hold.
+ */
 export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
   const found = openRun(run, input);
   if (found.status === 'failed') return refused(found.message);
@@ -38,8 +42,10 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
     }
     const read = readJournal(directory.events);
     if (read.status === 'failed') return refused(`${read.message} Begin anew with patchsmith run.`);
-    const recorded: RecordedRun = { directory, events: read.events, journalBytes: read.bytes };
-    const obstacle = whyNot(recorded);
+    const [recordedStart, ...rest] = read.events;
+    const start = withinToday(recordedStart, input.settings);
+    const recorded: RecordedRun = { directory, events: [start, ...rest], journalBytes: read.bytes };
+    const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return refused(obstacle);
     const before = earlierPartOf(recorded, earlier?.warnings ?? []);
     const outcome = await runPrepared(
@@ -57,7 +63,7 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
 const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_failed'];
 
 /** Null when the recorded run can be carried on. */
-function whyNot({ events: [start] }: RecordedRun): string | null {
+function whyNot({ directory, events: [start] }: RecordedRun, { settings, cwd }: RunInput): string | null {
   if (start.provider !== 'anthropic')
     return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`;
   const { root, plan, paths, acceptSecrets, verify, setup } = start;
@@ -72,7 +78,12 @@ function whyNot({ events: [start] }: RecordedRun): string | null {
   ];
   if (JSON.stringify(given).includes('***'))
     return `The journal of the run ${start.runId} holds *** in place of a secret in its paths, globs or commands. Begin anew.`;
-  return null;
+  if (settings.repo === null && !`${cwd}/`.startsWith(`${start.root}/`))
+    return `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`;
+  const flags = flagsToRepeat(start, settings);
+  return flags.length === 0
+    ? null
+    : `The run was permitted what is not permitted here, and its directory is no permission. Repeat what you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`;
 }
 
 function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {

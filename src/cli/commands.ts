@@ -21,6 +21,23 @@ const OF_THE_MACHINE = [
   'maxDiskBytes',
 ] as const satisfies readonly SettingKey[];
 
+/** What a run that is carried on may do: its directory can ask for it, and only the caller can permit it. */
+const PERMISSIONS = [
+  'allow',
+  'protect',
+  'acceptSecrets',
+  'includeForeign',
+  'allowedDomains',
+  'price',
+  'maxOutputTokens',
+  'maxIterations',
+  'maxTokens',
+  'maxCostUsd',
+  'deadlineMs',
+  'fixRounds',
+  'maxToolOutput',
+] as const satisfies readonly SettingKey[];
+
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
 export const COMMANDS: readonly Command[] = [
@@ -60,7 +77,16 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Play a run again without a model and prove its patch (RUN: its id or run directory)',
     examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
     operands: ['RUN'],
-    settings: [...OF_THE_MACHINE, 'runDir', 'output', 'logLevel', 'quiet', 'verbose'],
+    settings: [
+      ...OF_THE_MACHINE,
+      'allowedDomains',
+      'deadlineMs',
+      'runDir',
+      'output',
+      'logLevel',
+      'quiet',
+      'verbose',
+    ],
     switches: {},
     start: startReplay,
   },
@@ -74,6 +100,7 @@ export const COMMANDS: readonly Command[] = [
       'baseUrl',
       ...settingsIn('Trust on GitHub'),
       ...OF_THE_MACHINE,
+      ...PERMISSIONS,
       'patch',
       'output',
       'logLevel',

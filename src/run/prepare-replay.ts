@@ -1,5 +1,6 @@
 /** How a replay begins: with the journal of a run, and a fresh copy of the tree that it began with. */
 
+import { isAbsolute, normalize } from 'node:path';
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
@@ -13,6 +14,7 @@ import {
   openWorkspace,
 } from '../adapters/workspace/checkout.ts';
 import { runCommands } from '../agent/verification.ts';
+import { isCovered } from '../domain/allowed-domain.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from '../domain/outcome.ts';
@@ -58,7 +60,11 @@ export async function prepareReplay(
       ),
     );
   }
-  const { base } = recorded;
+  const { base, root } = recorded;
+  if (!isPlaceForCopy(root))
+    return stopped(
+      usageError(`The run says that it worked in ${JSON.stringify(root)}, where no checkout can be.`),
+    );
   const { shadowGit: shadowDir } = run;
   const { objectFormat } = base;
   openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir: objectsGitDir });
@@ -71,9 +77,7 @@ export async function prepareReplay(
     agentGitDir: directory.agentGit,
     env: NO_USER,
   });
-  const { allowedDomains } = recorded;
-  if (allowedDomains.length > 0)
-    session.warn(`Commands may reach the network as in the recorded run: ${allowedDomains.join(', ')}.`);
+  const allowedDomains = permittedDomains(session, recorded);
   const sandboxed = await openContained(
     session,
     {
@@ -112,6 +116,7 @@ export async function prepareReplay(
     provider: 'replay',
     sandbox: sandbox.level,
     base: { ...opened.base, commit: base.commit, dirty: base.dirty },
+    allowedDomains,
     setup,
     verifyBaseline,
     setupChanges,
@@ -132,6 +137,22 @@ export async function prepareReplay(
     sinks: [follower],
     judge: (decided, patch) => judge(decided, patch, { run, events, follower, signal: session.interrupt }),
   };
+}
+
+/** The recording can ask for hosts, and only the caller can permit them. */
+function permittedDomains(session: Session, { allowedDomains }: RunStarted): string[] {
+  const { allowedDomains: permitted } = session.input.settings;
+  const missing = allowedDomains.filter((entry) => !isCovered(entry, permitted));
+  if (missing.length > 0)
+    session.warn(
+      `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${missing.map((entry) => `--allow-domain '${entry}'`).join(' ')}.`,
+    );
+  return allowedDomains.filter((entry) => !missing.includes(entry));
+}
+
+/** Commands see the copy there. The rest of what they see is of this machine, which a recording has no say in. */
+function isPlaceForCopy(root: string): boolean {
+  return isAbsolute(root) && normalize(root) === root && !/\0|^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(root);
 }
 
 /** The copy is nobody's: no configuration of a user or machine applies to it. */

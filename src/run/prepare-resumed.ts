@@ -60,7 +60,7 @@ export async function prepareResumed(
   await endLeftovers(directory.agentGit);
   clearScratch(directory);
   const tools = createTools(start.toolSettings);
-  const permits = pathPolicy(start.plan, start.paths);
+  const permits = pathPolicy(start.plan, start.paths, settings);
   const opening = Promise.all([
     openProvider(session, { provider: 'anthropic', model: start.model, settings: start.modelSettings }),
     reopenWorkspace(

@@ -29,6 +29,7 @@ import {
 } from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
+import { MAX_RECOVERIES, MAX_STALL_TURNS } from './recorded-permissions.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 import type { Trust } from './trust.ts';
 
@@ -243,7 +244,7 @@ function limitsOf(settings: Settings): Limits {
     maxCostUsd: settings.maxCostUsd,
     deadlineMs: settings.deadlineMs,
     fixRounds: settings.fixRounds,
-    maxTokensRecoveries: 3,
-    stallTurns: 5,
+    maxTokensRecoveries: MAX_RECOVERIES,
+    stallTurns: MAX_STALL_TURNS,
   });
 }

@@ -151,6 +151,42 @@ test('objects of a repository that the run directory names are not read', async 
   expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
 });
 
+describe('a journal that permits itself more than its caller does', () => {
+  test('is not carried on in another checkout than the one that the caller stands in', async () => {
+    const run = foreign({ isKilled: true });
+    rewrite(run, (text) => text.replace(/"root":"[^"]*"/, `"root":"${secret.root}"`));
+    const { exitCode, lastLine } = await over('resume', run);
+    expect([exitCode, lastLine]).toEqual([
+      2,
+      expect.stringContaining(`The run worked in ${secret.root}, not in ${repository.root}.`),
+    ]);
+  });
+
+  test('is not carried on without its sandbox, with its hosts or by its limits', async () => {
+    const run = foreign({ isKilled: true });
+    rewrite(run, (text) =>
+      text
+        .replace(/"sandbox":"[^"]*"/, '"sandbox":"none"')
+        .replace('"allowedDomains":[]', '"allowedDomains":["evil.example"]')
+        .replace(/"maxIterations":\d+/, '"maxIterations":1000000'),
+    );
+    const { exitCode, lastLine } = await over('resume', run);
+    expect([exitCode, lastLine]).toEqual([
+      2,
+      expect.stringContaining('--sandbox off --allow-domain evil.example --max-iterations 1000000'),
+    ]);
+  });
+
+  test('is not replayed in a place that is none of a checkout', async () => {
+    for (const root of ['', '/', 'here', '/proc/1', '/a/../etc']) {
+      const run = foreign();
+      rewrite(run, (text) => text.replace(/"root":"[^"]*"/, `"root":"${root}"`));
+      const { exitCode, lastLine } = await over('replay', run);
+      expect([exitCode, lastLine]).toEqual([2, expect.stringContaining('where no checkout can be')]);
+    }
+  });
+});
+
 test('the configuration in it says nothing to git', async () => {
   const run = foreign();
   const planted = join(temporaryFolder(), 'planted');

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../support/cli.ts';
 import { cutRun } from '../support/recorded-run.ts';
@@ -124,21 +126,33 @@ describe('a run with --allow-domain', () => {
     expect(stderr).toMatch(/^patchsmith: usage_error \(exit 2\): --allow-domain: /);
   });
 
-  test('is replayed with the same domains, and says so', async () => {
+  test('is replayed with those of its domains that whoever replays it permits, and with no others', async () => {
     const { runDir, events } = await run(
       `${askFor('evil.example:443')} > status.txt`,
       ...domains('good.example'),
     );
     expect(events.length).toBeGreaterThan(3);
-    const replayed = await runCli(['replay', runDir], {
-      cwd: temporaryFolder(),
-      env: { XDG_STATE_HOME: temporaryFolder() },
-    });
-    expect(replayed.stderr).toContain('Commands may reach the network as in the recorded run: good.example.');
-    expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
+    const replay = (...args: string[]) =>
+      runCli(['replay', runDir, '--output', 'json', ...args], {
+        cwd: temporaryFolder(),
+        env: { XDG_STATE_HOME: temporaryFolder() },
+      });
+    const permitted = await replay(...domains('good.example', 'other.example'));
+    expect(permitted.lastLine).toContain('replayed to the same patch, byte for byte');
+    expect(JSON.parse(permitted.stdout).network.allowed).toEqual(['good.example']);
+    // A recording is no permission: its own list could be anybody's.
+    const journal = join(runDir, 'events.jsonl');
+    const text = readFileSync(journal, 'utf8').replace('["good.example"]', '["good.example","evil.example"]');
+    writeFileSync(journal, text);
+    const alone = await replay();
+    expect(JSON.parse(alone.stdout).network).toEqual({ allowed: [], refused: [] });
+    expect(alone.stderr).toContain(
+      "The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
+    );
+    expect(alone.exitCode).toBe(9);
   });
 
-  test('that was killed is resumed with its own domains, whatever is asked for today', async () => {
+  test('that was killed is resumed with its own domains when they are permitted again, and with no others', async () => {
     const run = await cutRun(
       { 'a.txt': 'a\n' },
       [command('echo one > one.txt'), command(`${askFor('evil.example:443')} > status.txt`), done],
@@ -146,7 +160,10 @@ describe('a run with --allow-domain', () => {
     );
     expect(run.result.outcome, run.stderr).toBe('done');
     run.goBackTo(run.events.findIndex(({ type }) => type === 'turn.completed') + 1);
-    const resumed = await run.resume();
+    expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toContain(
+      'Repeat what you agree to: patchsmith resume ',
+    );
+    const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
     if (typeof resumed === 'string') throw new Error(resumed);
     expect(resumed.result.network).toEqual(run.result.network);
     expect(resumed.patch).toContain('+HTTP/1.1 403 Refused by the sandbox: evil.example is not among');

@@ -41,6 +41,7 @@ test('a run that is killed again and again, in its sandbox, comes to its end', a
       const had = linesOf(journal).length;
       const child = execa(process.execPath, [CLI, ...(had === 0 ? start : ['resume', runDir])], {
         ...environment(server.url),
+        cwd: root,
         reject: false,
         stdin: 'ignore',
       });
@@ -96,7 +97,7 @@ test('a run that ended on a full disk goes on when there is room again', async (
       "$NODE" "$CLI" run -m 'Do it' --repo "$ROOT" --run-dir "$DISK/run" --sandbox off --log-level silent
       echo "first $?"
       rm "$DISK/filler"
-      "$NODE" "$CLI" resume "$DISK/run" --sandbox off --output json > "$OUT/result.json"
+      cd "$ROOT" && "$NODE" "$CLI" resume "$DISK/run" --sandbox off --output json > "$OUT/result.json"
       echo "second $?"`;
     const { env } = environment(server.url);
     const places = { DISK: disk, NODE: process.execPath, CLI, ROOT: root, OUT: folder };

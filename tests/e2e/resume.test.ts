@@ -121,6 +121,13 @@ test('what commands have left in their git dir makes nobody wait', async () => {
   }
 });
 
+test('what is protected today stays, whatever the journal says', async () => {
+  const run = await cutRun(FILES, [edit]);
+  run.goBackTo(1);
+  const end = ended(await run.resume({ today: { protect: ['a.txt'] } }));
+  expect([run.patch === '', end.patch, end.result.changedFiles]).toEqual([false, '', []]);
+});
+
 describe('a run that was killed in the middle of a write', () => {
   test.each([
     ['before its first byte', () => {}],

@@ -29,7 +29,13 @@ export interface CutRun extends RunEnd {
   /** Makes work tree and run directory what they were right after an event, by its number; the rest never happened. */
   goBackTo(seq: number): void;
   /** `patchsmith resume`; what it printed when it was refused. */
-  resume(asked?: { repo?: string; runDir?: string; acceptChanges?: boolean }): Promise<RunEnd | string>;
+  resume(asked?: {
+    repo?: string;
+    runDir?: string;
+    acceptChanges?: boolean;
+    /** Settings that are others than the run's. */
+    today?: Partial<Settings>;
+  }): Promise<RunEnd | string>;
 }
 
 /**
@@ -83,11 +89,14 @@ export async function cutRun(
         cpSync(join(copyOf(at), from), to, COPY);
       }
     },
-    async resume({ repo, runDir: moved = runDir, acceptChanges = false } = {}) {
-      const again = inputOf(
-        { ...settings, repo: repo ?? null, output: 'none' },
-        sink(() => {}),
-      );
+    async resume({ repo, runDir: moved = runDir, acceptChanges = false, today = {} } = {}) {
+      const again = {
+        ...inputOf(
+          { ...settings, repo: repo ?? null, output: 'none', ...today },
+          sink(() => {}),
+        ),
+        cwd: root,
+      };
       const resumed = await resumeRun(again, { run: moved, acceptChanges });
       if (resumed.status === 'refused') return resumed.problems.join('; ');
       const end = endOf(moved, again.printed);
