@@ -10,6 +10,7 @@ import type { Excerpt } from './domain/excerpt.ts';
 import type { ProviderFailureKind } from './domain/limits.ts';
 import type { ChangedFile, RunResult } from './domain/outcome.ts';
 import type { RepoPath } from './domain/path.ts';
+import type { VerifyIn } from './domain/run-settings.ts';
 import type { CommandEnd, FailureReason, Lane } from './domain/tool.ts';
 
 /** Unix time in milliseconds. */
@@ -253,6 +254,24 @@ export interface SandboxCommand {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
+
+/** Where verify commands run. What earlier commands left in the git dir, or anywhere in a fresh checkout, is not there. */
+export interface VerifyPlace {
+  readonly kind: VerifyIn;
+  /** Commands that have to succeed there before the verify commands run. */
+  readonly setup: readonly string[];
+  /** Makes the place anew, for the base with these changes. */
+  open(net: readonly PathChange[], signal: AbortSignal): Promise<OpenedPlace>;
+  /** What people must know of the places so far. */
+  warnings(): string[];
+}
+
+export type OpenedPlace =
+  /** `close` ends the commands and, for a fresh checkout, looks at what they changed in it and removes it. */
+  | { status: 'ok'; sandbox: Pick<Sandbox, 'run'>; close(): Promise<void> }
+  /** The base with the changes cannot be checked out. The message is git's. */
+  | { status: 'failed'; message: string }
+  | { status: 'interrupted' };
 
 /** stdout and stderr in the order of writing. The middle of a large output is counted and dropped. */
 export interface CommandResult {

@@ -20,9 +20,11 @@ import runCommand from '../prompts/tools/run_command.md';
 import search from '../prompts/tools/search.md';
 import writeFile from '../prompts/tools/write_file.md';
 import verifyFailed from '../prompts/verify-failed.md';
+import verifyInCheckout from '../prompts/verify-in-checkout.md';
 import type { CommandReport, SandboxLevel } from './domain/events.ts';
 import type { Limits } from './domain/limits.ts';
 import type { PathRules, Plan, Principles } from './domain/plan.ts';
+import type { VerifyIn } from './domain/run-settings.ts';
 import { render } from './domain/template.ts';
 import { describeEnd, succeeded } from './domain/tool.ts';
 
@@ -65,6 +67,8 @@ export interface TaskPromptParts {
   readonly limits: Limits;
   /** Command lines that the runner runs when the model is done; empty when there is nothing to verify with. */
   readonly verify: readonly string[];
+  /** Where they run. */
+  readonly verifyIn: VerifyIn;
   /** What the same commands did before the work; empty when nobody looked. */
   readonly verifyBaseline: readonly CommandReport[];
   /** Relative to the repository root; `''` is the root. */
@@ -73,7 +77,7 @@ export interface TaskPromptParts {
 
 /** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag it stands in. */
 export function taskPrompt(parts: TaskPromptParts): string {
-  const { principles, plan, paths, limits, verify, verifyBaseline, workingDirectory } = parts;
+  const { principles, plan, paths, limits, verify, verifyIn, verifyBaseline, workingDirectory } = parts;
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
     plan: planBlock(plan),
@@ -81,6 +85,7 @@ export function taskPrompt(parts: TaskPromptParts): string {
     budget: budgetOf(limits),
     scope: scopeOf(plan, paths),
     verify: verifyBullets(verify, verifyBaseline),
+    verify_in: verifyIn === 'checkout' && verify.length > 0 ? `, ${render(verifyInCheckout, {}).trim()}` : '',
   });
 }
 

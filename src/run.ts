@@ -87,7 +87,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
   const sync = () => {
     for (const sink of session.sinks) sink.sync?.();
   };
-  const { provider, workspace, sandbox } = writeAhead(sync, ready);
+  const { provider, workspace, sandbox, verifyPlace } = writeAhead(sync, ready);
   session.know({ ...startedPart({ ...start, base: state.base }), commandLimits: sandbox.limits });
 
   const executor = new ToolExecutor({
@@ -101,7 +101,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     maxOutputChars: start.toolSettings.maxOutputChars,
   });
   const verification = new Verification({
-    sandbox,
+    place: verifyPlace,
     workspace,
     redact,
     permits,
@@ -208,7 +208,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
   const forbiddenPaths = [...new Set([...forbidden, ...state.stuck.keys()])].sort();
 
-  for (const warning of workspace.warnings()) session.warn(warning);
+  for (const warning of [...workspace.warnings(), ...ready.verifyPlace.warnings()]) session.warn(warning);
   const ignoredFiles = await workspace.ignoredWrites();
   for (const warning of closingWarnings(state, ignoredFiles)) session.warn(warning);
   session.know({
@@ -226,6 +226,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     stop: unmade === null ? stop : stopOfInterruption(state, interrupt.reason, limits),
     changedFiles: proven?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
+    verifyIn: ready.start.verifyIn,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     withheld: unmade === null ? withheld : null,

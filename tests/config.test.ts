@@ -33,6 +33,7 @@ test('without any source every setting has its documented default', () => {
     protect: [],
     acceptSecrets: [],
     verifyBaseline: false,
+    verifyIn: 'worktree',
     includeForeign: false,
     ifNoChanges: 'ok',
     repo: null,

@@ -26,7 +26,16 @@ const limits: Limits = {
   stallTurns: 3,
 };
 const paths = { allow: [], protect: [] };
-const parts = { principles: [], plan, paths, limits, verify: [], verifyBaseline: [], workingDirectory: '' };
+const parts = {
+  principles: [],
+  plan,
+  paths,
+  limits,
+  verify: [],
+  verifyIn: 'worktree' as const,
+  verifyBaseline: [],
+  workingDirectory: '',
+};
 const principles = (text: string, more = {}) => ({
   path: 'AGENTS.md',
   text,
@@ -66,6 +75,7 @@ test('the task gives principles, plan, budget, paths and verify commands, in thi
     paths: { allow: ['lib', 'src'], protect: ['.github'] },
     limits: { ...limits, maxTokens: 500_000, maxCostUsd: 2.5, deadlineMs: 90_000 },
     verify: ['npm test', 'npm run lint'],
+    verifyIn: 'worktree' as const,
     verifyBaseline: [],
     workingDirectory: 'packages/a',
   });
@@ -92,6 +102,12 @@ Paths: only \`src/**\`, and of these only \`lib\`, \`src\` may change, but not \
 Verify commands, which the runner itself runs when you are done; all must succeed:
 - \`npm test\`
 - \`npm run lint\``);
+});
+
+test('a verification in a fresh checkout is told', () => {
+  expect(taskPrompt({ ...parts, verify: ['npm test'], verifyIn: 'checkout' })).toContain(
+    'when you are done, in a fresh checkout of the base with your changes: what git ignores is not there, unless setup commands make it; all must succeed:\n- `npm test`',
+  );
 });
 
 test('what is not given is said to be not given', () => {

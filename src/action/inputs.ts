@@ -103,14 +103,17 @@ export function actionInputs(): ActionInput[] {
   return [...OWN.map((input) => ({ ...input, flag: null })), ...settings];
 }
 
+/** What the action has in place of a setting's default: what nobody types costs nobody a word. */
+const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
+
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
   const more = flag === RUN_DIR ? '. In mode publish: the run to publish, such as an unpacked artifact' : '';
   const form = value === undefined ? 'true or false' : repeatable ? `${value}, one a line` : value;
   return {
     name: flag === 'plan' ? 'plan-file' : flag,
-    description: `${help.replace('; - reads stdin', '')}${more} (${form}). Default: ${defaultText(entry)}`,
-    initial: '',
+    description: `${help.replace('; - reads stdin', '')}${more} (${form}). Default: ${INITIAL[flag] ?? defaultText(entry)}`,
+    initial: INITIAL[flag] ?? '',
     flag,
     commands,
   };

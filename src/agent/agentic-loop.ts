@@ -102,7 +102,12 @@ export class AgenticLoop {
         yield { type: 'message.added', text: continuePrompt() };
         break;
       case 'verify':
-        yield* verification.run(state.verify, state.iterations, interrupt);
+        yield* verification.run({
+          commands: state.verify,
+          net: state.changes.net(),
+          iteration: state.iterations,
+          signal: interrupt,
+        });
         break;
       case 'fix':
         yield {

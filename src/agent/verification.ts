@@ -1,19 +1,34 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
+import type { PathChange } from '../domain/change.ts';
 import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { CommandReport, RunAction } from '../domain/events.ts';
 import { cutTo, excerptLength } from '../domain/excerpt.ts';
 import { type Redact, redactedExcerpt } from '../domain/redact.ts';
-import type { Sandbox, Workspace } from '../ports.ts';
+import { succeeded } from '../domain/tool.ts';
+import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
-export interface VerificationParts {
-  readonly sandbox: Sandbox;
+export interface VerificationParts extends ReportParts {
+  readonly place: VerifyPlace;
   readonly workspace: Workspace;
-  readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to change. */
   readonly permits: (path: string) => boolean;
+}
+
+interface ReportParts {
+  readonly redact: Redact;
+  /** For each command. */
   readonly timeoutMs: number;
+}
+
+/** What is verified, and when. */
+export interface Verified {
+  readonly commands: readonly string[];
+  /** The changes of the run so far. */
+  readonly net: readonly PathChange[];
+  readonly iteration: number;
+  readonly signal: AbortSignal;
 }
 
 /** Characters of a command's output that the model and the result are shown. */
@@ -28,26 +43,76 @@ export class Verification {
 
   /**
    * All commands run, also after one has failed, so that one fix round can mend everything. What they changed in the
-   * work tree is recorded as theirs and stays out of the patch, or put back where it may not change.
+   * work tree is recorded as theirs and stays out of the patch, or put back where it may not change; a fresh checkout goes
+   * with what they changed in it. Nothing happens when the run is to stop before the first command.
    */
-  async *run(commands: readonly string[], iteration: number, signal: AbortSignal): AsyncGenerator<RunAction> {
-    const { workspace } = this.#parts;
-    const line = await workspace.drawLine();
+  async *run(verified: Verified): AsyncGenerator<RunAction> {
+    const { place } = this.#parts;
+    const opened = await place.open(verified.net, verified.signal);
+    if (opened.status === 'interrupted') return;
+    if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
+    else yield { type: 'verify.completed', reports: await this.#reports(opened, verified) };
+  }
+
+  async *#inWorkTree(
+    opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
+    verified: Verified,
+  ): AsyncGenerator<RunAction> {
+    const { iteration } = verified;
+    const line = await this.#parts.workspace.drawLine();
     yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
-    const reports = await runCommands(commands, signal, this.#parts);
+    const reports = await this.#reports(opened, verified);
     const { earlier, since } = await line.captureSince();
     yield* changesRecorded(earlier, { by: 'outside' }, iteration);
     const source = { by: 'verify' as const };
     yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
     yield { type: 'verify.completed', reports };
   }
+
+  #reports(
+    opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
+    { commands, signal }: Verified,
+  ): Promise<CommandReport[]> {
+    const { place } = this.#parts;
+    return runInPlace(opened, { setup: place.setup, commands }, signal, this.#parts);
+  }
 }
+
+/**
+ * Reports of `commands`; of the setup commands that failed where one of them did, and of the place itself where it could not
+ * be made. Closes the place.
+ */
+export async function runInPlace(
+  opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
+  { setup, commands }: { setup: readonly string[]; commands: readonly string[] },
+  signal: AbortSignal,
+  { redact, timeoutMs }: ReportParts,
+): Promise<CommandReport[]> {
+  if (opened.status === 'failed') return [notMade(redact(opened.message))];
+  const parts = { sandbox: opened.sandbox, redact, timeoutMs };
+  try {
+    const prepared = await runCommands(setup, signal, parts);
+    const failed = prepared.filter(({ end }) => !succeeded(end));
+    return failed.length > 0 ? failed : await runCommands(commands, signal, parts);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** As of a command, so that the model can mend what keeps its changes from being checked out. */
+function notMade(output: string): CommandReport {
+  const end = { exitCode: 128, signal: null, timedOut: false, interrupted: false, durationMs: 0 };
+  return { command: CHECKING_OUT, end, output };
+}
+
+/** What stands in the place of a command line where the checkout itself fails. */
+const CHECKING_OUT = 'git checkout (the base with the patch)';
 
 /** Runs commands in order until one is interrupted. */
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs }: Omit<VerificationParts, 'workspace' | 'permits'>,
+  { sandbox, redact, timeoutMs }: ReportParts & { sandbox: Pick<Sandbox, 'run'> },
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {

@@ -9,7 +9,7 @@ import { AUTHORS } from '../domain/authors.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
-import { EFFORTS, NO_CHANGES } from '../domain/run-settings.ts';
+import { EFFORTS, NO_CHANGES, VERIFY_PLACES } from '../domain/run-settings.ts';
 import {
   apiAddress,
   branchName,
@@ -103,6 +103,9 @@ export const Settings = z.strictObject({
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
     help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),
+  verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
+    flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
+    help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
     help: 'Take changes that no tool call explains into the patch' }),

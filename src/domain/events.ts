@@ -10,7 +10,7 @@ import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
-import { ModelSettings, NO_CHANGES } from './run-settings.ts';
+import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './run-settings.ts';
 import { SeenNote } from './seen-files.ts';
 import { CommandEnd, ToolOutcome } from './tool.ts';
 
@@ -83,6 +83,8 @@ const RunStarted = z.strictObject({
   /** Globs of paths in which the patch may add what looks like a secret. */
   acceptSecrets: z.array(z.string()).default([]),
   verify: z.array(z.string()),
+  /** Where the verify commands run. */
+  verifyIn: z.enum(VERIFY_PLACES).default('worktree'),
   /** What the verify commands did before the model was asked; null when the run did not look. */
   verifyBaseline: z.array(CommandReport).nullable().default(null),
   /** Changes that no call explains are taken into the patch. */
@@ -144,7 +146,11 @@ export const RunAction = z.discriminatedUnion('type', [
     /** What of which file the call has shown to the model, or written for it. */
     seen: z.array(SeenNote).optional(),
   }),
-  z.strictObject({ type: z.literal('verify.completed'), reports: z.array(CommandReport) }),
+  z.strictObject({
+    type: z.literal('verify.completed'),
+    /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
+    reports: z.array(CommandReport),
+  }),
   /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),

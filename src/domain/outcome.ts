@@ -10,6 +10,7 @@ import { figure } from './figure.ts';
 import type { StopReason } from './limits.ts';
 import { PlanSource } from './plan.ts';
 import { Provenance } from './provenance.ts';
+import { VERIFY_PLACES, type VerifyIn } from './run-settings.ts';
 import { Flag } from './second-look.ts';
 import { FoundSecret } from './secret-scan.ts';
 
@@ -41,8 +42,9 @@ export interface RunOutcome {
 export interface OutcomeFacts {
   readonly stop: StopReason;
   readonly changedFiles: number;
-  /** Verify commands that passed at the end. */
+  /** Verify commands that passed at the end, and where. */
   readonly verified: number;
+  readonly verifyIn: VerifyIn;
   /** Verify commands that failed at the end as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
@@ -130,8 +132,9 @@ function completed(facts: OutcomeFacts): RunOutcome {
 }
 
 /** Empty when nothing was verified, else with a comma in front. */
-function verifiedPart({ verified, preexisting }: OutcomeFacts): string {
-  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed` : '';
+function verifiedPart({ verified, preexisting, verifyIn }: OutcomeFacts): string {
+  const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
+  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed${where}` : '';
   if (preexisting === 0) return passed;
   const failed = verified > 0 ? String(preexisting) : count(preexisting, 'verify command');
   return `${passed}, ${failed} failed as before the run`;
@@ -267,6 +270,13 @@ export const RunResult = z.strictObject({
   }),
   setup: z.array(CommandReport),
   verify: z.array(CommandReport),
+  verifyIn: z
+    .enum(VERIFY_PLACES)
+    .nullable()
+    .default(null)
+    .describe(
+      'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has begun',
+    ),
   verifyBaseline: z
     .array(CommandReport)
     .nullable()

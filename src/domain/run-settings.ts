@@ -18,3 +18,10 @@ export const ModelSettings = z.strictObject({
   idleTimeoutMs: z.int().positive(),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
+
+/**
+ * Where verify commands run. `worktree`: where the model worked. `checkout`: in a fresh checkout of the base with the patch,
+ * after the plan's setup commands.
+ */
+export const VERIFY_PLACES = ['worktree', 'checkout'] as const;
+export type VerifyIn = (typeof VERIFY_PLACES)[number];

@@ -1,10 +1,10 @@
 /** The commands that run once before the model is asked: the plan's setup, and the verify commands where asked for. */
 
-import { runCommands } from '../agent/verification.ts';
+import { runCommands, runInPlace } from '../agent/verification.ts';
 import type { PathChange } from '../domain/change.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { describeEndAndTime, succeeded } from '../domain/tool.ts';
-import type { Sandbox, Workspace } from '../ports.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import type { Session } from './session.ts';
 
 /** `baseline` is null where nobody wants to know how the verify commands end before the work. */
@@ -25,7 +25,7 @@ export type RanBefore =
 export async function runBefore(
   session: Session,
   commands: CommandsBefore,
-  { workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox },
+  { workspace, sandbox, verifyPlace }: { workspace: Workspace; sandbox: Sandbox; verifyPlace: VerifyPlace },
 ): Promise<RanBefore> {
   const { redact, interrupt } = session;
   const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
@@ -33,20 +33,42 @@ export async function runBefore(
   session.tell({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
   const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) {
-    const what = `The plan's setup command failed, ${describeEndAndTime(failed.end)}: ${failed.command}`;
-    return { status: 'failed', message: `${what}. Its output is in the result.` };
-  }
+  if (failed) return setupFailed(failed, '');
   const { baseline } = commands;
-  const verifyBaseline = baseline && (await runCommands(baseline, interrupt, parts));
+  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
   session.tell({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
+  const unready = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
+  if (unready) return setupFailed(unready, ' in a fresh checkout of the base');
 
-  const anyRan = setup.length > 0 || (verifyBaseline?.length ?? 0) > 0;
+  const inWorkTree = verifyPlace.kind === 'worktree' && (verifyBaseline?.length ?? 0) > 0;
+  const anyRan = setup.length > 0 || inWorkTree;
   const changes = anyRan ? await workspace.capture('all') : [];
   if (changes.length > 0) {
     const names = changes.slice(0, 5).map((change) => change.path);
     session.warn(`Not in the patch, since commands before the work changed them: ${names.join(', ')}.`);
   }
   return { status: 'ok', setup, verifyBaseline, changes };
+}
+
+/** Of a fresh checkout, the setup commands that fail in it are told in place of the others. */
+export async function baselineIn(
+  place: VerifyPlace,
+  commands: readonly string[],
+  parts: Parameters<typeof runCommands>[2],
+  interrupt: AbortSignal,
+): Promise<CommandReport[]> {
+  // No command of a model has run yet, so that there is nothing to be kept from in the work tree.
+  if (place.kind === 'worktree') return runCommands(commands, interrupt, parts);
+  const opened = await place.open([], interrupt);
+  if (opened.status === 'interrupted') return [];
+  return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
+}
+
+function setupFailed(
+  { command, end }: CommandReport,
+  where: string,
+): Extract<RanBefore, { status: 'failed' }> {
+  const what = `The plan's setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
+  return { status: 'failed', message: `${what}. Its output is in the result.` };
 }

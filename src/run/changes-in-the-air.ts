@@ -1,6 +1,5 @@
 /** Whether a run that was killed has changed more than its journal tells. */
 
-import { endLeftovers } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type CheckoutResult, reopenWorkspace } from '../adapters/workspace/checkout.ts';
 import { writtenPaths } from '../agent/interrupted-calls.ts';
@@ -9,6 +8,7 @@ import { advance, startOf } from '../domain/state.ts';
 import { underWay } from '../domain/undo.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import { createTools } from '../tools/registry.ts';
+import { endLeftoversOf } from './verify-place.ts';
 
 type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
 
@@ -26,7 +26,7 @@ export async function changesInTheAir(
   if (open.length === 0) return null;
   const [start, ...rest] = events;
   // Nothing of the run may go on changing files while they are looked at.
-  await endLeftovers(directory.agentGit);
+  await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(
     checkout,

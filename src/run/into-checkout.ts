@@ -6,7 +6,7 @@ import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { RunAction } from '../domain/events.ts';
 import { usageError } from '../domain/outcome.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
-import type { Sandbox, Workspace } from '../ports.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { runBefore } from './before-the-work.ts';
 import { type Stopped, stopped, stoppedBefore } from './prepared.ts';
 import type { RecordedRun } from './recorded-run.ts';
@@ -16,6 +16,7 @@ export interface Bringing {
   readonly run: RecordedRun;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
   /** How the checkout, which is as the base in these paths, differs from where the run stood (`before`). */
   readonly lacking: readonly PathChange[];
   readonly iteration: number;
@@ -27,12 +28,16 @@ export interface Bringing {
  */
 export async function putIntoCheckout(
   session: Session,
-  { run, workspace, sandbox, lacking, iteration }: Bringing,
+  { run, workspace, sandbox, verifyPlace, lacking, iteration }: Bringing,
 ): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
   const [start] = run.events;
   const setup = start.setup.map(({ command }) => command);
   const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
-  const ran = await runBefore(session, { setup, baseline: null, timeoutMs }, { workspace, sandbox });
+  const ran = await runBefore(
+    session,
+    { setup, baseline: null, timeoutMs },
+    { workspace, sandbox, verifyPlace },
+  );
   if (ran.status !== 'ok') return stoppedBefore(session, ran);
 
   const states = workTreeStates(run.events);

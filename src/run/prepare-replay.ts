@@ -18,14 +18,16 @@ import { isCovered } from '../domain/allowed-domain.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from '../domain/outcome.ts';
-import type { ProvenPatch, Sandbox } from '../ports.ts';
+import type { ProvenPatch } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
+import { baselineIn } from './before-the-work.ts';
 import { openContained } from './contained.ts';
 import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepared.ts';
 import { following } from './replayed-workspace.ts';
 import { notOpened, sandboxSettings } from './sandbox-settings.ts';
 import type { Session } from './session.ts';
+import { renaming, verifyPlaceOf } from './verify-place.ts';
 
 export interface ReplayPlaces {
   /** The run that is played again; it is only read. */
@@ -99,14 +101,23 @@ export async function prepareReplay(
   const follower = new Follower(events, redact, stop);
   const restorer = await openRestorer({ root: folder, shadowDir, objectsGitDir });
   const workspace = following(opened, follower, restorer);
-  const sandbox =
-    sandboxed.sandbox.level === 'none' ? at(folder, recorded.root, sandboxed.sandbox) : sandboxed.sandbox;
+  const sandbox = renaming(sandboxed.sandbox, recorded.root, folder);
   const timeoutMs = recorded.toolSettings.verifyTimeoutMs;
   const commands = recorded.setup.map(({ command }) => command);
   const parts = { sandbox, redact, timeoutMs };
   const setup = await runCommands(commands, session.interrupt, parts);
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
-  const verifyBaseline = baseline && (await runCommands(baseline, session.interrupt, parts));
+  const verifyPlace = verifyPlaceOf({
+    kind: recorded.verifyIn,
+    setup: commands,
+    checkout: found.checkout,
+    workspace,
+    shadowDir: directory.shadowGit,
+    scratchDir: directory.scratch,
+    shownAs: recorded.root,
+    beside: sandboxed.beside,
+  });
+  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
   const setupChanges = anyRan ? await opened.capture('all') : [];
   const start: RunStarted = {
@@ -129,6 +140,7 @@ export async function prepareReplay(
     provider: await createProvider('replay', { ...NO_MODEL, model: recorded.model, recording: run.events }),
     workspace,
     sandbox,
+    verifyPlace,
     tools: createTools(recorded.toolSettings),
     permits: pathPolicy(recorded.plan, recorded.paths),
     clock: follower.clock,
@@ -160,16 +172,6 @@ const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
 /** What a provider needs that asks nobody. */
 const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;
-
-/** A sandbox that shows the copy where it is: commands that name the work tree's old place mean the copy. */
-function at(folder: string, recordedRoot: string, sandbox: Sandbox): Sandbox {
-  return {
-    level: sandbox.level,
-    limits: sandbox.limits,
-    run: (command) => sandbox.run({ ...command, script: command.script.replaceAll(recordedRoot, folder) }),
-    close: () => sandbox.close(),
-  };
-}
 
 interface Verdict {
   readonly run: RunDirectory;

@@ -3,7 +3,6 @@
 import { unlessAborted } from '../adapters/inputs/interrupt.ts';
 import { pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
-import { endLeftovers } from '../adapters/sandboxes/registry.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
 import { findCheckout, type Reopening, reopenWorkspace } from '../adapters/workspace/checkout.ts';
@@ -15,7 +14,7 @@ import { count, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { advance, type RunState } from '../domain/state.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
-import type { Sandbox, Tool } from '../ports.ts';
+import type { Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
 import { openContained } from './contained.ts';
 import { putIntoCheckout } from './into-checkout.ts';
@@ -25,6 +24,7 @@ import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, type Session } from './session.ts';
 import { whyNotUncontained } from './uncontained.ts';
+import { endLeftoversOf, verifyPlaceOf } from './verify-place.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
 export async function prepareResumed(
@@ -57,7 +57,7 @@ export async function prepareResumed(
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));
 
-  await endLeftovers(directory.agentGit);
+  await endLeftoversOf(directory);
   clearScratch(directory);
   const tools = createTools(start.toolSettings);
   const permits = pathPolicy(start.plan, start.paths, settings);
@@ -103,12 +103,29 @@ export async function prepareResumed(
       sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${sandbox.level}.`),
     );
   }
-  const settled = await settle({ session, run, reopened, sandbox, tools, permits, acceptChanges }).catch(
-    async (error: unknown) => {
-      await session.close(sandbox);
-      throw error;
-    },
-  );
+  const verifyPlace = verifyPlaceOf({
+    kind: start.verifyIn,
+    setup: start.setup.map(({ command }) => command),
+    checkout,
+    workspace: reopened.workspace,
+    shadowDir: directory.shadowGit,
+    scratchDir: directory.scratch,
+    shownAs: checkout.root,
+    beside: opened.beside,
+  });
+  const settled = await settle({
+    session,
+    run,
+    reopened,
+    sandbox,
+    verifyPlace,
+    tools,
+    permits,
+    acceptChanges,
+  }).catch(async (error: unknown) => {
+    await session.close(sandbox);
+    throw error;
+  });
   if (settled.status === 'stopped') {
     await session.close(sandbox);
     return settled;
@@ -137,6 +154,7 @@ export async function prepareResumed(
     provider: providing.provider,
     workspace: reopened.workspace,
     sandbox,
+    verifyPlace,
     tools,
     permits,
     clock: session.input.now,
@@ -152,6 +170,7 @@ interface Unsettled {
   readonly run: RecordedRun;
   readonly reopened: Extract<Reopening, { status: 'ok' }>;
   readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
   readonly acceptChanges: boolean;
@@ -167,7 +186,7 @@ interface Settled {
 
 /** Puts every difference in the work tree down to a cause, and brings in what another checkout lacks. */
 async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
-  const { session, run, reopened, sandbox, tools, permits, acceptChanges } = unsettled;
+  const { session, run, reopened, sandbox, verifyPlace, tools, permits, acceptChanges } = unsettled;
   const { workspace, found } = reopened;
   const isOther = session.input.settings.repo !== null;
   const state = stateOf(run);
@@ -183,6 +202,7 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
       run,
       workspace,
       sandbox,
+      verifyPlace,
       lacking,
       iteration: state.iterations,
     });

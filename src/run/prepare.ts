@@ -9,7 +9,7 @@ import { type BegunWorkspace, beginWorkspace, findCheckout } from '../adapters/w
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { type RunOutcome, usageError } from '../domain/outcome.ts';
 import { openingOf } from '../domain/state.ts';
-import type { Sandbox, Workspace } from '../ports.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
 import { type CommandsBefore, type RanBefore, runBefore } from './before-the-work.ts';
@@ -29,6 +29,7 @@ import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-set
 import { absolutePath, type Session } from './session.ts';
 import type { TrustedPlan } from './trusted-plan.ts';
 import { whyNotUncontained } from './uncontained.ts';
+import { verifyPlaceOf } from './verify-place.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
@@ -115,6 +116,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       paths,
       limits,
       verify,
+      verifyIn: settings.verifyIn,
       verifyBaseline,
       workingDirectory,
     };
@@ -134,15 +136,28 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     headStart?.cancel();
     await session.close(sandbox);
   };
-  const settled = await settleIn(session, before, { begun, sandbox }).catch(async (error: unknown) => {
-    await letGo();
-    throw error;
-  });
+  const placeIn = (workspace: Workspace) =>
+    verifyPlaceOf({
+      kind: settings.verifyIn,
+      setup: plan.setup,
+      checkout,
+      workspace,
+      shadowDir: shadowGit,
+      scratchDir: scratch,
+      shownAs: checkout.root,
+      beside: opened.beside,
+    });
+  const settled = await settleIn(session, before, { begun, sandbox, placeIn }).catch(
+    async (error: unknown) => {
+      await letGo();
+      throw error;
+    },
+  );
   if (settled.status !== 'ok') {
     await letGo();
     return stoppedBefore(session, settled);
   }
-  const { workspace, setup, verifyBaseline, changes } = settled;
+  const { workspace, verifyPlace, setup, verifyBaseline, changes } = settled;
   const { title, sha256, source } = plan;
   const start: RunStarted = {
     type: 'run.started',
@@ -162,6 +177,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     setupChanges: changes,
     acceptSecrets: settings.acceptSecrets,
     verify,
+    verifyIn: settings.verifyIn,
     verifyBaseline,
     includeForeign: settings.includeForeign,
     limits,
@@ -184,6 +200,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     provider,
     workspace,
     sandbox,
+    verifyPlace,
     tools,
     permits: pathPolicy(plan, paths),
     clock: session.input.now,
@@ -214,15 +231,24 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
     : { status: 'failed', outcome: usageError(read.message) };
 }
 
+interface Settling {
+  readonly begun: BegunWorkspace;
+  readonly sandbox: Sandbox;
+  readonly placeIn: (workspace: Workspace) => VerifyPlace;
+}
+
+type Settled = RanBefore & { status: 'ok'; workspace: Workspace; verifyPlace: VerifyPlace };
+
 /** Takes the baseline, and runs on it what has to run before the model is asked. */
 async function settleIn(
   session: Session,
   commands: CommandsBefore,
-  { begun, sandbox }: { begun: BegunWorkspace; sandbox: Sandbox },
-): Promise<Exclude<RanBefore, { status: 'ok' }> | (RanBefore & { status: 'ok'; workspace: Workspace })> {
+  { begun, sandbox, placeIn }: Settling,
+): Promise<Exclude<RanBefore, { status: 'ok' }> | Settled> {
   // A large work tree takes its time, and a run that is to stop does not wait for it.
   const workspace = await unlessAborted(session.interrupt, begun.takeBaseline());
   if (workspace === null) return { status: 'interrupted' };
-  const ran = await runBefore(session, commands, { workspace, sandbox });
-  return ran.status === 'ok' ? { ...ran, workspace } : ran;
+  const verifyPlace = placeIn(workspace);
+  const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
+  return ran.status === 'ok' ? { ...ran, workspace, verifyPlace } : ran;
 }

@@ -7,7 +7,16 @@ import { decideOutcome, type RunOutcome, usageError } from '../domain/outcome.ts
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { type RunState, startOf } from '../domain/state.ts';
-import type { Clock, EventSink, LlmProvider, ProvenPatch, Sandbox, Tool, Workspace } from '../ports.ts';
+import type {
+  Clock,
+  EventSink,
+  LlmProvider,
+  ProvenPatch,
+  Sandbox,
+  Tool,
+  VerifyPlace,
+  Workspace,
+} from '../ports.ts';
 import type { RanBefore } from './before-the-work.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +29,7 @@ export interface Ready {
   readonly provider: LlmProvider;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
   readonly clock: Clock;
@@ -74,6 +84,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     verified: 0,
+    verifyIn: 'worktree',
     preexisting: 0,
     ifNoChanges: 'ok',
     withheld: null,

@@ -44,6 +44,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     durations: { totalMs: 0, modelMs: 0 },
     setup: [],
     verify: [],
+    verifyIn: null,
     verifyBaseline: null,
     preexistingFailures: [],
     sandbox: null,
@@ -60,7 +61,7 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
 
 /** What is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
-  const { plan, paths, principles, provider, model, base, sandbox, setup, verifyBaseline } = start;
+  const { plan, paths, principles, provider, model, base, sandbox, setup, verifyIn, verifyBaseline } = start;
   return {
     plan,
     paths,
@@ -73,6 +74,7 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
     baseDirty: base.dirty,
     sandbox,
     setup,
+    verifyIn,
     verifyBaseline,
   };
 }

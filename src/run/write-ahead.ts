@@ -3,16 +3,20 @@
  * journal for good; to look at a file is no act.
  */
 
-import type { LlmProvider, Sandbox, Workspace } from '../ports.ts';
+import type { LlmProvider, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 
 export interface ActingPorts {
   readonly provider: LlmProvider;
   readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
   readonly workspace: Workspace;
 }
 
 /** `sync` throws when the journal cannot be written; then nothing is done. */
-export function writeAhead(sync: () => void, { provider, sandbox, workspace }: ActingPorts): ActingPorts {
+export function writeAhead(
+  sync: () => void,
+  { provider, sandbox, verifyPlace, workspace }: ActingPorts,
+): ActingPorts {
   return {
     provider: {
       name: provider.name,
@@ -30,6 +34,24 @@ export function writeAhead(sync: () => void, { provider, sandbox, workspace }: A
         return sandbox.run(command);
       },
       close: () => sandbox.close(),
+    },
+    verifyPlace: {
+      ...verifyPlace,
+      async open(net, signal) {
+        sync();
+        const opened = await verifyPlace.open(net, signal);
+        if (opened.status !== 'ok') return opened;
+        const { sandbox: inside } = opened;
+        return {
+          ...opened,
+          sandbox: {
+            async run(command) {
+              sync();
+              return inside.run(command);
+            },
+          },
+        };
+      },
     },
     workspace: {
       root: workspace.root,

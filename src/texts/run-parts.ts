@@ -43,14 +43,18 @@ function verdict(result: RunResult): string {
   const asBefore = preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : '';
   switch (verificationOf(result)) {
     case 'passed':
-      return `**verified:** ${count(passed, 'command')} passed${asBefore}`;
+      return `**verified${where(result)}:** ${count(passed, 'command')} passed${asBefore}`;
     case 'failed':
-      return `**verification failed:** ${failed.length} of ${count(verify.length, 'command')}${asBefore}`;
+      return `**verification failed${where(result)}:** ${failed.length} of ${count(verify.length, 'command')}${asBefore}`;
     case 'preexisting':
       return '**not verified:** every command failed as it had failed before the work';
     case 'none':
       return cameToItsEnd(result) ? '**not verified:** no command was named' : '**not verified**';
   }
+}
+
+function where({ verifyIn }: RunResult): string {
+  return verifyIn === 'checkout' ? ' in a fresh checkout of base + patch' : '';
 }
 
 /** Where it did not, the commands that were named may not have had their turn. */

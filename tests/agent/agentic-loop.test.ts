@@ -7,7 +7,7 @@ import type { Limits, StopReason } from '../../src/domain/limits.ts';
 import { startOf } from '../../src/domain/state.ts';
 import type { TurnRequest } from '../../src/ports.ts';
 import { call, limits, started, turn } from '../support/events.ts';
-import { openRealParts, type RealParts } from '../support/real-parts.ts';
+import { openRealParts, placeIn, type RealParts } from '../support/real-parts.ts';
 import { removeFolders } from '../support/repository.ts';
 
 afterAll(removeFolders);
@@ -49,7 +49,7 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
     },
     executor,
     verification: new Verification({
-      sandbox,
+      place: placeIn(sandbox),
       workspace,
       redact: (text) => text,
       permits: () => true,

@@ -4,7 +4,7 @@ import type { RunAction } from '../../src/domain/events.ts';
 import { redactorFor } from '../../src/domain/redact.ts';
 import { withEnoughTime } from '../support/enough-time.ts';
 import { isRunning, oddSeconds } from '../support/processes.ts';
-import { openRealParts, type RealParts, SECRET } from '../support/real-parts.ts';
+import { openRealParts, placeIn, type RealParts, SECRET } from '../support/real-parts.ts';
 import { removeFolders } from '../support/repository.ts';
 import { until } from '../support/until.ts';
 
@@ -16,14 +16,15 @@ async function verify(
   { timeoutMs = 20_000, permits = (_path: string) => true, signal = new AbortController().signal } = {},
 ) {
   const verification = new Verification({
-    sandbox,
+    place: placeIn(sandbox),
     workspace,
     redact: redactorFor([SECRET]),
     permits,
     timeoutMs,
   });
   const actions: RunAction[] = [];
-  for await (const action of verification.run(commands, 2, signal)) actions.push(action);
+  for await (const action of verification.run({ commands, net: [], iteration: 2, signal }))
+    actions.push(action);
   const last = actions.at(-1);
   const reports = last?.type === 'verify.completed' ? last.reports : [];
   return {

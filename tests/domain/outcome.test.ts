@@ -7,6 +7,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   stop,
   changedFiles: 2,
   verified: 1,
+  verifyIn: 'worktree',
   preexisting: 0,
   ifNoChanges: 'ok',
   withheld: null,

@@ -39,6 +39,7 @@ export const started: RunStarted = {
   setup: [],
   setupChanges: [],
   verify: [],
+  verifyIn: 'worktree',
   verifyBaseline: null,
   includeForeign: false,
   limits,

@@ -7,7 +7,7 @@ import type { ToolCall } from '../../src/domain/conversation.ts';
 import type { RunAction } from '../../src/domain/events.ts';
 import { redactorFor } from '../../src/domain/redact.ts';
 import { SeenLines } from '../../src/domain/seen-files.ts';
-import type { Sandbox, Workspace } from '../../src/ports.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../../src/ports.ts';
 import { createTools } from '../../src/tools/registry.ts';
 import { makeRepository } from './repository.ts';
 import { tempFolder } from './temp-folder.ts';
@@ -59,6 +59,16 @@ export async function openRealParts(
     maxOutputChars: 2_000,
   });
   return { root, workspace, sandbox, executor };
+}
+
+/** The work tree as the place of verify commands, by the sandbox of the model's. */
+export function placeIn(sandbox: Sandbox): VerifyPlace {
+  return {
+    kind: 'worktree',
+    setup: [],
+    open: async () => ({ status: 'ok', sandbox, close: async () => {} }),
+    warnings: () => [],
+  };
 }
 
 /** What happens when these calls are the model's turn. */

@@ -13,12 +13,26 @@ import { encodeName } from './names.ts';
 import { copyIndex, setMtime } from './start-index.ts';
 import type { UserSettings } from './user-settings.ts';
 
-/** Makes the folder `gitDir`, which may be there and empty. */
+/** What decides how files of the work tree are read. */
+export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;
+
+/** Makes the folder `gitDir`, which may be there and empty, with the index of the checkout. */
 export async function makeAgentGit(
   checkout: Checkout,
   gitDir: string,
-  settings: UserSettings,
+  settings: ReadingSettings,
 ): Promise<AgentGit> {
+  await makeGitDir(checkout, gitDir, settings);
+  copyIndex(checkout.gitDir, gitDir, 'index');
+  return describeAgentGit(checkout, gitDir);
+}
+
+/** The same without an index. */
+export async function makeGitDir(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<void> {
   makeRepository({
     gitDir,
     objectFormat: checkout.objectFormat,
@@ -51,8 +65,6 @@ export async function makeAgentGit(
   for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
     copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
   }
-  copyIndex(checkout.gitDir, gitDir, 'index');
-  return describeAgentGit(checkout, gitDir);
 }
 
 /**

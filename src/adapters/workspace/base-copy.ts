@@ -14,12 +14,18 @@ export function keepTree(shadowDir: string, tree: string): Promise<string | null
   return packTree(shadowDir, tree, shadowDir);
 }
 
-async function packTree(shadowDir: string, tree: string, intoGitDir: string): Promise<string | null> {
+/** Without the objects that the tree `known` has; null for all of them. */
+export async function packTree(
+  shadowDir: string,
+  tree: string,
+  intoGitDir: string,
+  known: string | null = null,
+): Promise<string | null> {
   const packed = await askGit({
     cwd: shadowDir,
     // Deltas that exist are taken over; new ones would cost more than they save.
     args: [`--git-dir=${shadowDir}`, 'pack-objects', ...PACK, join(intoGitDir, 'objects/pack/pack')],
-    input: Buffer.from(`${tree}\n`),
+    input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git gave no reason';
 }
@@ -105,7 +111,7 @@ const COMMITTER = {
 };
 
 /** Settings that decide how files are read; whatever else stands in the file is left there. */
-async function settingsIn(configFile: string): Promise<Record<string, string>> {
+export async function settingsIn(configFile: string): Promise<Record<string, string>> {
   const listed = await runGit({ cwd: '/', args: ['config', '--file', configFile, '--null', '--list'] });
   const settings: Record<string, string> = {};
   for (const record of listed.toString('utf8').split('\0')) {
@@ -116,7 +122,7 @@ async function settingsIn(configFile: string): Promise<Record<string, string>> {
 }
 
 /** Paths that had no file because of a sparse checkout, each ended by NUL. */
-async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
+export async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
   const kept = join(shadowDir, 'start.index');
   if (!existsSync(kept)) return Buffer.alloc(0);
   const listed = await runGit({

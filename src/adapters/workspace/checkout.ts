@@ -8,10 +8,12 @@ import { decodeName } from './names.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
+export type { Checkout } from './checkout-layout.ts';
 export { openKeptObjects } from './kept-objects.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { type Reopening, reopenWorkspace, revertChanges } from './reopened-workspace.ts';
 export { openRestorer, type Restorer } from './restore.ts';
+export { makeFreshCheckout, makeVerifyGit } from './verify-git.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
 

@@ -111,10 +111,15 @@ export async function crlfInIndex(
  * The copy is no younger: git, and whoever reads it later, would believe files that changed in the very moment the real
  * one was written.
  */
-export function copyIndex(fromGitDir: string, toGitDir: string, name: string): bigint | null {
+export function copyIndex(
+  fromGitDir: string,
+  toGitDir: string,
+  name: string,
+  fromName = 'index',
+): bigint | null {
   let index: number;
   try {
-    index = openSync(join(fromGitDir, 'index'), 'r');
+    index = openSync(join(fromGitDir, fromName), 'r');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
