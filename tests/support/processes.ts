@@ -16,6 +16,17 @@ export function commandLinesWith(text: string): Map<number, string> {
   );
 }
 
+/**
+ * Processes that have a mount of this folder of their own, as those of a sandbox have. Every thread is looked at: one whose
+ * main thread has ended shows as a zombie without mounts.
+ */
+export function processesSeeing(folder: string): string[] {
+  const threads = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => entriesIfThere(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`));
+  return threads.filter((thread) => readIfThere(`${thread}/mountinfo`).includes(` ${folder} `));
+}
+
 /** A program with exactly this argument is running. */
 export const isRunning = (argument: string): boolean => processesWith(`\0${argument}\0`).length > 0;
 
@@ -24,10 +35,22 @@ export function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error))) return '';
+    if (GONE.includes(codeOf(error))) return '';
     throw error;
   }
 }
+
+function entriesIfThere(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (GONE.includes(codeOf(error))) return [];
+    throw error;
+  }
+}
+
+/** EINVAL is what /proc answers about a process that has only its exit status left. */
+const GONE = ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL'];
 
 /** Kills a process that may have ended meanwhile. */
 export function killIfThere(pid: number): void {

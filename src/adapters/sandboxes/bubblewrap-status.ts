@@ -1,12 +1,11 @@
 /** What bubblewrap tells about a sandbox on its status descriptor, one JSON document a line. */
 
 import type { Readable } from 'node:stream';
-import type { PidNamespace } from './pid-namespace.ts';
-import { identify } from './process-table.ts';
+import { identify, type ProcessId } from './process-table.ts';
 
 export interface BubblewrapStatus {
-  /** Null when bubblewrap ended without making one, or its init is gone already. */
-  readonly namespace: Promise<PidNamespace | null>;
+  /** The namespace's init, by its number outside; null when bubblewrap ended without making one, or it is gone already. */
+  readonly init: Promise<ProcessId | null>;
   /** Resolves when bubblewrap has ended: whether the command was started at all. */
   readonly commandStarted: Promise<boolean>;
 }
@@ -26,11 +25,7 @@ export function readStatus(stream: Readable): BubblewrapStatus {
     ended.then(resolve);
   });
   return {
-    namespace: firstLine.then(() => {
-      const number = (name: string) => new RegExp(`"${name}": *(\\d+)`).exec(text)?.[1] ?? null;
-      const init = identify(Number(number('child-pid') ?? 0));
-      return init && { init, inode: number('pid-namespace') };
-    }),
+    init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
     // The document with the exit code is left out when the setup failed before the command was executed.
     commandStarted: ended.then(() => /"exit-code":/.test(text)),
   };

@@ -14,8 +14,7 @@ import { orNullAfter } from './deadline.ts';
 import type { ForeignDescriptors } from './descriptors.ts';
 import { OutputCapture } from './output-capture.ts';
 import type { OutputPipes } from './output-pipe.ts';
-import { emptyNamespace, type PidNamespace } from './pid-namespace.ts';
-import { asFirstVictim, killProcess } from './process-table.ts';
+import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from './process-table.ts';
 import type { Relay } from './relay.ts';
 import { type ContainedProcess, type ExitStatus, runToEnd } from './run-to-end.ts';
 import { sandboxOf } from './sandbox-of.ts';
@@ -99,9 +98,9 @@ async function start(
   const words = child.stdio[2] as Readable;
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
   const status = readStatus(child.stdio[STATUS_FD] as Readable);
-  let namespace: PidNamespace | null = null;
-  status.namespace.then((found) => {
-    namespace = found;
+  let init: ProcessId | null = null;
+  status.init.then((found) => {
+    init = found;
   });
   const ended = exitOf(child);
 
@@ -116,13 +115,13 @@ async function start(
   return {
     exited: exited(),
     output,
-    usage: (enough) => (namespace === null ? null : usageInNamespace(namespace.init, enough)),
+    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
     async killAll() {
-      const found = await orNullAfter(STATUS_MS, status.namespace);
-      if (found !== null) {
+      const init = await orNullAfter(STATUS_MS, status.init);
+      if (init !== null) {
         // With its init the kernel kills all of the namespace, sessions and orphans included. Bubblewrap ends when it has
         // collected the init, which the kernel lets it do only when nothing else is left.
-        killProcess(found.init);
+        killProcess(init);
         const exit = await orNullAfter(
           KILL_MS,
           ended.catch(() => null),
@@ -130,7 +129,7 @@ async function start(
         if (exit?.signal === null) return;
       }
       child.kill('SIGKILL');
-      if (found !== null) await emptyNamespace(found, KILL_MS);
+      if (init !== null) await waitUntilGone(init, KILL_MS);
     },
   };
 }

@@ -16,7 +16,7 @@ export function identify(pid: number): ProcessId | null {
   return stat === null || (stat.ended && !hasLivingThread(pid)) ? null : { pid, startTime: stat.startTime };
 }
 
-export function isAlive(process: ProcessId): boolean {
+function isAlive(process: ProcessId): boolean {
   return identify(process.pid)?.startTime === process.startTime;
 }
 
@@ -29,6 +29,18 @@ function hasLivingThread(pid: number): boolean {
 /** Kills this very process, never a later one with its number. */
 export function killProcess(process: ProcessId): void {
   if (isAlive(process)) killNow(process.pid);
+}
+
+/**
+ * Also where nobody collects its exit status, as in a container without an init. Throws when the process is still there after
+ * `deadlineMs`: the machine is broken.
+ */
+export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (let pauseMs = 1; isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
+    if (performance.now() > deadline) throw new Error(`Process ${process.pid} survives SIGKILL.`);
+    await sleep(pauseMs);
+  }
 }
 
 /** The process and everything that descends from it, zombies included; none when it is gone. */
