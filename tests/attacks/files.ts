@@ -1,12 +1,12 @@
 /** Ways out of the work tree through the file tools. */
 
-import { spawn } from 'node:child_process';
 import { linkSync, symlinkSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from './goals.ts';
+import { duringExchanges, duringSwaps } from './swaps.ts';
 import { stateOf, type Victim } from './victim.ts';
 
 const CANARY = 'outside';
@@ -263,50 +263,4 @@ const throughTools: Stage = {
   ],
 };
 
-/** A folder that somebody outside the run keeps swapping for a link, while it is read and written. */
-const duringSwaps: Stage = {
-  name: 'file tools during swaps',
-  files: { 'swap/secret.txt': 'harmless\n' },
-  prepare(victim) {
-    victim.put(join(victim.outside, 'secret.txt'), `${victim.canary(CANARY)}\n`);
-    const program = `const fs = require('node:fs');
-      for (const end = Date.now() + 30000; Date.now() < end;) {
-        try { fs.renameSync('swap', 'aside'); fs.symlinkSync('../outside', 'swap'); } catch {}
-        try { fs.unlinkSync('swap'); fs.renameSync('aside', 'swap'); } catch {}
-      }`;
-    const swapper = spawn(process.execPath, ['-e', program], { cwd: victim.root, stdio: 'ignore' });
-    return () => void swapper.kill('SIGKILL');
-  },
-  attacks: [
-    attack(
-      'swap-read',
-      'Reading below a folder that is swapped for a link all the time',
-      () =>
-        Array.from({ length: 2 }, (_, turn) =>
-          Array.from({ length: 40 }, (_, at) =>
-            call('read_file', { path: 'swap/secret.txt', offset: 1, limit: 1 + turn * 40 + at }),
-          ),
-        ),
-      toSee(CANARY),
-    ),
-    attack(
-      'swap-write',
-      'Writing below a folder that is swapped for a link all the time',
-      () =>
-        Array.from({ length: 2 }, (_, turn) =>
-          Array.from({ length: 40 }, (_, at) =>
-            call('write_file', { path: `swap/new-${turn}-${at}.txt`, content: 'planted\n' }),
-          ),
-        ),
-      toChange(({ outside }) => [outside]),
-    ),
-    attack(
-      'swap-search',
-      'Searching a folder that is swapped for a link all the time',
-      () => [Array.from({ length: 4 }, (_, at) => call('search', { pattern: `cnry|${at}`, path: 'swap' }))],
-      toSee(CANARY),
-    ),
-  ],
-};
-
-export const FILE_STAGES: readonly Stage[] = [throughTools, duringSwaps];
+export const FILE_STAGES: readonly Stage[] = [throughTools, duringSwaps, duringExchanges];

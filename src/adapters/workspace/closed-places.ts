@@ -17,10 +17,8 @@ import {
 import { geteuid } from 'node:process';
 import { hasCode } from './file-failure.ts';
 import { decodeName, encodeName } from './names.ts';
-import { invisible, lookAt } from './work-tree.ts';
-
-/** Linux's O_PATH: a descriptor of the place itself, which needs no permission on it. */
-const O_PATH = 0o10000000;
+import { lookAt, O_PATH } from './tree-view.ts';
+import { invisible } from './work-tree.ts';
 
 /** Looks at a place that somebody keeps closing meanwhile. */
 const MAX_LOOKS = 16;

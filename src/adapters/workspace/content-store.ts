@@ -1,6 +1,6 @@
 /** Takes the content of files into the object store, as git itself would keep it. */
 
-import { closeSync, readlinkSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { ClosedPlaces } from './closed-places.ts';
 import {
   type Conversion,
@@ -12,9 +12,10 @@ import {
 } from './conversion.ts';
 import { isLfsPointer, lfsPointer, sha256Of } from './lfs-pointer.ts';
 import type { ObjectStore } from './object-store.ts';
-import { chunksOf, type OpenedFile, openRegular, readWhole, statNow } from './opened-file.ts';
+import { chunksOf, type OpenedFile, openRegular, openRegularIn, readWhole, statNow } from './opened-file.ts';
 import { Breath } from './time-limit.ts';
-import { absolutePath, type FileStat, invisible, sameStat } from './work-tree.ts';
+import { TreeView } from './tree-view.ts';
+import { type FileStat, sameStat } from './work-tree.ts';
 
 /** A file to be taken in. */
 export interface Wanted {
@@ -57,11 +58,19 @@ const STREAMED_BYTES = 16 * 1024 * 1024;
 /** How often a file that changes while it is read is read again. */
 const ATTEMPTS = 4;
 
+/** One look at the tree, during which all wanted files are opened. */
+type Viewed = ContentSources & { readonly view: TreeView };
+
 /** Takes in all wanted files; every wanted path has an answer. */
-export async function takeContents(
+export function takeContents(
   wanted: readonly Wanted[],
   sources: ContentSources,
 ): Promise<Map<string, Taken>> {
+  const view = new TreeView(sources.root);
+  return takeAll(wanted, { ...sources, view }).finally(() => view.close());
+}
+
+async function takeAll(wanted: readonly Wanted[], sources: Viewed): Promise<Map<string, Taken>> {
   const taken = new Map<string, Taken>();
   const files = wanted.filter(({ stat }) => stat.kind === 'file').map(({ path }) => path);
   const conversions = files.length > 0 ? await sources.conversions(files) : new Map<string, Conversion>();
@@ -107,14 +116,11 @@ interface Turning {
   readonly crlfInIndex: boolean | null;
 }
 
-async function takeOne(
-  want: Wanted,
-  turning: Turning,
-  sources: ContentSources,
-): Promise<Taken | 'ask_index'> {
-  if (want.stat.kind === 'link') return sources.closed.insist(want.path, () => takeLink(want, sources));
+async function takeOne(want: Wanted, turning: Turning, sources: Viewed): Promise<Taken | 'ask_index'> {
+  const { closed, view } = sources;
+  if (want.stat.kind === 'link') return closed.insist(want.path, () => takeLink(want, sources));
   for (let attempt = 1; ; attempt += 1) {
-    const opening = sources.closed.insist(want.path, () => openRegular(sources.root, want.path));
+    const opening = closed.insist(want.path, () => openRegularIn(view, want.path));
     if (opening.status !== 'open') return opening;
     const { file } = opening;
     try {
@@ -189,20 +195,16 @@ async function takeLfs(file: OpenedFile, { inIndex }: Wanted, { store }: Content
   return { blob: store.write(lfsPointer(await sha256Of(chunksOf(file)), size), inIndex), size };
 }
 
-function takeLink({ path, stat, inIndex }: Wanted, { root, store }: ContentSources): Taken {
-  try {
-    const target = readlinkSync(absolutePath(root, path), { encoding: 'buffer' });
-    return {
-      status: 'ok',
-      blob: store.write(target, inIndex),
-      size: target.length,
-      kind: 'link',
-      executable: false,
-      // A link cannot be changed, only replaced, and then its inode or ctime tells.
-      stat,
-    };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EINVAL') return { status: 'absent' };
-    return { status: invisible(error) };
-  }
+function takeLink({ path, stat, inIndex }: Wanted, { view, store }: Viewed): Taken {
+  const link = view.readLink(path);
+  if (link.status !== 'seen') return link;
+  return {
+    status: 'ok',
+    blob: store.write(link.target, inIndex),
+    size: link.target.length,
+    kind: 'link',
+    executable: false,
+    // A link cannot be changed, only replaced, and then its inode or ctime tells.
+    stat,
+  };
 }

@@ -5,7 +5,8 @@
 
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { foldersOf } from './tracked-paths.ts';
-import { absolutePath, invisible } from './work-tree.ts';
+import type { TreeView } from './tree-view.ts';
+import { invisible } from './work-tree.ts';
 
 /** `clockNs` is the file system's time, `monotonicMs` the time of a clock that nobody sets. */
 export interface Instant {
@@ -37,25 +38,25 @@ export function nowByBoth(readClock: () => bigint): Pick<Instant, 'clockNs' | 'm
 export function earlierThan(
   then: Instant,
   now: Instant,
-  root: string,
+  view: TreeView,
 ): (path: string, inode: bigint | null) => boolean {
   const elapsedMs = Number(now.clockNs - then.clockNs) / 1e6;
   if (Math.abs(elapsedMs - (now.monotonicMs - then.monotonicMs)) > DRIFT_MS) return () => false;
-  const device = statOf(root, '')?.dev;
+  const device = statOf(view, '')?.dev;
   const isOld = (stat: BigIntStats | null) =>
     stat !== null && stat.dev === device && stat.ctimeNs < then.clockNs;
   const folders = new Map<string, BigIntStats | null>();
   const folderStat = (folder: string) => {
     let stat = folders.get(folder);
     if (stat === undefined) {
-      stat = statOf(root, folder);
+      stat = statOf(view, folder);
       folders.set(folder, stat);
     }
     return stat;
   };
 
   return (path, inode) => {
-    const stat = statOf(root, path);
+    const stat = statOf(view, path);
     if (stat !== null && !isOld(stat)) return false;
     // A file that was written in place keeps its inode, and its own time tells.
     if (stat !== null && stat.ino === inode) return true;
@@ -70,9 +71,9 @@ export function earlierThan(
   };
 }
 
-function statOf(root: string, path: string): BigIntStats | null {
+function statOf(view: TreeView, path: string): BigIntStats | null {
   try {
-    return lstatSync(absolutePath(root, path), { bigint: true, throwIfNoEntry: false }) ?? null;
+    return lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch (error) {
     // Of what cannot be looked at nothing can be told, as of what is gone.
     invisible(error);

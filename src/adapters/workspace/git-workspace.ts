@@ -25,10 +25,10 @@ import { makeProvenPatch } from './patch.ts';
 import { putBack } from './put-back.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
+import { lookAt } from './tree-view.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { walk } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
-import { lookAt } from './work-tree.ts';
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 32 * 1024 * 1024;

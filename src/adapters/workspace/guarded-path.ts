@@ -11,9 +11,7 @@ import type { RepoPath } from '../../domain/path.ts';
 import { type Failure, failed, hasCode, ioFailure } from './file-failure.ts';
 import { decodeName, encodeName } from './names.ts';
 import { describeMissing } from './nearest-names.ts';
-
-/** Linux's O_PATH: a descriptor of the place itself, which needs no permission to read and never blocks. */
-const O_PATH = 0o10000000;
+import { O_PATH } from './tree-view.ts';
 
 /** An open folder and the name of an entry in it, which may or may not exist. Whoever has it closes `folder`. */
 export interface Place {
@@ -45,7 +43,7 @@ export async function enterParent(
   }
   const names = path.split('/');
   const last = names.pop() ?? '';
-  let folder = await open(root, O_PATH | constants.O_DIRECTORY);
+  let folder = await open(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   const entered: string[] = [];
   for (const name of names) {
     entered.push(name);

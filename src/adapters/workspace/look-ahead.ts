@@ -1,8 +1,8 @@
 /** What a walk asks the ignore rules about before it comes there, so that a deep tree takes few questions, not one a depth. */
 
 import { isGitDirName } from '../../domain/path.ts';
+import type { TreeView } from './tree-view.ts';
 import type { WalkedTree } from './walked-tree.ts';
-import { listFolder } from './work-tree.ts';
 
 /** Questions of a walk that are asked as they come: most trees need no more. */
 const AT_EASE = 4;
@@ -14,10 +14,12 @@ const LONGEST_LOOK = 16_384;
 /** One walk's looks ahead. They note nothing of what they find: the walk comes there itself, if it may. */
 export class LookAhead {
   readonly #tree: WalkedTree;
+  readonly #view: TreeView;
   #questions = 0;
 
-  constructor(tree: WalkedTree) {
+  constructor(tree: WalkedTree, view: TreeView) {
     this.#tree = tree;
+    this.#view = view;
   }
 
   /**
@@ -48,8 +50,8 @@ export class LookAhead {
   }
 
   #entriesOf(folder: string): string[] {
-    const { root, tracked, onRuleFile } = this.#tree;
-    const listing = listFolder(root, folder);
+    const { tracked, onRuleFile } = this.#tree;
+    const listing = this.#view.listFolder(folder);
     if (listing.status !== 'seen') return [];
     const { entries } = listing;
     if (!tracked.isFolder(folder) && entries.some(({ name }) => name === '.git')) return [];

@@ -4,7 +4,8 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { NestedRepository } from '../../ports.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { invisible, lookAt } from './work-tree.ts';
+import { lookAt } from './tree-view.ts';
+import { invisible } from './work-tree.ts';
 
 /** Each costs every command some mounts. */
 const MOST = 64;

@@ -7,11 +7,11 @@ import {
   createReadStream,
   fstatSync,
   openSync,
-  readlinkSync,
   readSync,
 } from 'node:fs';
 import { checkTime } from './time-limit.ts';
-import { absolutePath, type FileStat, fileStat, invisible } from './work-tree.ts';
+import { O_PATH, type TreeView, viewing } from './tree-view.ts';
+import { type FileStat, fileStat, invisible } from './work-tree.ts';
 
 /** A regular file that is open for reading. Whoever opened it closes it. */
 export interface OpenedFile {
@@ -21,27 +21,27 @@ export interface OpenedFile {
 
 export type Opening = { status: 'open'; file: OpenedFile } | { status: 'absent' } | { status: 'unreadable' };
 
-/** Opens a regular file. A link in any place of the path counts as absent: the file behind it is not the one meant. */
-export function openRegular(root: string, path: string): Opening {
-  const absolute = absolutePath(root, path);
-  let descriptor: number;
+/**
+ * Opens a regular file: the very inode that was looked at, so that no device, named pipe or link is ever opened. A link in
+ * any place of the path counts as absent: the file behind it is not the one meant.
+ */
+export function openRegularIn(view: TreeView, path: string): Opening {
+  let place: number | null = null;
   try {
-    descriptor = openSync(
-      absolute,
-      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
-    );
+    place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
+    if (!fstatSync(place).isFile()) return { status: 'absent' };
+    const descriptor = openSync(`/proc/self/fd/${place}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { status: 'open', file: { descriptor, stat: fileStat(fstatSync(descriptor, { bigint: true })) } };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ELOOP' || error.code === 'ENXIO'))
-      return { status: 'absent' };
     return { status: invisible(error) };
+  } finally {
+    if (place !== null) closeSync(place);
   }
-  const stats = fstatSync(descriptor, { bigint: true });
-  const opened = readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'buffer' });
-  if (!stats.isFile() || !opened.equals(Buffer.from(absolute))) {
-    closeSync(descriptor);
-    return { status: 'absent' };
-  }
-  return { status: 'open', file: { descriptor, stat: fileStat(stats) } };
+}
+
+/** As `openRegularIn`, for one file below `root`. */
+export function openRegular(root: string, path: string): Opening {
+  return viewing(root, (view) => openRegularIn(view, path));
 }
 
 /** All bytes from the start; `size` is a guess, the file may have grown or shrunk since. */

@@ -1,6 +1,6 @@
 /** Puts files of the work tree into states that they had before, through links to nowhere else. */
 
-import { closeSync, readlinkSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { chmod, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
 import type { FileState } from '../../domain/change.ts';
 import { parseRepoPath, type RepoPath } from '../../domain/path.ts';
@@ -14,7 +14,7 @@ import { blobId, type ObjectFormat } from './object-store.ts';
 import { chunksOf, openRegular, readWhole } from './opened-file.ts';
 import { Breath, checkTime } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
-import { absolutePath, type Look, lookAt } from './work-tree.ts';
+import { lookAt, viewing } from './tree-view.ts';
 
 export interface Restorer {
   /** Makes the questions and works on these states cheap. */
@@ -70,7 +70,7 @@ export async function openRestorer({
       }),
     async putEmptyFolders() {
       for (const folder of emptyFolders) {
-        if (lookWithin(root, folder).status !== 'absent') continue;
+        if (lookAt(root, folder).status !== 'absent') continue;
         const failure = await guarded(folder, (safe) => makeFolder(root, safe));
         if (failure !== null) return failure;
       }
@@ -96,28 +96,19 @@ interface Contents {
 }
 
 async function isIn(root: string, path: string, state: FileState | null, contents: Contents) {
-  const look = lookWithin(root, path);
+  const look = lookAt(root, path);
   if (look.status === 'unreadable') return false;
   // A folder in the path's place holds files that tell of themselves.
   if (look.status === 'absent' || look.stat.kind === 'folder')
     return state === null || (await contents.blobs.heldBy(state)).status === 'no_file';
   if (state === null || (look.stat.kind === 'link') !== (state.mode === '120000')) return false;
   if (look.stat.kind === 'link') {
-    const target = readlinkSync(absolutePath(root, path), { encoding: 'buffer' });
-    return blobId(target, contents.format) === state.blob;
+    const link = viewing(root, (view) => view.readLink(path));
+    return link.status === 'seen' && blobId(link.target, contents.format) === state.blob;
   }
   if (look.stat.kind !== 'file' || look.stat.size !== state.size) return false;
   if (look.stat.executable !== (state.mode === '100755')) return false;
   return holds(root, path, state, contents);
-}
-
-/** What is below a link or a file is not there. */
-function lookWithin(root: string, path: string): Look {
-  for (const folder of foldersOf(path)) {
-    const look = lookAt(root, folder);
-    if (look.status === 'seen' && look.stat.kind !== 'folder') return { status: 'absent' };
-  }
-  return lookAt(root, path);
 }
 
 async function holds(
@@ -220,7 +211,7 @@ async function makeFolder(root: string, path: RepoPath): Promise<Failure | null>
   const place = await enterParent(root, path, 'make');
   if (place.status === 'failed') return place;
   return at(place, async () => {
-    if (lookWithin(root, path).status === 'absent') await mkdir(below(place.folder, place.name));
+    if (lookAt(root, path).status === 'absent') await mkdir(below(place.folder, place.name));
     return null;
   });
 }

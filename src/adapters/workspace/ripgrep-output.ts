@@ -1,22 +1,30 @@
-/** Reads what ripgrep prints: `path NUL line:text` a line, and a notice for each file that turned out to be binary. */
+/**
+ * Reads what ripgrep prints of descriptors: `./N NUL line:text` a line, and a notice for each file that turned
+ * out to be binary.
+ */
 
 import type { SearchMatch } from '../../ports.ts';
 
 /** Characters of a matching line that are kept, and bytes that hold at least as many. */
 const MAX_TEXT_CHARS = 500;
 const MAX_TEXT_BYTES = 2_000;
-/** A path and the notices before it cannot be longer than this unless something else is being printed. */
-const MAX_HEAD_BYTES = 64 * 1024;
+/** A descriptor's path, or a notice, is never longer. */
+const MAX_HEAD_BYTES = 1_000;
+
+/** The first descriptor of a child after its standard streams. */
+export const FIRST_DESCRIPTOR = 3;
 
 const NUL = 0;
 const NEWLINE = 10;
 
 /**
  * Collects matches until there are `max` of them (`full`) or the output ends. Matches in a file that proves to be binary
- * are taken back. Memory is bounded whatever is printed: of a long line only the start is kept.
+ * are taken back. Memory is bounded whatever is printed: of a long line only the start is kept. `files` holds the paths of
+ * the descriptors from `FIRST_DESCRIPTOR` on.
  */
 export async function readMatches(
   output: AsyncIterable<Buffer>,
+  files: readonly string[],
   max: number,
 ): Promise<{ matches: SearchMatch[]; full: boolean }> {
   let matches: SearchMatch[] = [];
@@ -37,11 +45,9 @@ export async function readMatches(
         if (matches.length >= max) return { matches, full: true };
         path = null;
       } else if (chunk[end] === NUL) {
-        path = pathOf(head.toString('utf8', 0, head.length - 1));
+        path = pathOf(head, files);
       } else {
-        const binary = BINARY.exec(head.toString('utf8'))?.[1];
-        // A line end inside a file name; the rest of the name follows.
-        if (binary === undefined) continue;
+        const binary = pathOf(head, files);
         matches = matches.filter((match) => match.path !== binary);
       }
       head = Buffer.alloc(0);
@@ -50,8 +56,6 @@ export async function readMatches(
   return { matches, full: false };
 }
 
-const BINARY = /^\.\/(.*): binary file matches \(found "\\0" byte around offset \d+\)\n$/s;
-
 /** What ends the piece that starts at `at`, before a path is complete: its NUL, or a line end that comes first. */
 function nextInHead(chunk: Buffer, at: number): number {
   const nul = chunk.indexOf(NUL, at);
@@ -59,8 +63,12 @@ function nextInHead(chunk: Buffer, at: number): number {
   return newline !== -1 && (nul === -1 || newline < nul) ? NEWLINE : NUL;
 }
 
-function pathOf(printed: string): string {
-  return printed.replace(/^\.\//, '');
+/** The path of the file that a head names, with which it begins. */
+function pathOf(head: Buffer, files: readonly string[]): string {
+  const descriptor = /^\.\/(\d+)(?:\0|: binary file matches )/.exec(head.toString('latin1'))?.[1];
+  const path = files[Number(descriptor) - FIRST_DESCRIPTOR];
+  if (path === undefined) throw new Error(`ripgrep printed ${JSON.stringify(head.toString('latin1'))}`);
+  return path;
 }
 
 function matchOf(path: string, line: Buffer): SearchMatch {

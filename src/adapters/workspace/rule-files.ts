@@ -5,7 +5,7 @@ import { runGit } from './git.ts';
 import { openRegular, readWhole } from './opened-file.ts';
 import type { StartIndex } from './start-index.ts';
 import type { StartRules } from './start-rules.ts';
-import { lookAt } from './work-tree.ts';
+import { lookAt } from './tree-view.ts';
 
 /** Git, too, passes over rule files above this size. */
 const MAX_RULE_BYTES = 100 * 1024 * 1024;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { askGit, runGit } from './git.ts';
 import { decodeName, encodeName } from './names.ts';
 import { type IndexEntry, START_INDEX, type StartIndex } from './start-index.ts';
-import { lookAt } from './work-tree.ts';
+import { viewing } from './tree-view.ts';
 
 export interface SettledFiles {
   /** There are so many that git is asked at every look. */
@@ -73,12 +73,16 @@ function recentFiles(entries: StartIndex['entries']): Recent[] {
 
 /** Those that git may have passed over: the times that it keeps have nanoseconds, but it compares seconds. */
 function changedWithinTheSecond(root: string, files: readonly Recent[]): string[] {
-  return files.flatMap(([path, recent]) => {
-    const look = lookAt(root, path);
-    const isSame =
-      look.status === 'seen' && look.stat.mtimeNs === recent.mtimeNs && look.stat.ctimeNs === recent.ctimeNs;
-    return isSame ? [] : [path];
-  });
+  return viewing(root, (view) =>
+    files.flatMap(([path, recent]) => {
+      const look = view.lookAt(path);
+      const isSame =
+        look.status === 'seen' &&
+        look.stat.mtimeNs === recent.mtimeNs &&
+        look.stat.ctimeNs === recent.ctimeNs;
+      return isSame ? [] : [path];
+    }),
+  );
 }
 
 /**

@@ -12,6 +12,7 @@ import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
 import { Breath } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
+import { viewing } from './tree-view.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
@@ -118,14 +119,17 @@ export class Snapshot {
 
   /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */
   async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
-    const isEarlier = earlierThan(then, this.instant(), this.#parts.tree.root);
+    const now = this.instant();
     const inodes = new Map<string, bigint>();
     const changes = await this.#capture([''], inodes);
     const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
-    for (const change of changes) {
-      const { path } = change;
-      sides[isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
-    }
+    viewing(this.#parts.tree.root, (view) => {
+      const isEarlier = earlierThan(then, now, view);
+      for (const change of changes) {
+        const { path } = change;
+        sides[isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
+      }
+    });
     return sides;
   }
 

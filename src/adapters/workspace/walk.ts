@@ -5,8 +5,9 @@ import { LookAhead } from './look-ahead.ts';
 import type { SettledFiles } from './settled-files.ts';
 import { Breath } from './time-limit.ts';
 import { foldersOf } from './tracked-paths.ts';
+import { TreeView } from './tree-view.ts';
 import type { WalkedTree } from './walked-tree.ts';
-import { type FileStat, type Look, listFolder, lookAt, sameStat } from './work-tree.ts';
+import { type FileStat, type Look, sameStat } from './work-tree.ts';
 
 /** What lies at and below `scope`. */
 export interface Walked {
@@ -35,7 +36,8 @@ export interface Walked {
 
 /** Looks at one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
-  return new Walk(tree, null).from(scope);
+  const view = new TreeView(tree.root);
+  return new Walk(tree, view, null).from(scope).finally(() => view.close());
 }
 
 /** What one look at the whole tree leaves for the next. */
@@ -57,9 +59,16 @@ interface ReadFolder {
 
 /** Looks at the whole tree. Folders that have not changed are not read again. */
 export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walked> {
-  const walking = new Walk(tree, earlier);
-  const [walked, changed] = await Promise.all([walking.from(''), earlier.settled.changed()]);
-  return walking.withAnswer(walked, changed);
+  const view = new TreeView(tree.root);
+  const walking = new Walk(tree, view, earlier);
+  const changed = earlier.settled.changed();
+  // Its failure counts when it is awaited.
+  changed.catch(() => undefined);
+  try {
+    return walking.withAnswer(await walking.from(''), await changed);
+  } finally {
+    view.close();
+  }
 }
 
 /** A cheap look before the dear one: no other name can be a spelling of `.git`. */
@@ -67,6 +76,7 @@ const MAYBE_GIT = /git|[^ -~]/i;
 
 class Walk {
   readonly #tree: WalkedTree;
+  readonly #view: TreeView;
   readonly #earlier: Earlier | null;
   readonly #visited = new Set<string>();
   readonly #files = new Map<string, FileStat>();
@@ -80,10 +90,11 @@ class Walk {
   readonly #breath = new Breath();
 
   /** Without `earlier` every folder is read and every file looked at. */
-  constructor(tree: WalkedTree, earlier: Earlier | null) {
+  constructor(tree: WalkedTree, view: TreeView, earlier: Earlier | null) {
     this.#tree = tree;
+    this.#view = view;
     this.#earlier = earlier;
-    this.#ahead = new LookAhead(tree);
+    this.#ahead = new LookAhead(tree, view);
   }
 
   /** Looks at the files that git says have changed. */
@@ -140,8 +151,8 @@ class Walk {
     const candidates: string[] = [];
     const read = new Map<string, ReadFolder>();
     for (const folder of folders) {
-      const stat = this.#earlier === null ? null : this.#statOf(folder);
       const known = this.#earlier?.folders.get(folder);
+      const stat = known ? this.#statOf(folder) : null;
       if (known && stat && sameStat(known.stat, stat)) {
         this.#visited.add(folder);
         next.push(...known.folders);
@@ -150,14 +161,14 @@ class Walk {
         continue;
       }
       this.#earlier?.folders.delete(folder);
-      const entries = this.#read(folder);
-      if (entries === null) continue;
+      const found = this.#read(folder);
+      if (found === null) continue;
       this.#visited.add(folder);
-      for (const entry of entries) candidates.push(entry);
+      for (const path of found.paths) candidates.push(path);
       // A folder as young as the clock may change again without a trace.
-      if (stat && this.#earlier && stat.ctimeNs < this.#earlier.clock)
-        read.set(folder, { stat, folders: [], files: [] });
-      await this.#breath.after(1 + entries.length);
+      if (this.#earlier && found.stat.ctimeNs < this.#earlier.clock)
+        read.set(folder, { stat: found.stat, folders: [], files: [] });
+      await this.#breath.after(1 + found.paths.length);
     }
     const judged = await this.#judge(candidates);
     for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
@@ -170,9 +181,9 @@ class Walk {
    * Paths in the folder that git could see, folders with a slash at their end, without the files that git looks at. Null
    * when it is not looked into.
    */
-  #read(folder: string): string[] | null {
-    const { root, tracked, closed, onRuleFile } = this.#tree;
-    const listing = closed.insist(folder, () => listFolder(root, folder));
+  #read(folder: string): { stat: FileStat; paths: string[] } | null {
+    const { tracked, closed, onRuleFile } = this.#tree;
+    const listing = closed.insist(folder, () => this.#view.listFolder(folder));
     if (listing.status === 'unreadable') this.#unreadable.push(folder);
     if (listing.status !== 'seen') return null;
     if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
@@ -191,7 +202,7 @@ class Walk {
       if (isFolder) paths.push(`${path}/`);
       else if (!this.#isSettled(path)) paths.push(path);
     }
-    return paths;
+    return { stat: listing.stat, paths };
   }
 
   /** Takes in the files that git would see, and returns them and the folders that it would look into. */
@@ -207,7 +218,7 @@ class Walk {
     const files: string[] = [];
     for (const path of candidates) {
       if (ignored.has(path)) {
-        if (path.endsWith('/') && lookAt(this.#tree.root, `${path}.git`).status === 'seen')
+        if (path.endsWith('/') && this.#view.lookAt(`${path}.git`).status === 'seen')
           this.#ignoredRepositories.push(path.slice(0, -1));
         continue;
       }
@@ -224,13 +235,12 @@ class Walk {
 
   /** Opens what is closed on the way. */
   #look(path: string): Look {
-    const { root, closed } = this.#tree;
-    return closed.insist(path, () => lookAt(root, path));
+    return this.#tree.closed.insist(path, () => this.#view.lookAt(path));
   }
 
   #statOf(folder: string): FileStat | null {
-    const look = this.#look(folder);
-    return look.status === 'seen' && look.stat.kind === 'folder' ? look.stat : null;
+    const look = this.#tree.closed.insist(folder, () => this.#view.lookAtFolder(folder));
+    return look.status === 'seen' ? look.stat : null;
   }
 
   #isSettled(path: string): boolean {

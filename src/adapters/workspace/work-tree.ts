@@ -1,7 +1,6 @@
-/** Looks at names and stats of the work tree. Never follows a link below the root, and never throws for what it cannot see. */
+/** What a stat says of one place of the work tree. */
 
-import { type BigIntStats, constants, lstatSync, readdirSync } from 'node:fs';
-import { decodeName, encodeName } from './names.ts';
+import { type BigIntStats, constants } from 'node:fs';
 
 /** What tells whether a file was touched. The kernel keeps `ctimeNs`; nobody can set it back. */
 export interface FileStat {
@@ -24,25 +23,7 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
   );
 }
 
-/** The absolute path of a path below `root`, as bytes where its name is not UTF-8. */
-export function absolutePath(root: string, path: string): string | Buffer {
-  if (path === '') return root;
-  const absolute = root === '/' ? `/${path}` : `${root}/${path}`;
-  return SURROGATE.test(absolute) ? encodeName(absolute) : absolute;
-}
-
-const SURROGATE = /[\ud800-\udfff]/;
-
 export type Look = { status: 'seen'; stat: FileStat } | { status: 'absent' } | { status: 'unreadable' };
-
-export function lookAt(root: string, path: string): Look {
-  try {
-    const stats = lstatSync(absolutePath(root, path), { bigint: true, throwIfNoEntry: false });
-    return stats ? { status: 'seen', stat: fileStat(stats) } : { status: 'absent' };
-  } catch (error) {
-    return { status: invisible(error) };
-  }
-}
 
 export function fileStat(stats: BigIntStats): FileStat {
   const mode = Number(stats.mode);
@@ -61,29 +42,6 @@ const KINDS: ReadonlyMap<number, FileStat['kind']> = new Map([
   [constants.S_IFLNK, 'link'],
   [constants.S_IFDIR, 'folder'],
 ]);
-
-export type Listing =
-  | { status: 'seen'; entries: { name: string; folder: boolean; special: boolean }[] }
-  | { status: 'absent' }
-  | { status: 'unreadable' };
-
-/** The entries of a folder in no order, with exact names. */
-export function listFolder(root: string, folder: string): Listing {
-  const path = absolutePath(root, folder);
-  try {
-    const read = readdirSync(path, { withFileTypes: true });
-    const exact = read.every((entry) => !entry.name.includes('\ufffd'));
-    const names = exact ? null : readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
-    const entries = (names ?? read).map((entry) => ({
-      name: typeof entry.name === 'string' ? entry.name : decodeName(entry.name),
-      folder: entry.isDirectory(),
-      special: !entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink(),
-    }));
-    return { status: 'seen', entries };
-  } catch (error) {
-    return { status: invisible(error) };
-  }
-}
 
 /** Sorts an error of the file system: gone, or there but out of reach. Anything else is thrown on. */
 export function invisible(error: unknown): 'absent' | 'unreadable' {

@@ -81,6 +81,15 @@ test('searches only the files it is given, and no links, folders or pipes among 
   });
 });
 
+test('searches files whose names are not UTF-8, in folders with such names', async () => {
+  const folder = Buffer.concat([Buffer.from(`${root}/f`), Buffer.of(0xff)]);
+  mkdirSync(folder);
+  writeFileSync(Buffer.concat([folder, Buffer.from('/n'), Buffer.of(0xe9)]), 'needle');
+  expect(await searchFiles(root, ['f\udcff/n\udce9'], query('needle'))).toMatchObject({
+    matches: [{ path: 'f\udcff/n\udce9', line: 1 }],
+  });
+});
+
 test('no files at all are no matches', async () => {
   put('file', 'needle');
   expect(await searchFiles(root, [], query('needle'))).toEqual({ status: 'ok', matches: [], more: false });
@@ -178,7 +187,7 @@ test('settings of the user and the environment do not reach the search', async (
 
 test('output cut at any byte gives the same matches', async () => {
   const output = Buffer.from(
-    './a\x001:x: y\r\n./b: binary file matches (found "\\0" byte around offset 9)\n./c\nd\x0012:é\n./b\x003:z\n./b: binary file matches (found "\\0" byte around offset 9)\n',
+    `./3\x001:x: y\r\n./4: binary file matches (found "\\0" byte around offset 9)\n./5\x0012:é\n./4\x003:z\n./4: binary file matches (found "\\0" byte around offset 9)\n`,
   );
   const expected = {
     matches: [
@@ -191,6 +200,6 @@ test('output cut at any byte gives the same matches', async () => {
     const chunks = Array.from({ length: Math.ceil(output.length / size) }, (_, n) =>
       output.subarray(n * size, (n + 1) * size),
     );
-    expect(await readMatches(Readable.from(chunks), 10)).toEqual(expected);
+    expect(await readMatches(Readable.from(chunks), ['a', 'b', 'c\nd'], 10)).toEqual(expected);
   }
 });
