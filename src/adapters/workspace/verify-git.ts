@@ -14,8 +14,8 @@ import { askGit, type GitCall, runGit } from './git.ts';
 import { decodeName } from './names.ts';
 import { copyIndex, START_INDEX } from './start-index.ts';
 import { until } from './time-limit.ts';
+import { lookAt } from './tree-view.ts';
 import { ScratchIndex } from './trees.ts';
-import { lookAt } from './work-tree.ts';
 
 export interface RunPlaces {
   readonly checkout: Checkout;
