@@ -1,67 +1,86 @@
 /** Reads the server name that a TLS client asks for, out of the first bytes it sends (RFC 8446 §4.1.2, RFC 6066 §3). */
 
-/** `incomplete`: more bytes are needed. `problem` ends a sentence about the connection. */
+/**
+ * `incomplete`: more bytes are needed. `end` is where the records of the hello end. `problem` ends a sentence about the
+ * connection.
+ */
 export type Hello =
   | { status: 'incomplete' }
-  | { status: 'ok'; serverName: string }
+  | { status: 'ok'; serverName: string; end: number }
   | { status: 'refused'; problem: string };
 
 /** A client's hello with post-quantum keys is about 2 KiB; nobody needs more than this. */
 const MAX_HELLO_BYTES = 16 * 1024;
 
+const MAX_RECORD_BYTES = 2 ** 14;
+
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
-const ENCRYPTED_HELLO = 0xfe0d;
+const HOST_NAME = 0;
+
+/** Encrypted hellos, and encrypted names, as RFC 9849 has them and its drafts had them. */
+const ENCRYPTED_HELLOS: readonly number[] = [
+  0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xff03, 0xff02, 0xffce,
+];
 
 export function readClientHello(bytes: Buffer): Hello {
   const message = handshakeIn(bytes);
   if (message === 'not TLS') return { status: 'refused', problem: 'it does not speak TLS' };
+  if (message === 'more in its record')
+    return { status: 'refused', problem: 'its TLS hello shares a record with what follows it' };
   if (message === 'incomplete') {
     return bytes.length < MAX_HELLO_BYTES
       ? { status: 'incomplete' }
       : { status: 'refused', problem: 'its TLS hello is too long' };
   }
   try {
-    return serverNameIn(new Cursor(message));
+    return serverNameIn(new Cursor(message.body), message.end);
   } catch (error) {
     if (error instanceof RangeError) return { status: 'refused', problem: 'its TLS hello is malformed' };
     throw error;
   }
 }
 
-/** The body of the first handshake message, put together from as many records as it takes. */
-function handshakeIn(bytes: Buffer): Buffer | 'incomplete' | 'not TLS' {
+/**
+ * The body of the first handshake message, put together from as many records as it takes. A client has nothing to add to its
+ * hello before it is answered; a server could take what shares the record for a second one.
+ */
+function handshakeIn(
+  bytes: Buffer,
+): { body: Buffer; end: number } | 'incomplete' | 'not TLS' | 'more in its record' {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
     if (bytes.length > at && bytes[at] !== HANDSHAKE) return 'not TLS';
     if (bytes.length > at + 1 && bytes[at + 1] !== 3) return 'not TLS';
     if (bytes.length < at + 5) return 'incomplete';
     const length = bytes.readUInt16BE(at + 3);
-    if (length === 0) return 'not TLS';
+    if (length === 0 || length > MAX_RECORD_BYTES) return 'not TLS';
     parts.push(bytes.subarray(at + 5, at + 5 + length));
     const message = Buffer.concat(parts);
     if (message.length > 0 && message[0] !== CLIENT_HELLO) return 'not TLS';
-    if (message.length >= 4 && message.length >= 4 + message.readUIntBE(1, 3)) {
-      return message.subarray(4, 4 + message.readUIntBE(1, 3));
-    }
+    const needed = message.length < 4 ? Number.POSITIVE_INFINITY : 4 + message.readUIntBE(1, 3);
+    const before = message.length - (parts.at(-1)?.length ?? 0);
+    if (before + length > needed) return 'more in its record';
     if (bytes.length < at + 5 + length) return 'incomplete';
     at += 5 + length;
+    if (message.length === needed) return { body: message.subarray(4), end: at };
   }
 }
 
-function serverNameIn(hello: Cursor): Hello {
+function serverNameIn(hello: Cursor, end: number): Hello {
   hello.skip(2 + 32);
   hello.take(1);
   hello.take(2);
   hello.take(1);
   const extensions = hello.take(2);
+  hello.end();
   const names: string[] = [];
   while (!extensions.done) {
     const type = extensions.number(2);
     const body = extensions.take(2);
     // The server would open what is inside, and that may name another host.
-    if (type === ENCRYPTED_HELLO) {
+    if (ENCRYPTED_HELLOS.includes(type)) {
       return { status: 'refused', problem: 'it encrypts the name of the server it asks for (ECH)' };
     }
     if (type === SERVER_NAME) names.push(...namesIn(body));
@@ -69,14 +88,16 @@ function serverNameIn(hello: Cursor): Hello {
   const [serverName, ...more] = names;
   return serverName === undefined || more.length > 0
     ? { status: 'refused', problem: 'it does not say which one server it asks for (SNI)' }
-    : { status: 'ok', serverName: serverName.toLowerCase() };
+    : { status: 'ok', serverName: serverName.toLowerCase(), end };
 }
 
 function namesIn(body: Cursor): string[] {
   const list = body.take(2);
+  body.end();
   const names: string[] = [];
   while (!list.done) {
-    list.skip(1);
+    // A server passes over a kind of name that it does not know, and answers as if none had been given.
+    if (list.number(1) !== HOST_NAME) throw new RangeError('The name is not one of a host.');
     names.push(list.take(2).text());
   }
   return names;
@@ -93,6 +114,11 @@ class Cursor {
 
   get done(): boolean {
     return this.#at >= this.#bytes.length;
+  }
+
+  /** What follows would be read by some and not by others. */
+  end(): void {
+    if (!this.done) throw new RangeError('The message ends too late.');
   }
 
   skip(count: number): void {

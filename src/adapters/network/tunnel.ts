@@ -2,8 +2,9 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Hello, readClientHello } from './client-hello.ts';
+import { readClientHello } from './client-hello.ts';
 import { codeOf, type Gate, type Passed } from './gate.ts';
+import { readSecondHello, readServerAnswer } from './hello-retry.ts';
 import { refuseConnection } from './refusal.ts';
 
 const CONNECT_MS = 30_000;
@@ -32,35 +33,72 @@ export async function tunnel(gate: Gate, passed: Passed, inner: Socket, head: Bu
   }
 
   // A name on the list may share its addresses with any other customer of a content network, which tells them apart by this.
-  const { bytes, hello } = await firstBytes(inner, head);
-  if (hello.status === 'ok' && hello.serverName === passed.target.host) {
-    outer.write(bytes);
-    return join(inner, outer);
-  }
-  if (hello.status !== 'incomplete')
-    gate.refuse(hello.status === 'ok' ? hello.serverName : passed.target.host);
+  const { target } = passed;
+  const refused = await helloFor(target.host, inner, outer, head);
+  if (refused === null) return join(inner, outer);
+  if (refused !== NOBODY) gate.refuse(refused);
   outer.destroy();
   inner.end(ACCESS_DENIED);
 }
 
-/** `head` and what follows, until the hello is complete, or cannot be one, or does not come. */
-function firstBytes(socket: Socket, head: Buffer): Promise<{ bytes: Buffer; hello: Hello }> {
+/** Somebody went away, or took too long: there is no host that was asked for. */
+const NOBODY = '';
+
+/**
+ * Lets the client say hello to `host`, and once more where the server asks for that. Null when all that follows goes to this
+ * host, else the name of the one that was asked for.
+ */
+async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer): Promise<string | null> {
+  let early = head;
+  // A server asks for another hello once at most.
+  for (const read of [readClientHello, readSecondHello]) {
+    const { bytes, found } = await beginning(inner, early, read);
+    if (found.status === 'incomplete') return NOBODY;
+    if (found.status === 'refused') return host;
+    if (found.serverName !== host) return found.serverName;
+    outer.write(bytes.subarray(0, found.end));
+    early = bytes.subarray(found.end);
+    // What the client sends meanwhile waits: it may be another hello, of which only the server's answer tells.
+    const answer = await beginning(outer, NOTHING, (seen) => ({ status: readServerAnswer(seen) }));
+    if (answer.found.status === 'incomplete' && answer.bytes.length === 0) return NOBODY;
+    const isOver = answer.found.status === 'answered';
+    if (!isOver && (answer.found.status !== 'retry' || read === readSecondHello)) return host;
+    inner.write(answer.bytes);
+    if (isOver) {
+      outer.write(early);
+      return null;
+    }
+  }
+  return host;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** `head` and what follows, until `read` has found what it looks for, or nothing more comes, or not in time. */
+function beginning<Found extends { status: string }>(
+  socket: Socket,
+  head: Buffer,
+  read: (bytes: Buffer) => Found,
+): Promise<{ bytes: Buffer; found: Found }> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
-    const settle = (hello: Hello) => {
+    let found = read(bytes);
+    const settle = () => {
       clearTimeout(timer);
-      socket.pause().off('data', take).off('end', onEnd).off('close', onEnd);
-      resolve({ bytes, hello });
+      socket.pause().off('data', take).off('end', settle).off('close', settle);
+      resolve({ bytes, found });
     };
-    const onEnd = () => settle({ status: 'incomplete' });
     const take = (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
-      const hello = readClientHello(bytes);
-      if (hello.status !== 'incomplete') settle(hello);
+      found = read(bytes);
+      if (found.status !== 'incomplete') settle();
     };
-    const timer = setTimeout(onEnd, HELLO_MS);
-    socket.on('data', take).once('end', onEnd).once('close', onEnd);
+    const timer = setTimeout(settle, HELLO_MS);
+    socket.on('data', take).once('end', settle).once('close', settle);
     take(head);
+    if (found.status !== 'incomplete') return;
+    if (socket.readableEnded || socket.destroyed) settle();
+    else socket.resume();
   });
 }
 

@@ -54,9 +54,10 @@ function withExtension(hello: Buffer, type: number, body: Buffer): Buffer {
 
 test('the server that a client asks for is read from its hello, whole or in small records', async () => {
   const hello = await helloFor('Registry.Example.com');
-  const named = { status: 'ok', serverName: 'registry.example.com' };
+  const named = { status: 'ok', serverName: 'registry.example.com', end: hello.length };
   expect(readClientHello(hello)).toEqual(named);
-  expect(readClientHello(inRecords(hello, 7))).toEqual(named);
+  const many = inRecords(hello, 7);
+  expect(readClientHello(many)).toEqual({ ...named, end: many.length });
   expect(readClientHello(Buffer.concat([hello, Buffer.from('more')]))).toEqual(named);
 });
 
@@ -83,6 +84,30 @@ test('no name, two names, an encrypted name and no TLS are refused', async () =>
   ]) {
     expect(readClientHello(Buffer.from(text, 'latin1'))).toMatchObject({ status: 'refused' });
   }
+});
+
+test('a name that some servers read and others do not is refused', async () => {
+  const hello = await helloFor('registry.example.com');
+  const refused = (bytes: Buffer) => expect(readClientHello(bytes)).toMatchObject({ status: 'refused' });
+  // A second message in the record of the first.
+  const twice = Buffer.concat([hello, hello.subarray(5)]);
+  twice.writeUInt16BE((hello.length - 5) * 2, 3);
+  refused(twice);
+  // Something behind the extensions, or behind the list of names.
+  const longer = Buffer.concat([hello, Buffer.from([0])]);
+  longer.writeUInt16BE(longer.readUInt16BE(3) + 1, 3);
+  longer.writeUIntBE(longer.readUIntBE(6, 3) + 1, 6, 3);
+  refused(longer);
+  const nameless = await helloFor('');
+  const list = (kind: number, more: number[]) => {
+    const name = Buffer.from('registry.example.com');
+    return Buffer.concat([Buffer.from([0, name.length + 3, kind, 0, name.length]), name, Buffer.from(more)]);
+  };
+  expect(readClientHello(withExtension(nameless, 0, list(0, [])))).toMatchObject({ status: 'ok' });
+  refused(withExtension(nameless, 0, list(0, [0])));
+  refused(withExtension(nameless, 0, list(1, [])));
+  // Encrypted names of the drafts.
+  for (const type of [0xffce, 0xff02, 0xfe0a]) refused(withExtension(hello, type, Buffer.alloc(8)));
 });
 
 test('whatever the bytes, the answer is one of three, and never another name', async () => {
