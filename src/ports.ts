@@ -122,7 +122,11 @@ export interface Workspace {
    * What changed since the last capture: everywhere, or at the given paths only. Contents are kept in the shadow
    * repository, so that every state can be had again.
    */
-  capture(scope: 'all' | readonly string[]): Promise<PathChange[]>;
+  capture(scope: CaptureScope): Promise<PathChange[]>;
+  /** Git dirs that commands have made and that were removed, in the order of removal. */
+  removedGitDirs(): readonly string[];
+  /** Removes git dirs that commands have made, for a run whose last look at the work tree was cut short. */
+  sweepGitDirs(): Promise<void>;
   /** Draws a line before commands run, so that what had changed before is not put down to them. */
   drawLine(): Promise<Line>;
   /**
@@ -145,6 +149,12 @@ export interface Workspace {
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }
 
+/**
+ * What is looked at: everything, or these paths. `after_commands`: everything, once the git dirs that commands have made are
+ * removed, so that the files beside them count as files of the work tree.
+ */
+export type CaptureScope = 'all' | 'after_commands' | readonly string[];
+
 export interface PutBack {
   /** Paths that are not as they were, why, and what they are now. */
   readonly stuck: readonly { path: string; why: string; now: FileState | null }[];
@@ -156,7 +166,7 @@ export interface PutBack {
 export interface Line {
   readonly changes: readonly PathChange[];
   /**
-   * Captures everything. `earlier` had changed before the line; where that cannot be told (a file that changed again after
+   * Captures everything, as `after_commands`. `earlier` had changed before the line; where that cannot be told (a file that changed again after
    * it, a deletion in a folder that changed again) a change counts as `since`.
    */
   captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;

@@ -6,6 +6,7 @@ import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
 import outside from '../prompts/outside.md';
 import putBack from '../prompts/put-back.md';
+import removedGit from '../prompts/removed-git.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxDomains from '../prompts/sandbox/namespaces-domains.md';
 import sandboxNone from '../prompts/sandbox/none.md';
@@ -118,6 +119,11 @@ export function putBackPrompt(paths: {
     ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck) })] : []),
     ...(paths.hidden.length > 0 ? [render(hidden, { paths: named(paths.hidden) })] : []),
   ].join('');
+}
+
+/** Follows the output of commands that made git dirs; empty when none did. */
+export function removedGitPrompt(paths: readonly string[]): string {
+  return paths.length > 0 ? render(removedGit, { paths: named(paths) }) : '';
 }
 
 /** Paths that one answer names. */

@@ -175,6 +175,7 @@ interface LoopEnd {
 /** Makes and publishes the patch, completes the result and decides. */
 async function finish(session: Session, ready: Ready, { stop, state, ...end }: LoopEnd): Promise<Ended> {
   const { workspace, permits, directory } = ready;
+  if (end.isCutShort || end.crash !== null) await sweep(session, ready);
   const net = state.changes.net();
   let { crash } = end;
   /** Why there is no patch although nothing is wrong with it; null while there was time for it. */
@@ -219,6 +220,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     provenance: attributed?.provenance ?? null,
     ...review,
     ignoredFiles,
+    removedGitDirs: [...workspace.removedGitDirs()],
   });
   if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };
   const { interrupt, limits } = session;
@@ -238,6 +240,14 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   const judged = ready.judge(outcome, patch);
   const reason = judged.name === 'publish_failed' ? `${judged.reason} ${advice(session)}` : judged.reason;
   return { outcome: { ...judged, reason }, patch };
+}
+
+/** What a command has made must not wait for the user's git, however the run has ended. */
+async function sweep(session: Session, { workspace }: Ready): Promise<void> {
+  await workspace.sweepGitDirs().catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    session.warn(`Git dirs that commands have made may be left in ${workspace.root}: ${why}`);
+  });
 }
 
 /**

@@ -4,11 +4,17 @@ import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { lockRun } from './adapters/storage/run-lock.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
-import { findCheckout, openKeptObjects, openRestorer, type Restorer } from './adapters/workspace/checkout.ts';
+import {
+  findCheckout,
+  openKeptObjects,
+  openRestorer,
+  type Restorer,
+  removePlantedGitDirs,
+} from './adapters/workspace/checkout.ts';
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
-import { undoPlan, unrecordedWrites } from './domain/undo.ts';
+import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from './domain/undo.ts';
 import { changesInTheAir } from './run/changes-in-the-air.ts';
 import { runIsBusy } from './run/prepared.ts';
 
@@ -58,7 +64,10 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const { objects, objectFormat } = checkout.checkout;
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
-    return await takeBack(input, read.events, await openRestorer({ root, shadowDir, objectsGitDir }));
+    return await takeBack(input, read.events, {
+      restorer: await openRestorer({ root, shadowDir, objectsGitDir }),
+      removePlanted: () => removePlantedGitDirs(root, shadowDir),
+    });
   } finally {
     folder.remove();
     letGo();
@@ -68,8 +77,8 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 /** Nothing is written before every path has been judged. */
 async function takeBack(
   input: UndoInput,
-  events: readonly RunEvent[],
-  restorer: Restorer,
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<string[]> },
 ): Promise<RunOutcome> {
   const { say } = input;
   const judged = await judge(events, restorer);
@@ -81,6 +90,8 @@ async function takeBack(
       `${count(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
     );
   }
+  const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
+  if (planted.length > 0) say(`Removed, since commands made them: ${named(planted)}.`);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);

@@ -14,7 +14,7 @@ import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/tools-phase.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
-import { putBackPrompt } from '../prompts.ts';
+import { putBackPrompt, removedGitPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
 export interface ExecutorParts {
@@ -173,13 +173,15 @@ export class ToolExecutor {
         yield* changesRecorded(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration);
       }
     } else if (ran[0]?.lane === 'command' && line !== null) {
+      const removed = workspace.removedGitDirs().length;
       const { earlier, since } = await line.captureSince();
+      const removedGit = workspace.removedGitDirs().slice(removed);
       const calls = ran.map(({ call }) => call.id);
       yield* changesRecorded(earlier, { by: 'outside' }, iteration);
       const source = { by: 'tool' as const, tool: ran[0].tool.name, calls };
       const enforced = await enforcePolicy({ changes: since, source, iteration }, this.#parts);
       yield* enforced.actions;
-      return this.#parts.redact(putBackPrompt(enforced));
+      return this.#parts.redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
     }
     return '';
   }

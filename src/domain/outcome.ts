@@ -261,6 +261,11 @@ export const RunResult = z.strictObject({
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
     .describe('Paths that commands changed against allow and protect, and that the runner put back'),
   ignoredFiles: z.array(z.string()).describe('Files written that .gitignore keeps out of the patch'),
+  removedGitDirs: z
+    .array(z.string())
+    .describe(
+      'Git dirs (.git, in any spelling) that commands made and that the runner removed; the files beside them stayed',
+    ),
   iterations: z.int(),
   tokens: Usage,
   costUsd: z.union([z.number(), z.literal('unknown')]),

@@ -77,6 +77,13 @@ export function underWay(events: readonly [RunEvent & { type: 'run.started' }, .
   return [...open].flatMap(([id, tool]) => (READERS.includes(tool) ? [] : [`${tool} ${id}`]));
 }
 
+/** Whether commands, of the model or to verify its work, were under way when the run died. */
+export function wereCommandsUnderWay(
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+): boolean {
+  return underWay(events).some((call) => !WRITERS.includes(call.split(' ')[0] ?? ''));
+}
+
 const READERS = ['read_file', 'list_files', 'search', 'finish'];
 const WRITERS = ['write_file', 'edit_file'];
 

@@ -25,7 +25,24 @@ export type RanBefore =
 export async function runBefore(
   session: Session,
   commands: CommandsBefore,
-  { workspace, sandbox, verifyPlace }: { workspace: Workspace; sandbox: Sandbox; verifyPlace: VerifyPlace },
+  places: Places,
+): Promise<RanBefore> {
+  const ran = await runAll(session, commands, places);
+  // Where the run goes on, the look at what they changed has done that.
+  if (ran.status !== 'ok') await places.workspace.sweepGitDirs();
+  return ran;
+}
+
+interface Places {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
+}
+
+async function runAll(
+  session: Session,
+  commands: CommandsBefore,
+  { workspace, sandbox, verifyPlace }: Places,
 ): Promise<RanBefore> {
   const { redact, interrupt } = session;
   const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
@@ -43,7 +60,7 @@ export async function runBefore(
 
   const inWorkTree = verifyPlace.kind === 'worktree' && (verifyBaseline?.length ?? 0) > 0;
   const anyRan = setup.length > 0 || inWorkTree;
-  const changes = anyRan ? await workspace.capture('all') : [];
+  const changes = anyRan ? await workspace.capture('after_commands') : [];
   if (changes.length > 0) {
     const names = changes.slice(0, 5).map((change) => change.path);
     session.warn(`Not in the patch, since commands before the work changed them: ${names.join(', ')}.`);

@@ -5,7 +5,7 @@ import { type CheckoutResult, reopenWorkspace } from '../adapters/workspace/chec
 import { writtenPaths } from '../agent/interrupted-calls.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { advance, startOf } from '../domain/state.ts';
-import { underWay } from '../domain/undo.ts';
+import { underWay, wereCommandsUnderWay } from '../domain/undo.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import { createTools } from '../tools/registry.ts';
 import { endLeftoversOf } from './verify-place.ts';
@@ -35,11 +35,13 @@ export async function changesInTheAir(
       base: rest.reduce(advance, startOf(start)).base,
       states: workTreeStates(events),
       written: writtenPaths(calls, createTools(start.toolSettings)),
+      mayHavePlanted: wereCommandsUnderWay(events) ? 'leave' : null,
     },
   );
   if (reopened.status === 'failed') return reopened.message;
-  if (reopened.found.length === 0) return null;
-  const paths = named(reopened.found.map(({ path }) => path));
+  const changed = [...reopened.found.map(({ path }) => path), ...reopened.planted];
+  if (changed.length === 0) return null;
+  const paths = named(changed);
   const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
   return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
 }

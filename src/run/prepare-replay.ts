@@ -119,7 +119,7 @@ export async function prepareReplay(
   });
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
-  const setupChanges = anyRan ? await opened.capture('all') : [];
+  const setupChanges = anyRan ? await opened.capture('after_commands') : [];
   const start: RunStarted = {
     ...recorded,
     runId: session.runId,

@@ -13,6 +13,7 @@ import type { RunAction, RunEvent } from '../domain/events.ts';
 import { count, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { advance, type RunState } from '../domain/state.ts';
+import { wereCommandsUnderWay } from '../domain/undo.ts';
 import { workTreeStates } from '../domain/work-tree-states.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
@@ -70,6 +71,7 @@ export async function prepareResumed(
         base: stateOf(run).base,
         states: workTreeStates(events),
         written: writtenPaths(callsOf(events), tools),
+        mayHavePlanted: wereCommandsUnderWay(events) ? 'remove' : null,
       },
     ),
   ]);

@@ -18,6 +18,8 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     search: (query) => workspace.search(query),
     putBack: (changes) => workspace.putBack(changes),
     hidden: () => workspace.hidden(),
+    removedGitDirs: () => workspace.removedGitDirs(),
+    sweepGitDirs: () => workspace.sweepGitDirs(),
     ignoredWrites: () => workspace.ignoredWrites(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),
@@ -45,7 +47,7 @@ async function drawLine(workspace: Workspace, follower: Follower, restorer: Rest
     async captureSince() {
       const left = follower.due;
       await putDue(isForeign(left[0]) ? left.slice(1) : left, restorer);
-      return { earlier: seenAtOnce ? [] : before, since: await workspace.capture('all') };
+      return { earlier: seenAtOnce ? [] : before, since: await workspace.capture('after_commands') };
     },
   };
 }

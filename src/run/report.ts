@@ -38,6 +38,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     unexplained: [],
     putBack: [],
     ignoredFiles: [],
+    removedGitDirs: [],
     iterations: 0,
     tokens: noUsage,
     costUsd: 0,

@@ -73,6 +73,8 @@ export function writeAhead(
         return workspace.putBack(changes);
       },
       hidden: () => workspace.hidden(),
+      removedGitDirs: () => workspace.removedGitDirs(),
+      sweepGitDirs: () => workspace.sweepGitDirs(),
       ignoredWrites: () => workspace.ignoredWrites(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),

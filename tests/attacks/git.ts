@@ -1,9 +1,10 @@
 /** Programs that a repository or its model plants for git to run. */
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processesWith } from '../support/processes.ts';
-import { type Attack, attacksIn, type Stage } from './attack.ts';
+import { type Attack, attacksIn, type Goal, type Stage } from './attack.ts';
 import { shell, toChange, toDo, toSpring } from './goals.ts';
 import type { Victim } from './victim.ts';
 
@@ -195,6 +196,97 @@ export const GIT_DESTROYED: Stage = {
         ...shell('rm -rf "$(git rev-parse --git-dir)"/*; echo still > a.txt'),
         ...shell('env -u GIT_DIR -u GIT_WORK_TREE git init -q sub; echo "gitdir: /etc" > sub2.git; true'),
       ],
+    ),
+  ],
+};
+
+const OWN_GIT = 'env -u GIT_DIR -u GIT_WORK_TREE git';
+
+/** Makes a repository at `folder` whose file system monitor is the trap of this name. */
+const repository = (victim: Victim, folder: string, trap: string) =>
+  `mkdir -p ${folder} && (cd ${folder} && ${OWN_GIT} init -q . && ${OWN_GIT} config core.fsmonitor ${victim.trap(trap)})`;
+
+/** To have the user's next `git status` in the folder run the trap. */
+function toBeObeyed(folder: string, trap: string): Goal {
+  return toDo(({ victim }) => {
+    const cwd = join(victim.root, folder);
+    const env = { PATH: process.env.PATH, HOME: victim.home };
+    if (existsSync(cwd)) execFileSync('git', ['status'], { cwd, env, stdio: 'ignore' });
+    if (victim.sprung(trap)) return 'it was run';
+    return existsSync(join(cwd, '.git')) ? 'it is there' : null;
+  });
+}
+
+/** One repository of the model's; `make` are the commands that make it. */
+function planted(
+  id: string,
+  what: string,
+  folder: string,
+  make: (victim: Victim, trap: string) => readonly string[],
+): Attack {
+  const trap = `planted-${id}`;
+  return attack(`planted-${id}`, what, toBeObeyed(folder, trap), (victim) =>
+    make(victim, trap).flatMap((command) => shell(command)),
+  );
+}
+
+export const GIT_PLANTED: Stage = {
+  name: 'repositories that commands make',
+  files: { '.gitignore': '/cache/\n', 'src/kept.txt': 'kept\n' },
+  prepare: async (victim) => {
+    victim.put(join(victim.root, 'nested/n.txt'), 'n\n');
+    await victim.gitIn(join(victim.root, 'nested'), 'init', '--quiet');
+  },
+  attacks: [
+    planted('new', 'A command makes a repository, for the user’s git to obey', 'made', (victim, trap) => [
+      `${repository(victim, 'made', trap)}; echo beside > made/beside.txt`,
+    ]),
+    planted('ignored', 'The same deep in an ignored folder', 'cache/a/b', (victim, trap) => [
+      repository(victim, 'cache/a/b', trap),
+    ]),
+    planted('nested', 'The same in a checkout of the user’s', 'nested/deep', (victim, trap) => [
+      repository(victim, 'nested/deep', trap),
+    ]),
+    planted('tracked', 'The same in a folder of tracked files', 'src', (victim, trap) => [
+      repository(victim, 'src', trap),
+    ]),
+    planted(
+      'file',
+      'A command makes a `.git` file that leads to such a repository',
+      'pointing',
+      (victim, trap) => [
+        `${repository(victim, 'cache/meta', trap)}; mv cache/meta/.git cache/meta/innocent; mkdir pointing; echo "gitdir: ../cache/meta/innocent" > pointing/.git`,
+      ],
+    ),
+    planted('link', 'A command makes a `.git` link to such a repository', 'linking', (victim, trap) => [
+      `${repository(victim, 'cache/m2', trap)}; mv cache/m2/.git cache/m2/innocent; mkdir linking; ln -s ../cache/m2/innocent linking/.git`,
+    ]),
+    planted(
+      'renamed',
+      'A command makes it under another name, and the next command renames it',
+      'cache/later',
+      (victim, trap) => [
+        `${repository(victim, 'cache/later', trap)}; mv cache/later/.git cache/later/innocent`,
+        'mv cache/later/innocent cache/later/.git',
+      ],
+    ),
+    planted(
+      'closed',
+      'A command makes it in a folder that it closes, and the next command opens the folder',
+      'cache/closed/x',
+      (victim, trap) => [
+        `${repository(victim, 'cache/closed/x', trap)}; chmod 000 cache/closed`,
+        'chmod 755 cache/closed',
+      ],
+    ),
+    attack(
+      'planted-hidden-change',
+      'A command hides its changes by making their folder a repository',
+      toDo(({ run }) =>
+        run.patch.includes('made/beside.txt') && run.result.removedGitDirs.includes('made/.git')
+          ? null
+          : 'they are not in the patch',
+      ),
     ),
   ],
 };

@@ -2,7 +2,7 @@
 
 import type { Stage } from './attack.ts';
 import { FILE_STAGES } from './files.ts';
-import { GIT, GIT_DESTROYED } from './git.ts';
+import { GIT, GIT_DESTROYED, GIT_PLANTED } from './git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
 import { NETWORK } from './network.ts';
 import { OUTPUT, STREAM } from './output.ts';
@@ -24,6 +24,7 @@ export const STAGES: readonly Stage[] = [
   DISK,
   GIT,
   GIT_DESTROYED,
+  GIT_PLANTED,
   PROTECTED,
   FLAGGED,
   WITHHELD,

@@ -109,6 +109,50 @@ test('undo takes back a run that was killed inside a command which had changed n
   });
 });
 
+describe('a git dir that a command had made when the run was killed', () => {
+  const script =
+    '[ -e sub ] && exit; env -u GIT_DIR -u GIT_WORK_TREE git init -q sub; echo x > sub/x.txt; mkdir -p cache/y; mv sub/.git/hooks cache/y/.git; echo > began; sleep 60';
+  const turns = [write('a.txt', 'two\n'), command(script), done];
+  const made = () => makeRepository({ 'a.txt': 'one\n', '.gitignore': 'began\n/cache/\n' });
+
+  test('is removed by resume, and the files beside it are in the patch', async () => {
+    const { root } = await made();
+    await killedWhen(join(root, 'began'), { root, turns }, async (runDir, env) => {
+      const { exitCode, stderr } = await runCli(['resume', runDir], { cwd: root, env });
+      expect(exitCode, stderr).toBe(0);
+      const result = JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'));
+      expect([result.changedFiles.map(({ path }: { path: string }) => path), result.removedGitDirs]).toEqual([
+        ['a.txt', 'sub/x.txt'],
+        ['cache/y/.git', 'sub/.git'],
+      ]);
+      expect([existsSync(join(root, 'sub/.git')), existsSync(join(root, 'cache/y/.git'))]).toEqual([
+        false,
+        false,
+      ]);
+    });
+  });
+
+  test('is named by undo, and removed with --force', async () => {
+    const { root } = await made();
+    await killedWhen(join(root, 'began'), { root, turns }, async (runDir, env) => {
+      const refused = await runCli(['undo', runDir], { cwd: root, env });
+      expect([refused.exitCode, refused.lastLine]).toEqual([
+        2,
+        expect.stringContaining('cache/y/.git, sub/.git'),
+      ]);
+      const undone = await runCli(['undo', runDir, '--force'], { cwd: root, env });
+      expect([undone.exitCode, undone.stderr]).toEqual([
+        0,
+        expect.stringContaining('Removed, since commands made them: cache/y/.git, sub/.git.'),
+      ]);
+      expect([existsSync(join(root, 'sub/.git')), existsSync(join(root, 'cache/y/.git'))]).toEqual([
+        false,
+        false,
+      ]);
+    });
+  });
+});
+
 describe('without a sandbox a command outlives its runner', () => {
   test.each(['undo', 'resume'])('%s ends it', async (what) => {
     const marker = oddSeconds();

@@ -50,7 +50,7 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 | | in the sandbox (\`required\`, \`auto\` where it can be had) | \`--sandbox off\` |
 |---|---|---|
 | File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, also while others swap folders for links: every file, for the search too, is opened through descriptors, one plain name at a time | the same |
-| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree, where it was there at the start and not deeper in an ignored folder | **nothing**: a command can do what the user can |
+| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it | **nothing**: a command can do what the user can, but git dirs that it makes are removed |
 | Commands: secrets | an environment from an allow-list; no process of the machine is seen; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
 | Commands: network | none | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |

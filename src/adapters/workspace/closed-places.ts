@@ -14,6 +14,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { geteuid } from 'node:process';
 import { hasCode } from './file-failure.ts';
 import { decodeName, encodeName } from './names.ts';
@@ -35,6 +36,11 @@ export interface ClosedPlacesParts {
   /** A file outside the work tree that remembers what was closed at the start. */
   readonly file: string;
   warn(text: string): void;
+}
+
+/** Its place in the shadow repository. */
+export function closedPlacesFile(shadowDir: string): string {
+  return join(shadowDir, 'closed-places');
 }
 
 export class ClosedPlaces {

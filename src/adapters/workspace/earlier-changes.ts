@@ -5,7 +5,7 @@
 
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { foldersOf } from './tracked-paths.ts';
-import type { TreeView } from './tree-view.ts';
+import { type TreeView, viewing } from './tree-view.ts';
 import { invisible } from './work-tree.ts';
 
 /** `clockNs` is the file system's time, `monotonicMs` the time of a clock that nobody sets. */
@@ -40,8 +40,7 @@ export function earlierThan(
   now: Instant,
   view: TreeView,
 ): (path: string, inode: bigint | null) => boolean {
-  const elapsedMs = Number(now.clockNs - then.clockNs) / 1e6;
-  if (Math.abs(elapsedMs - (now.monotonicMs - then.monotonicMs)) > DRIFT_MS) return () => false;
+  if (!areSteady(then, now)) return () => false;
   const device = statOf(view, '')?.dev;
   const isOld = (stat: BigIntStats | null) =>
     stat !== null && stat.dev === device && stat.ctimeNs < then.clockNs;
@@ -69,6 +68,25 @@ export function earlierThan(
     const left = [...above, ''].filter((folder) => folderStat(folder) !== null);
     return left.every((folder, at) => (folder === '' && at > 0) || isOld(folderStat(folder)));
   };
+}
+
+/**
+ * Whether the very entry at a path was the same before `then`, whatever happened in the folders around it. Where that cannot
+ * be told the answer is no.
+ */
+export function untouchedSince(then: Instant, now: Instant, root: string): (path: string) => boolean {
+  if (!areSteady(then, now)) return () => false;
+  return (path) =>
+    viewing(root, (view) => {
+      const stat = statOf(view, path);
+      return stat !== null && stat.dev === statOf(view, '')?.dev && stat.ctimeNs < then.clockNs;
+    });
+}
+
+/** Both clocks have gone on by the same time, so neither was set. */
+function areSteady(then: Instant, now: Instant): boolean {
+  const elapsedMs = Number(now.clockNs - then.clockNs) / 1e6;
+  return Math.abs(elapsedMs - (now.monotonicMs - then.monotonicMs)) <= DRIFT_MS;
 }
 
 function statOf(view: TreeView, path: string): BigIntStats | null {

@@ -7,6 +7,7 @@ import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/glo
 import type { RepoPath } from '../../domain/path.ts';
 import type {
   AgentGit,
+  CaptureScope,
   FileList,
   FileRead,
   FileWrite,
@@ -19,9 +20,11 @@ import type {
 } from '../../ports.ts';
 import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
+import type { Instant } from './earlier-changes.ts';
 import { openGuardedFiles } from './guarded-files.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
+import type { PlantedGit } from './planted-git.ts';
 import { putBack } from './put-back.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -46,6 +49,7 @@ interface WorkspaceParts {
   readonly agentGit: AgentGit;
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
+  readonly planted: PlantedGit;
   readonly warnings: Set<string>;
 }
 
@@ -55,6 +59,8 @@ export class GitWorkspace implements Workspace {
   readonly #parts: WorkspaceParts;
   #base: BaseRevision;
   readonly #ignoredWrites = new Set<string>();
+  /** When the last commands began, where the file system's clock tells. */
+  #lastLine: Instant | null = null;
   /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
   #keeping: Promise<void> | null = null;
   /** Ends when the work before has ended: captures and patches come one after the other. */
@@ -114,7 +120,7 @@ export class GitWorkspace implements Workspace {
     return listed.status === 'failed' ? listed : searchFiles(this.root, listed.paths, query);
   }
 
-  capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
+  capture(scope: CaptureScope): Promise<PathChange[]> {
     this.#keeping ??= this.#keepBase();
     return this.#inTurn(() => this.#parts.snapshot.capture(scope));
   }
@@ -134,16 +140,21 @@ export class GitWorkspace implements Workspace {
     return this.#inTurn(async () => {
       const changes = ownClock ? [] : await snapshot.capture('all');
       const instant = ownClock ? snapshot.instant() : null;
+      this.#lastLine = instant;
       return {
         changes,
         captureSince: () =>
           this.#inTurn(async () =>
             instant === null
-              ? { earlier: [], since: await snapshot.capture('all') }
+              ? { earlier: [], since: await snapshot.capture('after_commands') }
               : snapshot.captureSince(instant),
           ),
       };
     });
+  }
+
+  sweepGitDirs(): Promise<void> {
+    return this.#inTurn(() => this.#parts.snapshot.sweepGitDirs(this.#lastLine));
   }
 
   putBack(changes: readonly PathChange[]): Promise<PutBack> {
@@ -155,6 +166,10 @@ export class GitWorkspace implements Workspace {
 
   hidden(): readonly string[] {
     return this.#parts.snapshot.hidden;
+  }
+
+  removedGitDirs(): readonly string[] {
+    return this.#parts.planted.removed;
   }
 
   async ignoredWrites(): Promise<string[]> {

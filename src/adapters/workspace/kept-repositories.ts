@@ -19,18 +19,17 @@ const Kept = z.strictObject({
   /** The work tree that they lie in. */
   root: z.string(),
   nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
+  /** Paths of all git dirs, in whatever spelling; they are the user's, and nothing removes them. */
+  gitDirs: z.array(z.string()),
 });
 type Kept = z.infer<typeof Kept>;
 
-export function keepRepositories(
-  shadowDir: string,
-  kept: { root: string; nested: NestedRepository[] },
-): void {
-  writeFileSync(fileIn(shadowDir), JSON.stringify(kept satisfies Kept));
+export function keepRepositories(shadowDir: string, kept: Kept): void {
+  writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
 
 export type KeptRepositories =
-  | { status: 'ok'; nested: NestedRepository[] }
+  | { status: 'ok'; nested: NestedRepository[]; gitDirs: string[] }
   | { status: 'other_root' }
   | { status: 'failed'; message: string };
 
@@ -42,7 +41,8 @@ export function keptRepositories(shadowDir: string, root: string): KeptRepositor
     const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
     return { status: 'failed', message };
   }
-  return kept.data.root === root ? { status: 'ok', nested: kept.data.nested } : { status: 'other_root' };
+  const { root: began, ...repositories } = kept.data;
+  return began === root ? { status: 'ok', ...repositories } : { status: 'other_root' };
 }
 
 function jsonOf(text: string): unknown {

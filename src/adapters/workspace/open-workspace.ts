@@ -70,21 +70,24 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const nested = nestedIn(checkout, parts, snapshot);
-  keepRepositories(shadowDir, { root, nested });
+  const nested = nestedIn(checkout, parts);
+  keepRepositories(shadowDir, { root, nested, gitDirs: [...parts.planted.known] });
   const agentGit = { ...madeGit, nested };
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
-  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree: parts.tree, snapshot, warnings });
+  const { tree, planted } = parts;
+  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, planted, warnings });
 }
 
 /** The repositories that the first look has found, and those that git itself knows of. */
 export function nestedIn(
   checkout: Checkout,
-  { tree: { root, tracked }, contents: { warn } }: SnapshotParts,
-  { repositories }: Snapshot,
+  { tree: { root, tracked }, planted, contents: { warn } }: SnapshotParts,
 ): NestedRepository[] {
-  return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...repositories], warn);
+  const found = planted.known.flatMap((path) =>
+    path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
+  );
+  return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...found], warn);
 }
 
 async function baseRevision(

@@ -13,6 +13,8 @@ import { GitWorkspace } from './git-workspace.ts';
 import { keepRepositories, keptRepositories } from './kept-repositories.ts';
 import { isTemporary, removeLeftovers } from './leftovers.ts';
 import { nestedIn, type WorkspacePlaces } from './open-workspace.ts';
+import { plantedGitDirs } from './planted-git.ts';
+import { removeGitDir } from './remove-git-dir.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot } from './snapshot.ts';
@@ -30,6 +32,8 @@ export interface KeptState {
   readonly states: ReadonlyMap<string, FileState | null>;
   /** Files that calls were asked to write, done or not. */
   readonly written: readonly string[];
+  /** What becomes of the git dirs that commands may have made; null where no command was under way. */
+  readonly mayHavePlanted: 'remove' | 'leave' | null;
 }
 
 export type Reopening =
@@ -38,6 +42,8 @@ export type Reopening =
       workspace: Workspace;
       /** How the work tree differs from its last known state. */
       found: PathChange[];
+      /** Git dirs that were not there when the run began; found only where commands were under way. */
+      planted: readonly string[];
       /** Those of these paths that are as the base has them. */
       asInBase: ReadonlySet<string>;
     }
@@ -47,7 +53,7 @@ export type Reopening =
 export async function reopenWorkspace(
   checkout: Checkout,
   places: WorkspacePlaces,
-  { base, states, written }: KeptState,
+  { base, states, written, mayHavePlanted }: KeptState,
 ): Promise<Reopening> {
   const { shadowDir, manyFiles = MANY_FILES } = places;
   if (!existsSync(join(shadowDir, 'rules')))
@@ -69,6 +75,8 @@ export async function reopenWorkspace(
     );
   const repositories = keptRepositories(shadowDir, checkout.root);
   if (repositories.status === 'failed') return repositories;
+  const planted = mayHavePlanted ? await plantedGitDirs(checkout.root, shadowDir) : [];
+  if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
   await removeLeftovers(checkout.root, written);
 
   const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
@@ -77,18 +85,31 @@ export async function reopenWorkspace(
   const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
   const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
   const found = await withoutLeftovers(checkout.root, snapshot, all);
-  const { tree } = parts;
+  const { tree, planted: watch } = parts;
+  if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
   const keptGit =
     keptAgentGit(checkout, places.agentGitDir) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
-  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts, snapshot);
-  keepRepositories(shadowDir, { root: checkout.root, nested });
+  if (repositories.status === 'ok') watch.know(repositories.gitDirs);
+  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts);
+  // What was left where it is must not count as the user's the next time.
+  if (mayHavePlanted !== 'leave')
+    keepRepositories(shadowDir, { root: checkout.root, nested, gitDirs: [...watch.known] });
   const agentGit = { ...keptGit, nested };
-  const workspace = new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, warnings });
+  const workspace = new GitWorkspace({
+    checkout,
+    shadowDir,
+    base,
+    agentGit,
+    tree,
+    snapshot,
+    planted: watch,
+    warnings,
+  });
   await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
-  return { status: 'ok', workspace, found, asInBase: new Set(asInBase.map(({ path }) => path)) };
+  return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
 }
 
 /** What was being put back has left its temporary file in a folder that nobody could know of. */

@@ -3,11 +3,13 @@
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import type { FileState, PathChange } from '../../domain/change.ts';
 import { sameOnDisk, sameState } from '../../domain/change.ts';
+import type { CaptureScope } from '../../ports.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { NO_CONVERSION } from './conversion.ts';
-import { earlierThan, type Instant, nowByBoth } from './earlier-changes.ts';
+import { earlierThan, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
 import { keepEmptyFolders } from './empty-folders.ts';
 import { KnownFiles } from './known-files.ts';
+import type { IsEarlier, PlantedGit } from './planted-git.ts';
 import type { SettledFiles } from './settled-files.ts';
 import type { StartIndex } from './start-index.ts';
 import { Breath } from './time-limit.ts';
@@ -21,6 +23,7 @@ export interface SnapshotParts {
   readonly tree: WalkedTree;
   readonly index: StartIndex;
   readonly settled: SettledFiles;
+  readonly planted: PlantedGit;
   readonly contents: ContentSources;
   /** The executable bit of the work tree counts. */
   readonly fileMode: boolean;
@@ -38,7 +41,6 @@ export class Snapshot {
   readonly #known: KnownFiles;
   readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
-  #repositories: readonly string[] = [];
   /** What the last look could not read, files and folders. */
   #unreadable: ReadonlySet<string> = new Set();
   #hidden: readonly string[] = [];
@@ -53,11 +55,6 @@ export class Snapshot {
     return this.#known;
   }
 
-  /** Folders with a `.git` of their own, as the first look has found them. */
-  get repositories(): readonly string[] {
-    return this.#repositories;
-  }
-
   /** Files that were there when they were last seen and that the last look at everything could not examine, sorted. */
   get hidden(): readonly string[] {
     return this.#hidden;
@@ -70,12 +67,12 @@ export class Snapshot {
     snapshot.#lastLookNs = clock;
     const walked = await snapshot.#lookFirst(clock, () => true);
     snapshot.#note(walked);
-    snapshot.#repositories = repositoriesIn(walked);
+    await parts.planted.begin(walked, clock);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
-    parts.tree.closed.keepAsFound(snapshot.#unreadable);
+    parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
 
@@ -100,7 +97,7 @@ export class Snapshot {
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
-    snapshot.#repositories = repositoriesIn(walked);
+    await parts.planted.begin(walked, clock);
     await snapshot.#seed(walked, clock, isExpected);
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
@@ -108,8 +105,9 @@ export class Snapshot {
   }
 
   /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
-  capture(scope: 'all' | readonly string[]): Promise<PathChange[]> {
-    return this.#capture(scope === 'all' ? [''] : scope, new Map());
+  capture(scope: CaptureScope): Promise<PathChange[]> {
+    if (scope === 'after_commands') return this.#capture([''], new Map(), () => false);
+    return this.#capture(scope === 'all' ? [''] : scope, new Map(), null);
   }
 
   /** Now, to tell later what changed before. */
@@ -117,13 +115,21 @@ export class Snapshot {
     return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
   }
 
+  /** Removes git dirs that commands have made since `then`, where no capture has come to that; null: since the start. */
+  async sweepGitDirs(then: Instant | null): Promise<void> {
+    const { planted, tree } = this.#parts;
+    const isEarlier = then === null ? () => false : untouchedSince(then, this.instant(), tree.root);
+    await planted.sweep(this.#readClock(), isEarlier);
+  }
+
   /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */
   async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
     const now = this.instant();
+    const { root } = this.#parts.tree;
     const inodes = new Map<string, bigint>();
-    const changes = await this.#capture([''], inodes);
+    const changes = await this.#capture([''], inodes, untouchedSince(then, now, root));
     const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
-    viewing(this.#parts.tree.root, (view) => {
+    viewing(root, (view) => {
       const isEarlier = earlierThan(then, now, view);
       for (const change of changes) {
         const { path } = change;
@@ -133,13 +139,24 @@ export class Snapshot {
     return sides;
   }
 
-  /** Puts the inodes that changed files had into `inodes`. */
-  async #capture(scopes: readonly string[], inodes: Map<string, bigint>): Promise<PathChange[]> {
+  /**
+   * Puts the inodes that changed files had into `inodes`. With `isEarlier` the git dirs that commands have made are removed,
+   * and what lies beside them is looked at.
+   */
+  async #capture(
+    scopes: readonly string[],
+    inodes: Map<string, bigint>,
+    isEarlier: IsEarlier | null,
+  ): Promise<PathChange[]> {
     const changes = new Map<string, PathChange>();
     for (const path of scopes) {
-      const clock = this.#readClock();
+      let clock = this.#readClock();
+      let walked = await this.#look(path, clock);
+      if (isEarlier !== null && (await this.#parts.planted.remove(walked, clock, isEarlier))) {
+        clock = this.#readClock();
+        walked = await this.#look(path, clock);
+      }
       if (path === '') this.#lastLookNs = clock;
-      const walked = await this.#look(path, clock);
       this.#note(walked);
       const found = await this.#update(walked, clock, inodes);
       await this.#warnOfFilters(found);
@@ -291,10 +308,6 @@ export class Snapshot {
     utimesSync(this.#parts.clockFile, 0, 0);
     return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
   }
-}
-
-function repositoriesIn({ nested, embedded, ignoredRepositories }: Walked): string[] {
-  return [...nested, ...embedded, ...ignoredRepositories];
 }
 
 /** The path or a folder that it lies in is one of these. */

@@ -26,8 +26,8 @@ export interface Walked {
   readonly nested: readonly string[];
   /** Folders that have a `.git` as well, and that are looked into because they hold files that are known. */
   readonly embedded: readonly string[];
-  /** Folders that git ignores and that are repositories of their own; what lies deeper in ignored folders is not looked at. */
-  readonly ignoredRepositories: readonly string[];
+  /** Folders that git ignores; what is in them is not looked at. */
+  readonly ignored: readonly string[];
   /** Names that git refuses to keep. */
   readonly unstorable: readonly string[];
   /** Folders without any entry, of which git knows nothing. */
@@ -55,6 +55,7 @@ interface ReadFolder {
   readonly stat: FileStat;
   readonly folders: string[];
   readonly files: string[];
+  readonly ignored: string[];
 }
 
 /** Looks at the whole tree. Folders that have not changed are not read again. */
@@ -83,7 +84,7 @@ class Walk {
   readonly #unreadable: string[] = [];
   readonly #nested: string[] = [];
   readonly #embedded: string[] = [];
-  readonly #ignoredRepositories: string[] = [];
+  readonly #ignored: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   readonly #ahead: LookAhead;
@@ -139,7 +140,7 @@ class Walk {
       unreadable: this.#unreadable,
       nested: this.#nested,
       embedded: this.#embedded,
-      ignoredRepositories: this.#ignoredRepositories,
+      ignored: this.#ignored,
       unstorable: this.#unstorable,
       empty: this.#empty,
     };
@@ -156,6 +157,7 @@ class Walk {
       if (known && stat && sameStat(known.stat, stat)) {
         this.#visited.add(folder);
         next.push(...known.folders);
+        this.#ignored.push(...known.ignored);
         for (const path of known.files) this.#lookAt(path);
         await this.#breath.after(1 + known.files.length);
         continue;
@@ -167,12 +169,14 @@ class Walk {
       for (const path of found.paths) candidates.push(path);
       // A folder as young as the clock may change again without a trace.
       if (this.#earlier && found.stat.ctimeNs < this.#earlier.clock)
-        read.set(folder, { stat: found.stat, folders: [], files: [] });
+        read.set(folder, { stat: found.stat, folders: [], files: [], ignored: [] });
       await this.#breath.after(1 + found.paths.length);
     }
     const judged = await this.#judge(candidates);
     for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
     for (const path of judged.files) read.get(folderOf(path))?.files.push(path);
+    for (const path of judged.ignored) read.get(folderOf(path))?.ignored.push(path);
+    this.#ignored.push(...judged.ignored);
     for (const [folder, found] of read) this.#earlier?.folders.set(folder, found);
     return next.concat(judged.folders);
   }
@@ -205,8 +209,8 @@ class Walk {
     return { stat: listing.stat, paths };
   }
 
-  /** Takes in the files that git would see, and returns them and the folders that it would look into. */
-  async #judge(candidates: readonly string[]): Promise<{ folders: string[]; files: string[] }> {
+  /** Takes in the files that git would see, and returns them, the folders that it would look into, and those that it ignores. */
+  async #judge(candidates: readonly string[]): Promise<Record<'folders' | 'files' | 'ignored', string[]>> {
     const { tracked, rules } = this.#tree;
     const isKnown = (path: string) =>
       path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
@@ -216,21 +220,17 @@ class Walk {
     const ignored = await rules.ignored(asked);
     const folders: string[] = [];
     const files: string[] = [];
+    const ignoredFolders: string[] = [];
     for (const path of candidates) {
-      if (ignored.has(path)) {
-        if (path.endsWith('/') && this.#view.lookAt(`${path}.git`).status === 'seen')
-          this.#ignoredRepositories.push(path.slice(0, -1));
-        continue;
-      }
       if (path.endsWith('/')) {
-        folders.push(path.slice(0, -1));
-      } else {
+        (ignored.has(path) ? ignoredFolders : folders).push(path.slice(0, -1));
+      } else if (!ignored.has(path)) {
         files.push(path);
         this.#lookAt(path);
         await this.#breath.after(1);
       }
     }
-    return { folders, files };
+    return { folders, files, ignored: ignoredFolders };
   }
 
   /** Opens what is closed on the way. */

@@ -3,9 +3,11 @@
 import { join } from 'node:path';
 import type { RepositoryPlan } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
-import { ClosedPlaces } from './closed-places.ts';
+import { ClosedPlaces, closedPlacesFile } from './closed-places.ts';
 import { emptyFoldersFile } from './empty-folders.ts';
+import { GitDirs } from './git-dirs.ts';
 import { ObjectStore } from './object-store.ts';
+import { PlantedGit } from './planted-git.ts';
 import { takeRuleFile } from './rule-files.ts';
 import { settledFiles } from './settled-files.ts';
 import type { SnapshotParts } from './snapshot.ts';
@@ -56,11 +58,12 @@ export function snapshotParts({
   if (tracked.submodules.length > 0)
     warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
   const warn = (text: string) => void warnings.add(text);
-  const closed = new ClosedPlaces({ root, file: join(shadowDir, 'closed-places'), warn });
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   return {
     tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
     settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
+    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed), warn }),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),
