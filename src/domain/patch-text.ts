@@ -29,7 +29,7 @@ export type PatchTextRead =
 export function readPatchText(text: string): PatchTextRead {
   // The last line of a patch ends with a newline too.
   if (!text.endsWith('\n')) return { status: 'failed', line: 1, why: 'it does not end with a whole line' };
-  const lines = new Lines(text.slice(0, -1).split('\n'));
+  const lines = new Lines(text);
   const files: PatchedPath[] = [];
   try {
     while (!lines.atEnd) files.push(section(lines));
@@ -43,34 +43,41 @@ export function readPatchText(text: string): PatchTextRead {
 class Malformed extends Error {}
 
 class Lines {
-  readonly #lines: readonly string[];
-  #next = 0;
+  readonly #text: string;
+  /** Where the next line begins; beyond the end when there is none. */
+  #at = 0;
+  #taken = 0;
 
-  constructor(lines: readonly string[]) {
-    this.#lines = lines;
+  /** `text` ends with a newline. Lines are cut off one at a time: a patch may have many millions. */
+  constructor(text: string) {
+    this.#text = text;
   }
 
   get atEnd(): boolean {
-    return this.#next >= this.#lines.length;
+    return this.#at >= this.#text.length;
   }
 
   /** Of the line that was taken last, counted from 1. */
   get number(): number {
-    return this.#next;
+    return this.#taken;
   }
 
   /** The groups of the next line when it has this form; null, and it stays the next one, when not. */
   take(form: RegExp): RegExpExecArray | null {
-    const line = this.#lines[this.#next];
-    const match = line === undefined ? null : form.exec(line);
-    if (match) this.#next += 1;
+    if (this.atEnd) return null;
+    const end = this.#text.indexOf('\n', this.#at);
+    const match = form.exec(this.#text.slice(this.#at, end));
+    if (match) {
+      this.#at = end + 1;
+      this.#taken += 1;
+    }
     return match;
   }
 
   need(form: RegExp, what: string): RegExpExecArray {
     const match = this.take(form);
     if (match) return match;
-    this.#next += 1;
+    this.#taken += 1;
     throw new Malformed(`expected ${what}`);
   }
 }

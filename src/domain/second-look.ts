@@ -83,9 +83,9 @@ const RULES: readonly Rule[] = [
   },
   {
     flag: 'tests_skipped',
-    detail: counted(({ skipsAdded }) => (skipsAdded > 0 ? `${skipsAdded} added` : null)),
+    detail: counted(({ skipsAdded }) => (skipsAdded > 0 ? `${skipsAdded} added` : null), null),
   },
-  { flag: 'tests_weakened', detail: counted(lossesOf) },
+  { flag: 'tests_weakened', detail: counted(lossesOf, 'over 4 MiB or not to be had, so not counted') },
 ];
 
 /** Names that package managers give to the files in which they keep exact versions. */
@@ -131,6 +131,7 @@ function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): s
 /** Each script with its command; null for what is no package.json. */
 function scriptsOf(text: string | null): Map<string, string> | null {
   if (text === '') return new Map();
+  if (text !== null && text.length > MAX_COUNTED) return null;
   const parsed = Package.safeParse(jsonOf(text ?? ''));
   if (!parsed.success) return null;
   return new Map(
@@ -171,9 +172,14 @@ function lossesOf({ testsLost, assertionsLost }: TestsChange): string | null {
   return losses.length === 0 ? null : losses.join(', ');
 }
 
-function counted(detail: (change: TestsChange) => string | null): Rule['detail'] {
+/** Characters of a test file that is looked into; one that is larger is a reason to look. */
+const MAX_COUNTED = 4 * 1024 * 1024;
+
+function counted(detail: (change: TestsChange) => string | null, unknown: string | null): Rule['detail'] {
   return ({ path, textBefore, textAfter, after }) => {
-    if (after === null || textBefore === null || textAfter === null) return null;
+    if (after === null) return null;
+    if (textBefore === null || textAfter === null) return isTestFile(path) ? unknown : null;
+    if (Math.max(textBefore.length, textAfter.length) > MAX_COUNTED) return isTestFile(path) ? unknown : null;
     const change = testsChange(path, textBefore, textAfter);
     return change && detail(change);
   };

@@ -1,6 +1,7 @@
 /** Finds secrets in what a patch adds. */
 
 import * as z from 'zod';
+import { secretsInPieces, timesOfLines } from './large-text.ts';
 import { tokensIn } from './token-formats.ts';
 
 /** `line` counts from 1 in the new file; 0 is the file's name. The value itself is never told. */
@@ -21,19 +22,54 @@ export interface AddedText {
 /** Where known secret values begin in a text, in any form that they are known in. */
 export type FindKnown = (text: string) => readonly number[];
 
+/** Findings of one file that are kept; one is enough to withhold the patch. */
+const MAX_FOUND = 1_000;
+
+/** Characters of both texts together from which lines are no longer taken apart: each would be an object. */
+const MAX_TAKEN_APART = 512 * 1024;
+
 /**
  * Looks at lines that the file did not have before: what was only moved is nothing new. At most one finding a line and
- * kind.
+ * kind, and 1,000 in all. In a large file, a secret that goes over several lines is found only where these follow each other.
  */
 export function addedSecrets({ path, before, after }: AddedText, findKnown: FindKnown): FoundSecret[] {
-  const added = addedLines(before, after);
-  // Text of two bytes a character is found as well.
-  const narrow = added.map(({ text, number }) => ({ text: text.replaceAll('\0', ''), number }));
-  const inLines = [...secretsInLines(added, findKnown), ...secretsInLines(narrow, findKnown)];
+  const isSmall = before.length + after.length <= MAX_TAKEN_APART;
+  const inLines = isSmall ? inAddedLines(before, after, findKnown) : inLargeText(before, after, findKnown);
   const inName = secretsIn(path, findKnown).map(({ what }) => ({ line: 0, what }));
   const all = new Map([...inName, ...inLines].map((one) => [`${one.line} ${one.what}`, one]));
-  return [...all.values()].sort((a, b) => a.line - b.line).map((one) => ({ path, ...one }));
+  const found = [...all.values()].sort((a, b) => a.line - b.line).slice(0, MAX_FOUND);
+  return found.map((one) => ({ path, ...one }));
 }
+
+type InLine = Pick<FoundSecret, 'line' | 'what'>;
+
+function inAddedLines(before: string, after: string, findKnown: FindKnown): InLine[] {
+  const added = addedLines(before, after);
+  const found = secretsInLines(added, findKnown);
+  if (!after.includes('\0')) return found;
+  // Text of two bytes a character is found as well.
+  const narrow = added.map(({ text, number }) => ({ text: text.replaceAll('\0', ''), number }));
+  return [...found, ...secretsInLines(narrow, findKnown)];
+}
+
+/** Piece by piece, and only the lines with a finding are compared with those before. */
+function inLargeText(before: string, after: string, findKnown: FindKnown): InLine[] {
+  const found = secretsInPieces(after, (text) => secretsIn(text, findKnown), MAX_FOUND);
+  const texts = new Set(found.map(({ text }) => text));
+  const had = timesOfLines(before, texts);
+  const nth = new Map<string, number>();
+  let line = 0;
+  const added = found.flatMap((one) => {
+    // A line counts once, however much is found in it.
+    if (one.line !== line) nth.set(one.text, (nth.get(one.text) ?? 0) + 1);
+    line = one.line;
+    return (nth.get(one.text) ?? 0) > (had.get(one.text) ?? 0) ? [{ line: one.line, what: one.what }] : [];
+  });
+  // What follows has not been looked at.
+  return found.length < MAX_FOUND ? added : [...added, { line: 0, what: TOO_MANY }];
+}
+
+const TOO_MANY = 'has too many places that look like secrets';
 
 interface NumberedLine {
   readonly text: string;

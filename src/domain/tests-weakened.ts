@@ -114,5 +114,7 @@ function withoutComments(text: string): string {
 }
 
 function times(pattern: RegExp, text: string): number {
-  return text.match(pattern)?.length ?? 0;
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count += 1;
+  return count;
 }

@@ -1,7 +1,7 @@
 /** Attributes the patch of a run to the changes that made it, within bounds that keep the end of a run short. */
 
 import { diffLines } from '../adapters/diffs/line-diff.ts';
-import { patchedFiles } from '../adapters/diffs/patch-files.ts';
+import { linesWithin, patchedFiles } from '../adapters/diffs/patch-files.ts';
 import { readBlobs, textLines } from '../adapters/workspace/blobs.ts';
 import { type AttributedFile, attribute } from '../domain/attribution.ts';
 import type { ChangeSource, CodeChange } from '../domain/change.ts';
@@ -13,6 +13,10 @@ import { pathsBehind } from '../domain/recorded-steps.ts';
 /** Bytes of one state of a file, and of all states together, that are looked into; the largest are left out first. */
 const MAX_STATE_BYTES = 1024 * 1024;
 const MAX_STATES_BYTES = 16 * 1024 * 1024;
+
+/** Lines of one state, and of all states together: each is an object of its own. */
+const MAX_STATE_LINES = 50_000;
+const MAX_STATES_LINES = 500_000;
 
 /** Changes of single files that are followed line by line. */
 const MAX_CHANGES = 5_000;
@@ -44,7 +48,7 @@ export async function attributePatch(run: PatchedRun): Promise<AttributedPatchFi
   const patched = patchedFiles(run.patch, run.files);
   const changes = changesBehind(run);
   const isFollowed = patched !== null && changes.length <= MAX_CHANGES && !run.inHurry;
-  const blobs = await readBlobs(run.shadowGit, isFollowed ? blobsToRead(changes) : []);
+  const blobs = withinLines(await readBlobs(run.shadowGit, isFollowed ? blobsToRead(changes) : []));
   const history = new LineHistory({
     changes,
     takesIn: run.takesIn,
@@ -96,13 +100,14 @@ export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] 
   ];
 }
 
-const PATCH_TOO_LARGE = 'The patch is larger than 8 MiB, so its hunks are not told apart.';
+const PATCH_TOO_LARGE =
+  'The patch is larger than 8 MiB or has more than 250,000 lines, so its hunks are not told apart.';
 const IN_HURRY =
   'The run was stopped, so every hunk names all changes of its file. patchsmith blame tells them apart.';
 const TOO_MANY_CHANGES =
   'There are more than 5,000 changes of files, so every hunk names all changes of its file.';
 const NOT_FOLLOWED =
-  'A state of the file is binary, larger than 1 MiB or not to be had, so lines may name too many changes.';
+  'A state of the file is binary, larger than 1 MiB or 50,000 lines, or not to be had, so lines may name too many changes.';
 const HUNKS_LEFT_OUT = 'Left out here: there are more than 5,000 hunks. patchsmith blame shows them.';
 
 function blurOf({ hunks, blurred }: AttributedFile, why: string): string | null {
@@ -129,4 +134,18 @@ function blobsToRead(changes: readonly CodeChange[]): string[] {
     total += size;
     return total <= MAX_STATES_BYTES ? [blob] : [];
   });
+}
+
+/** Those whose lines can be followed, the shortest first. */
+function withinLines(blobs: ReadonlyMap<string, Buffer | null>): Map<string, Buffer> {
+  const within = new Map<string, Buffer>();
+  let left = MAX_STATES_LINES;
+  for (const [blob, bytes] of blobs) {
+    if (bytes === null) continue;
+    const lines = linesWithin(bytes, Math.min(left, MAX_STATE_LINES));
+    if (lines === null) continue;
+    left -= lines;
+    within.set(blob, bytes);
+  }
+  return within;
 }

@@ -26,7 +26,7 @@ export interface Review {
 const BATCH_BYTES = 32 * 1024 * 1024;
 
 /** Bytes of one state that is looked through; what nobody has looked through is not published unless that is accepted. */
-const MAX_STATE_BYTES = 64 * 1024 * 1024;
+const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
 export async function reviewPatch(contents: PatchContents): Promise<Review> {
   const { shadowGit, principles, findKnown } = contents;

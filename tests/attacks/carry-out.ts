@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolOutcome } from '../../src/domain/tool.ts';
-import { commandLinesWith, killIfThere, processesWith, readIfThere } from '../support/processes.ts';
+import { watchMemory } from '../support/peak-memory.ts';
+import { commandLinesWith, killIfThere, processesWith } from '../support/processes.ts';
 import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
 import { WITHOUT_FILTERS } from '../support/without-filters.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
@@ -116,14 +117,4 @@ function leaving(run: FinishedRun): Record<string, string> {
     'requests to the model': run.server.requests.map(({ bytes }) => bytes).join('\n'),
     ...Object.fromEntries(files.map(({ name }) => [name, readFileSync(join(run.runDir, name), 'latin1')])),
   };
-}
-
-/** Follows the peak of a process's resident memory until it is gone. */
-async function watchMemory(pid: number, memory: { peakBytes: number }): Promise<void> {
-  for (;;) {
-    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readIfThere(`/proc/${pid}/status`))?.[1];
-    if (peak === undefined) return;
-    memory.peakBytes = Math.max(memory.peakBytes, Number(peak) * 1024);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

@@ -84,3 +84,29 @@ describe('a known value is found', () => {
     );
   });
 });
+
+describe('in a text of many lines', () => {
+  const filler = 'x\n'.repeat(400_000);
+
+  test('secrets are found with their lines, wherever a piece of the text ends, in UTF-16 as well', () => {
+    const wide = [...KNOWN].map((one) => `${one}\0`).join('');
+    for (const shift of [0, 1, 500_000, 1_048_560]) {
+      const before = '\n'.repeat(shift);
+      const found = scan(`${before}a ${KNOWN}\n${filler}b ${wide}\n`, filler);
+      expect(found).toEqual([`${shift + 1} a known secret value`, `${shift + 400_002} a known secret value`]);
+    }
+  });
+
+  test('a line that was there before is nothing new, however often it is found', () => {
+    const line = `key ${KNOWN} ${KNOWN}\n`;
+    expect(scan(`${filler}${line}${line}`, `${line}${filler}`)).toEqual(['400002 a known secret value']);
+    expect(scan(`${filler}${line}`, `${line}${filler}`)).toEqual([]);
+  });
+
+  test('more findings than are kept withhold the patch, though all of those kept were there before', () => {
+    const many = Array.from({ length: 1_200 }, (_, n) => `${n} ${KNOWN}\n`).join('');
+    expect(scan(`${many}${filler}`, `${many}${filler}`)).toEqual([
+      '0 has too many places that look like secrets',
+    ]);
+  });
+});
