@@ -184,6 +184,8 @@ export interface AgentGit {
    * Empty until the baseline has been taken.
    */
   readonly nested: readonly NestedRepository[];
+  /** Folders of the work tree whose `.git` cannot be kept from commands; left out for none. */
+  readonly uncovered?: readonly string[];
 }
 
 /** A folder of the work tree that is a repository of its own, or a submodule that is not checked out. */

@@ -248,7 +248,14 @@ async function settleIn(
   // A large work tree takes its time, and a run that is to stop does not wait for it.
   const workspace = await unlessAborted(session.interrupt, begun.takeBaseline());
   if (workspace === null) return { status: 'interrupted' };
+  const open = session.input.settings.sandbox === 'required' ? (workspace.agentGit.uncovered ?? []) : [];
+  if (open.length > 0) return { status: 'uncontained', message: whyUncovered(open) };
   const verifyPlace = placeIn(workspace);
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
   return ran.status === 'ok' ? { ...ran, workspace, verifyPlace } : ran;
+}
+
+function whyUncovered([first = '', ...more]: readonly string[]): string {
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return `${JSON.stringify(`${first}/.git`)}${others} cannot be kept from commands: it is a link, has a name that is not UTF-8, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
 }

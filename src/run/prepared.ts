@@ -3,7 +3,7 @@
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/events.ts';
-import { decideOutcome, type RunOutcome, usageError } from '../domain/outcome.ts';
+import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
 import { SeenLines } from '../domain/seen-files.ts';
 import { type RunState, startOf } from '../domain/state.ts';
@@ -76,6 +76,7 @@ export function stopped(outcome: RunOutcome): Stopped {
 
 /** The end of a run whose commands before the work did not come to theirs. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
+  if (ran.status === 'uncontained') return stopped(sandboxUnavailable(ran.message));
   return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
 }
 

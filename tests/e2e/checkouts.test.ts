@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFil
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import { removeFolders, temporaryFolder } from '../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -236,3 +236,17 @@ function processesIn(root: string): string[] {
     }
   });
 }
+
+test('a repository that cannot be covered keeps a run that requires the sandbox from starting', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  for (let at = 0; at < 65; at += 1) repository.write(`z/${at}/.git/HEAD`, 'ref: refs/heads/main\n');
+  const { exitCode, lastLine } = await scriptedRun({
+    repository,
+    args: ['--sandbox', 'required'],
+    turns: [{ text: 'Done.' }],
+  });
+  expect([exitCode, lastLine]).toEqual([
+    10,
+    expect.stringContaining('"z/9/.git" cannot be kept from commands'),
+  ]);
+});

@@ -7,26 +7,40 @@ import type { Checkout } from './checkout-layout.ts';
 import { lookAt } from './tree-view.ts';
 import { invisible } from './work-tree.ts';
 
-/** Each costs every command some mounts. */
-const MOST = 64;
+/** Git dirs that are covered at most: each costs every command two mounts, and their cost grows with their square. */
+const MAX_COVERED = 64;
+
+export interface Coverage {
+  readonly nested: NestedRepository[];
+  /** Folders whose `.git` commands can reach. */
+  readonly uncovered: string[];
+}
 
 /**
  * Of these folders, those that can be kept from commands, as far as their `.git` goes, whether it is there or not. Warns of the
- * others: what is missing or a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
- * more than 64 cost too much time.
+ * others: a `.git` that is a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
+ * more than 64 cost too much time. Submodules that are not checked out take what room is left; what a command makes in one of
+ * the others is removed afterwards.
  */
-export function coverable(
-  root: string,
-  folders: readonly string[],
-  warn: (text: string) => void,
-): NestedRepository[] {
-  const covered: NestedRepository[] = [];
+export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): Coverage {
+  const nested: NestedRepository[] = [];
+  const uncovered: string[] = [];
+  const empty: NestedRepository[] = [];
   for (const path of [...new Set(folders)].sort()) {
-    const dotGit = /\p{Surrogate}/u.test(path) ? null : coverableGit(root, path);
-    if (dotGit !== null && covered.length < MOST) covered.push({ path, dotGit });
-    else warn(`${JSON.stringify(`${path}/.git`)} is within reach of commands.`);
+    const dotGit = gitOf(root, path);
+    if (dotGit === 'absent') continue;
+    const isNamed = !/\p{Surrogate}/u.test(path);
+    if (dotGit === 'none') {
+      if (isNamed) empty.push({ path, dotGit });
+    } else if (dotGit !== 'other' && isNamed && nested.length < MAX_COVERED) {
+      nested.push({ path, dotGit });
+    } else {
+      uncovered.push(path);
+      warn(`${JSON.stringify(`${path}/.git`)} is within reach of commands.`);
+    }
   }
-  return covered;
+  nested.push(...empty.slice(0, MAX_COVERED - nested.length));
+  return { nested: nested.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered };
 }
 
 /** The linked worktrees of this repository that lie in the work tree, often in an ignored folder, where nobody looks for them. */
@@ -54,12 +68,13 @@ function orMissing<T>(read: () => T): T | null {
   }
 }
 
-/** What the folder's `.git` is; null when it cannot be covered, or cannot be looked at. */
-function coverableGit(root: string, folder: string): NestedRepository['dotGit'] | null {
+/** What the folder's `.git` is; `absent` where there is no such folder, `other` for what cannot be covered or looked at. */
+function gitOf(root: string, folder: string): NestedRepository['dotGit'] | 'absent' | 'other' {
   const around = lookAt(root, folder);
-  if (around.status !== 'seen' || around.stat.kind !== 'folder') return null;
+  if (around.status === 'unreadable') return 'other';
+  if (around.status === 'absent' || around.stat.kind !== 'folder') return 'absent';
   const dotGit = lookAt(root, `${folder}/.git`);
   if (dotGit.status === 'absent') return 'none';
-  if (dotGit.status !== 'seen') return null;
-  return dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder' ? dotGit.stat.kind : null;
+  if (dotGit.status !== 'seen') return 'other';
+  return dotGit.stat.kind === 'file' || dotGit.stat.kind === 'folder' ? dotGit.stat.kind : 'other';
 }

@@ -10,7 +10,7 @@ import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { GitWorkspace } from './git-workspace.ts';
 import { keepRepositories } from './kept-repositories.ts';
-import { coverable, linkedWorktrees } from './nested-git.ts';
+import { type Coverage, coverable, linkedWorktrees } from './nested-git.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot, type SnapshotParts } from './snapshot.ts';
@@ -70,9 +70,9 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
-  const nested = nestedIn(checkout, parts);
+  const { nested, uncovered } = nestedIn(checkout, parts);
   keepRepositories(shadowDir, { root, nested, gitDirs: [...parts.planted.known] });
-  const agentGit = { ...madeGit, nested };
+  const agentGit = { ...madeGit, nested, uncovered };
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   const { tree, planted } = parts;
@@ -83,7 +83,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
 export function nestedIn(
   checkout: Checkout,
   { tree: { root, tracked }, planted, contents: { warn } }: SnapshotParts,
-): NestedRepository[] {
+): Coverage {
   const found = planted.known.flatMap((path) =>
     path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
   );

@@ -92,7 +92,7 @@ export async function reopenWorkspace(
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.know(repositories.gitDirs);
-  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts);
+  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts).nested;
   // What was left where it is must not count as the user's the next time.
   if (mayHavePlanted !== 'leave')
     keepRepositories(shadowDir, { root: checkout.root, nested, gitDirs: [...watch.known] });

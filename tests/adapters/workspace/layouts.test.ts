@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -217,9 +218,23 @@ describe('the workspace', () => {
       { path: 'tools', dotGit: 'folder' },
     ]);
     expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
-      '"gone/.git" is within reach of commands.',
       '"linked/.git" is within reach of commands.',
     ]);
+  });
+
+  test('covers 64 repositories, for which submodules that are not checked out leave the room', async () => {
+    const scratch = committed();
+    const head = scratch.git('rev-parse', 'HEAD').trim();
+    const entries = Array.from({ length: 70 }, (_, at) => `160000 ${head} 0\ta-${at}\n`).join('');
+    execFileSync('git', ['update-index', '--index-info'], { cwd: scratch.root, input: entries });
+    for (let at = 0; at < 70; at += 1) mkdirSync(join(scratch.root, `a-${at}`));
+    for (let at = 0; at < 65; at += 1) scratch.write(`z/${at}/.git/HEAD`, 'ref: refs/heads/main\n');
+    const { nested, uncovered } = (await scratch.open()).agentGit;
+    expect([nested.length, nested.every(({ dotGit }) => dotGit === 'folder')]).toEqual([64, true]);
+    expect(uncovered).toHaveLength(1);
+    scratch.remove('z');
+    const later = (await scratch.open()).agentGit;
+    expect([later.nested.length, later.uncovered]).toEqual([64, []]);
   });
 
   test('leaves untracked repositories out, and says so', async () => {
