@@ -24,7 +24,7 @@ type Input = z.infer<typeof Input>;
 const MAX_NAMED = 10;
 const MAX_REPLACED = 100_000;
 /** Characters of a file that an edit may make: no tool reads a longer one. */
-const MAX_LENGTH = 32 * 1024 * 1024;
+const MAX_LENGTH = 8 * 1024 * 1024;
 
 export const editFileTool: Tool<Input> = {
   name: 'edit_file',

@@ -9,6 +9,9 @@ import { countLines } from './lines.ts';
 import { failed, literalCall } from './result.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
+/** Bytes of a file that one call writes: what no tool could read again is for commands. */
+const MAX_WRITE_BYTES = 8 * 1024 * 1024;
+
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
 
@@ -22,11 +25,15 @@ export const writeFileTool: Tool<Input> = {
     const parsed = parseRepoPath(asked);
     if (!parsed.ok) return failed('path_refused', parsed.message);
     const { path } = parsed;
+    const bytes = new TextEncoder().encode(content);
+    if (bytes.length > MAX_WRITE_BYTES) {
+      const what = `Not written: the content has ${figure(bytes.length)} bytes`;
+      return failed('too_large', `${what}; one call writes at most ${figure(MAX_WRITE_BYTES)}.`);
+    }
     const current = await workspace.readFile(path);
     if (current.status === 'ok' && seen.coverage(path, current.blob) === 'part') {
       return failed('conflict', partlySeen(path, current.text ?? ''));
     }
-    const bytes = new TextEncoder().encode(content);
     const write = await workspace.writeFile(path, bytes);
     if (write.status === 'failed') return failed(write.reason, write.message);
     seen.wrote(path, write.blob);

@@ -55,3 +55,25 @@ test('a megabyte of line ends is too many lines to be followed one by one', asyn
   expect(run.result.provenance?.files.map(({ cut }) => cut?.includes('50,000 lines'))).toEqual([true, true]);
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
+
+test('sixteen reads at a time of a file of 31 MB are refused by its size, and of 8 MB they are held', async () => {
+  const reads = (path: string) => ({
+    calls: Array.from({ length: 16 }, (_, n) => call('read_file', { path, offset: n + 1, limit: 1 })),
+  });
+  const make = 'yes short | head -c 31000000 > big.txt; head -c 8000000 big.txt > small.txt';
+  const { run, peakMib } = await measured([
+    command(make),
+    reads('big.txt'),
+    reads('small.txt'),
+    command('rm big.txt small.txt'),
+    done,
+  ]);
+  const texts = run.events.flatMap((event) =>
+    event.type === 'tool.completed' && event.outcome.status === 'failed' ? [event.outcome.text] : [],
+  );
+  expect(texts).toHaveLength(16);
+  expect(texts[0]).toContain(
+    '"big.txt" has 31,000,000 bytes; files over 8,388,608 bytes are not read whole.',
+  );
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});

@@ -97,3 +97,13 @@ test('folders and paths outside are refused', async () => {
     reason: 'path_refused',
   });
 });
+
+test('a content of more than 8 MiB is refused with both numbers, and nothing is written', async () => {
+  const most = 8 * 1024 * 1024;
+  expect(await write('big.txt', 'é'.repeat(most / 2 + 1))).toEqual({
+    status: 'failed',
+    reason: 'too_large',
+    text: 'Not written: the content has 8,388,610 bytes; one call writes at most 8,388,608.',
+  });
+  expect(() => onDisk('big.txt')).toThrow('ENOENT');
+});

@@ -16,6 +16,10 @@ const Result = z.object({
   changedFiles: z.array(ChangedFile),
 });
 
+/** Of a result that says `running`: a process that is killed, or has no memory left, cannot say so any more. */
+const UNENDED =
+  'has not ended. Unless it is still at work, its process died; patchsmith resume carries it on.';
+
 /** Fails when there is no patch, and when it is not the one that the run wrote. */
 export function readPatch(directory: RunDirectory): PatchRead {
   const text = readRunFile(directory.result, MAX_RESULT_BYTES);
@@ -25,7 +29,8 @@ export function readPatch(directory: RunDirectory): PatchRead {
   const { bytes: patch } = read;
   const result = Result.safeParse(jsonOf(text.bytes));
   if (!result.success) return failed(`${directory.result} is no result of a run of this version.`);
-  if (result.data.status === 'running' || result.data.patch === null)
+  if (result.data.status === 'running') return failed(`The run in ${directory.path} ${UNENDED}`);
+  if (result.data.patch === null)
     return failed(`The run in ${directory.path} was not brought to its end, so there is no patch.`);
   if (createHash('sha256').update(patch).digest('hex') !== result.data.patch.sha256)
     return failed(`${directory.patch} is not the patch that the run wrote.`);

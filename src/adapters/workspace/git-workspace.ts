@@ -34,7 +34,7 @@ import { walk } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
-const MAX_READ_BYTES = 32 * 1024 * 1024;
+const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 /** Ignored files that are named; more of them help nobody. */
 const MAX_IGNORED_WRITES = 100;
