@@ -139,6 +139,11 @@ export interface Workspace {
    * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.
    */
   hidden(): readonly string[];
+  /**
+   * Folders around these paths that git takes for repositories though they are not called `.git`, as the work tree is now and
+   * with files at the paths in `added`; sorted.
+   */
+  repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
   ignoredWrites(): Promise<string[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */

@@ -7,6 +7,7 @@ import interrupted from '../prompts/interrupted.md';
 import outside from '../prompts/outside.md';
 import putBack from '../prompts/put-back.md';
 import removedGit from '../prompts/removed-git.md';
+import repositories from '../prompts/repositories.md';
 import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxDomains from '../prompts/sandbox/namespaces-domains.md';
 import sandboxNone from '../prompts/sandbox/none.md';
@@ -113,10 +114,12 @@ export function putBackPrompt(paths: {
   putBack: readonly string[];
   stuck: readonly string[];
   hidden: readonly string[];
+  repositories: readonly string[];
 }): string {
   return [
     ...(paths.putBack.length > 0 ? [render(putBack, { paths: named(paths.putBack) })] : []),
     ...(paths.stuck.length > 0 ? [render(stuck, { paths: named(paths.stuck) })] : []),
+    ...(paths.repositories.length > 0 ? [repositoriesPrompt(paths.repositories)] : []),
     ...(paths.hidden.length > 0 ? [render(hidden, { paths: named(paths.hidden) })] : []),
   ].join('');
 }
@@ -124,6 +127,11 @@ export function putBackPrompt(paths: {
 /** Follows the output of commands that made git dirs; empty when none did. */
 export function removedGitPrompt(paths: readonly string[]): string {
   return paths.length > 0 ? render(removedGit, { paths: named(paths) }) : '';
+}
+
+/** `folders` are those that git takes for repositories; `''` is the root. */
+export function repositoriesPrompt(folders: readonly string[]): string {
+  return render(repositories, { paths: named(folders.map((folder) => folder || '.')) });
 }
 
 /** Paths that one answer names. */

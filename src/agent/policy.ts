@@ -3,6 +3,7 @@
 import type { ChangeSource, PathChange } from '../domain/change.ts';
 import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { RunAction } from '../domain/events.ts';
+import { belongsTo } from '../domain/git-folder.ts';
 import { withObstacles } from '../domain/obstacles.ts';
 import type { Workspace } from '../ports.ts';
 
@@ -19,14 +20,18 @@ export interface Enforced {
   readonly putBack: readonly string[];
   readonly stuck: readonly string[];
   readonly hidden: readonly string[];
+  /** Folders that git takes for repositories and that something was changed in. */
+  readonly repositories: readonly string[];
 }
 
 export async function enforcePolicy(
   { changes, source, iteration }: CommandChanges,
   { workspace, permits }: { workspace: Workspace; permits: (path: string) => boolean },
 ): Promise<Enforced> {
+  const repositories = await workspace.repositoriesAround(changes.map(({ path }) => path));
+  const isPlanted = (path: string) => repositories.some((folder) => belongsTo(path, folder));
   const refused = withObstacles(
-    changes.filter(({ path }) => !permits(path)),
+    changes.filter(({ path }) => !permits(path) || isPlanted(path)),
     changes,
   );
   if (refused.length === 0) {
@@ -36,6 +41,7 @@ export async function enforcePolicy(
       putBack: [],
       stuck: [],
       hidden,
+      repositories,
     };
   }
   const { stuck, others } = await workspace.putBack(refused);
@@ -64,6 +70,7 @@ export async function enforcePolicy(
     putBack: gone.map(({ path }) => path),
     stuck: [...left.keys()],
     hidden,
+    repositories,
   };
 }
 

@@ -9,12 +9,13 @@ import { CutShort } from '../domain/cut-short.ts';
 import type { RunAction } from '../domain/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
 import { figure } from '../domain/figure.ts';
+import { belongsTo } from '../domain/git-folder.ts';
 import { type Redact, redactedExcerpt } from '../domain/redact.ts';
 import type { SeenNote } from '../domain/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/tools-phase.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
-import { putBackPrompt, removedGitPrompt } from '../prompts.ts';
+import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
 export interface ExecutorParts {
@@ -71,8 +72,9 @@ export class ToolExecutor {
     for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted) return;
       const line = yield* this.#lookBefore(lane, turn.iteration);
+      const refuse = await this.#refusalsOf(lane);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
-      const results = await sideBySide(lane, (prepared) => this.#perform(prepared, turn.signal));
+      const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn.signal));
       const notice = yield* this.#recordChanges(lane, line, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
         const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
@@ -124,6 +126,19 @@ export class ToolExecutor {
     return { call, lane: tool.lane, tool, input: parsed.data, target };
   }
 
+  /** Refuses writes that would make a folder a repository, or change one: the writes of a lane count together. */
+  async #refusalsOf(lane: readonly Prepared[]): Promise<(prepared: Prepared) => Prepared> {
+    const targets = targetsOf(lane);
+    const repositories =
+      targets.length > 0 ? await this.#parts.workspace.repositoriesAround(targets, targets) : [];
+    return (prepared) => {
+      if ('refusal' in prepared || prepared.target === null) return prepared;
+      const { call, target } = prepared;
+      if (!repositories.some((folder) => belongsTo(target, folder))) return prepared;
+      return { call, lane: 'read', refusal: failed('policy', repositoriesPrompt(repositories).trim()) };
+    };
+  }
+
   async #perform(prepared: Prepared, signal: AbortSignal) {
     const { workspace, sandbox, clock } = this.#parts;
     const startedAt = clock();
@@ -146,8 +161,7 @@ export class ToolExecutor {
     const { workspace } = this.#parts;
     const kind = lane[0]?.lane;
     if (kind === 'write') {
-      const targets = lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
-      yield* changesRecorded(await workspace.capture(targets), { by: 'outside' }, iteration);
+      yield* changesRecorded(await workspace.capture(targetsOf(lane)), { by: 'outside' }, iteration);
     }
     if (kind !== 'command') return null;
     const line = await workspace.drawLine();
@@ -202,6 +216,11 @@ export class ToolExecutor {
     result.shown?.(shown);
     return { status: 'ok', text: said, ...command };
   }
+}
+
+/** Paths that the calls are about to write. */
+function targetsOf(lane: readonly Prepared[]): string[] {
+  return lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
 }
 
 function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {

@@ -40,11 +40,17 @@ export function staysBelowRoot(path: string): boolean {
 
 /** True for `.git` in every spelling that some file system takes for it (case, NTFS short name and streams, HFS+ ignorables). */
 export function isGitDirName(component: string): boolean {
-  const folded = component
+  const folded = foldedName(component);
+  return folded === '.git' || folded === 'git~1';
+}
+
+/** A name as the least exact of file systems compares it: without case, NTFS streams, final dots and HFS+ ignorables. */
+export function foldedName(component: string): string {
+  if (/^[a-z0-9_-]*$/.test(component)) return component;
+  return component
     .normalize('NFKC')
     .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff\u00ad]/g, '')
     .toLowerCase()
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '');
-  return folded === '.git' || folded === 'git~1';
 }

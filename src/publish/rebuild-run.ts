@@ -7,7 +7,7 @@ import { count, outcome } from '../domain/outcome.ts';
 import { type Flag, flagsOf } from '../domain/second-look.ts';
 import { addedSecrets, type FoundSecret } from '../domain/secret-scan.ts';
 import type { NewFile } from '../ports.ts';
-import { flagLines, withheldReason } from '../run/report.ts';
+import { flagLines, repositoriesReason, withheldReason } from '../run/report.ts';
 import type { Base } from './base.ts';
 import type { Job, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -56,7 +56,9 @@ export async function rebuildRun(
       : addedSecrets({ path, before: textBefore ?? '', after: textAfter }, job.findKnown),
   );
   const isAccepted = pathMatcher(settings.acceptSecrets);
-  const withheld = withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const withheld =
+    repositoriesReason(rebuilt.repositories) ??
+    withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
   if (withheld !== null) return refuse('policy_violation', withheld);
 
   told.flags.push(

@@ -5,6 +5,7 @@ import { findBlob } from '../adapters/github/objects.ts';
 import { readTouchedTree, type TouchedTree } from '../adapters/github/touched-tree.ts';
 import type { PatchBench } from '../adapters/workspace/patch-bench.ts';
 import type { FileMode } from '../domain/change.ts';
+import { repositoriesAround } from '../domain/git-folder.ts';
 import type { PatchedPath, PatchedState } from '../domain/patch-text.ts';
 import {
   type ContentFrom,
@@ -21,7 +22,15 @@ import type { CheckedPatch } from './read-run.ts';
  * base has there now, for a second look and the search for secrets.
  */
 export type Rebuilt =
-  | { status: 'ok'; tree: string; files: NewFile[]; reviewed: ReviewedFile[]; merged: string[] }
+  | {
+      status: 'ok';
+      tree: string;
+      files: NewFile[];
+      reviewed: ReviewedFile[];
+      merged: string[];
+      /** Folders that git takes for repositories and that the patch changes. */
+      repositories: string[];
+    }
   | { status: 'conflict'; files: { path: string; why: string }[] }
   | { status: 'broken'; message: string };
 
@@ -83,9 +92,16 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   }
   if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
   const after = base.after(made);
-  return after.status === 'ok'
-    ? { status: 'ok', tree: after.sha, files: made, reviewed, merged }
-    : { status: 'conflict', files: [{ path: after.path, why: 'a file has the place of a folder now' }] };
+  if (after.status === 'obstructed')
+    return {
+      status: 'conflict',
+      files: [{ path: after.path, why: 'a file has the place of a folder now' }],
+    };
+  const repositories = repositoriesAround(
+    made.map(({ path }) => path),
+    after.namesIn,
+  );
+  return { status: 'ok', tree: after.sha, files: made, reviewed, merged, repositories };
 }
 
 /** Says of the state before what the patch leaves unsaid, where the commit that the run began with knows it. */

@@ -20,6 +20,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     hidden: () => workspace.hidden(),
     removedGitDirs: () => workspace.removedGitDirs(),
     sweepGitDirs: () => workspace.sweepGitDirs(),
+    repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
     ignoredWrites: () => workspace.ignoredWrites(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),

@@ -137,6 +137,13 @@ export function withheldReason(secrets: readonly FoundSecret[]): string | null {
   return `The patch is withheld, since it would add a secret: ${places.join(', ')}${more}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
 }
 
+/** Why a patch is withheld that makes or changes these folders, which git takes for repositories; null when there are none. */
+export function repositoriesReason(folders: readonly string[]): string | null {
+  if (folders.length === 0) return null;
+  const named = firstFive(folders.map((folder) => folder || 'the root'));
+  return `The patch is withheld, since it adds to what git takes for a repository, whose configuration can name programs that git runs: ${named}. Let tests make such a repository when they run, or commit it by hand.`;
+}
+
 /** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */
 export function flagLines(flags: readonly Flag[]): string[] {
   const names = [...new Set(flags.map(({ flag }) => flag))];

@@ -1,11 +1,13 @@
 /** What the result says of the contents of a patch, and whether they may be published. */
 
 import { pathMatcher } from '../adapters/inputs/path-policy.ts';
+import { pathsOfTree } from '../adapters/workspace/tree-listing.ts';
 import type { PathChange } from '../domain/change.ts';
+import { repositoriesInTree } from '../domain/git-folder.ts';
 import type { RunResult } from '../domain/outcome.ts';
 import type { ProvenPatch } from '../ports.ts';
 import type { Ready } from './prepared.ts';
-import { withheldReason } from './report.ts';
+import { repositoriesReason, withheldReason } from './report.ts';
 import type { Session } from './session.ts';
 
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
@@ -29,6 +31,11 @@ export async function reviewedPart(
     findKnown,
   });
   const isAccepted = pathMatcher(start.acceptSecrets);
-  const withheld = withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  const repositories = repositoriesInTree(
+    net.map(({ path }) => path),
+    await pathsOfTree(directory.shadowGit, patch.tree),
+  );
+  const withheld =
+    repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
   return { flags: [...flags], secrets: [...secrets], withheld };
 }

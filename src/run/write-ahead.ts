@@ -75,6 +75,7 @@ export function writeAhead(
       hidden: () => workspace.hidden(),
       removedGitDirs: () => workspace.removedGitDirs(),
       sweepGitDirs: () => workspace.sweepGitDirs(),
+      repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
       ignoredWrites: () => workspace.ignoredWrites(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),

@@ -158,6 +158,21 @@ test('a token that the base has lost meanwhile, and that the patch would bring b
   expect(await find(there)).toEqual(nothing);
 });
 
+test('a part that makes a folder of the base as it is now one that git takes for a repository is withheld', async () => {
+  const part = await madeRun({ 'a.txt': 'a\n', 'evil/config': '[core]\n' }, [
+    { calls: [call('write_file', { path: 'evil/refs/x', content: 'x\n' })] },
+    done,
+  ]);
+  const there = await onGitHub(part);
+  await there.repository.commit('main', { 'evil/HEAD': 'ref: refs/heads/main\n', 'evil/objects/x': 'x\n' });
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(told?.reason).toContain(
+    'takes for a repository, whose configuration can name programs that git runs: evil.',
+  );
+  expect(await find(there)).toEqual(nothing);
+});
+
 test('a new file whose name is not UTF-8 is refused with the reason', async () => {
   const bytes = await madeRun(FILES, [
     { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },

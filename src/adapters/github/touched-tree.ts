@@ -14,9 +14,14 @@ export interface TreeEdit {
 export interface TouchedTree {
   readonly sha: string;
   occupant(path: string): Occupant | null;
-  /** The tree's id after these edits; the path in the way where a file would be below a file. */
-  after(edits: readonly TreeEdit[]): { status: 'ok'; sha: string } | { status: 'obstructed'; path: string };
+  /** The tree after these edits; the path in the way where a file would be below a file. */
+  after(edits: readonly TreeEdit[]): Edited;
 }
+
+/** `namesIn` gives the names in a folder that the paths or the edits lie in; of others it knows nothing. */
+export type Edited =
+  | { status: 'ok'; sha: string; namesIn: (folder: string) => Iterable<string> }
+  | { status: 'obstructed'; path: string };
 
 /** Reads the folders that the paths lie in, level by level; no others. */
 export async function readTouchedTree(
@@ -68,10 +73,7 @@ function occupantOf(folders: ReadonlyMap<string, readonly TreeEntry[]>, path: st
   return { kind: 'file', mode: entry.mode === '100664' ? '100644' : entry.mode, blob: entry.sha };
 }
 
-function edited(
-  folders: ReadonlyMap<string, readonly TreeEntry[]>,
-  edits: readonly TreeEdit[],
-): ReturnType<TouchedTree['after']> {
+function edited(folders: ReadonlyMap<string, readonly TreeEntry[]>, edits: readonly TreeEdit[]): Edited {
   const now = new Map(
     [...folders].map(([path, entries]) => [path, new Map(entries.map((entry) => [entry.path, entry]))]),
   );
@@ -98,5 +100,6 @@ function edited(
       around?.set(name, { path: name, mode: FOLDER, sha: folderId(entries) });
     } else if (occupant?.mode === FOLDER) around?.delete(name);
   }
-  return { status: 'ok', sha: folderId([...(now.get('')?.values() ?? [])]) };
+  const namesIn = (folder: string) => now.get(folder)?.keys() ?? [];
+  return { status: 'ok', sha: folderId([...(now.get('')?.values() ?? [])]), namesIn };
 }

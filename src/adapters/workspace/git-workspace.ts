@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/change.ts';
 import type { BaseRevision } from '../../domain/events.ts';
+import { repositoriesAround } from '../../domain/git-folder.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/glob.ts';
 import type { RepoPath } from '../../domain/path.ts';
 import type {
@@ -28,7 +29,7 @@ import type { PlantedGit } from './planted-git.ts';
 import { putBack } from './put-back.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
-import { lookAt } from './tree-view.ts';
+import { lookAt, viewing } from './tree-view.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { walk } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
@@ -170,6 +171,19 @@ export class GitWorkspace implements Workspace {
 
   removedGitDirs(): readonly string[] {
     return this.#parts.planted.removed;
+  }
+
+  async repositoriesAround(paths: readonly string[], added: readonly string[] = []): Promise<string[]> {
+    const { closed } = this.#parts.tree;
+    return viewing(this.root, (view) =>
+      repositoriesAround(paths, (folder) => {
+        const listing = closed.insist(folder, () => view.listFolder(folder));
+        const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
+        const from = folder === '' ? 0 : folder.length + 1;
+        const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
+        return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
+      }),
+    );
   }
 
   async ignoredWrites(): Promise<string[]> {

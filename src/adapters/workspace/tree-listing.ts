@@ -30,5 +30,14 @@ export async function listTree(shadowDir: string, tree: string): Promise<Map<str
   return states;
 }
 
+/** All paths of a tree: files, links and submodules. Throws when the repository does not hold it. */
+export async function pathsOfTree(shadowDir: string, tree: string): Promise<string[]> {
+  const listed = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', '--name-only', tree],
+  });
+  return decodeName(listed).split('\0').slice(0, -1);
+}
+
 /** `mode type id TAB path NUL` */
 const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/g;
