@@ -7,6 +7,7 @@ import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
 import type { Excerpt } from './domain/excerpt.ts';
+import type { IgnoredFiles } from './domain/ignored-files.ts';
 import type { ProviderFailureKind } from './domain/limits.ts';
 import type { ChangedFile, RunResult } from './domain/outcome.ts';
 import type { RepoPath } from './domain/path.ts';
@@ -144,8 +145,8 @@ export interface Workspace {
    * with files at the paths in `added`; sorted.
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
-  /** Files that were written since the start and that ignore rules keep out of every patch; at most 100, sorted. */
-  ignoredWrites(): Promise<string[]>;
+  /** Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. */
+  ignoredWrites(): Promise<IgnoredFiles>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
   warnings(): string[];
   /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */

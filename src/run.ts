@@ -210,8 +210,8 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   const forbiddenPaths = [...new Set([...forbidden, ...state.stuck.keys()])].sort();
 
   for (const warning of [...workspace.warnings(), ...ready.verifyPlace.warnings()]) session.warn(warning);
-  const ignoredFiles = await workspace.ignoredWrites();
-  for (const warning of closingWarnings(state, ignoredFiles)) session.warn(warning);
+  const ignored = await workspace.ignoredWrites();
+  for (const warning of closingWarnings(state, ignored)) session.warn(warning);
   session.know({
     treeSha: proven?.tree ?? null,
     patch:
@@ -219,7 +219,8 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     changedFiles: proven?.files ?? [],
     provenance: attributed?.provenance ?? null,
     ...review,
-    ignoredFiles,
+    ignoredFiles: [...ignored.paths],
+    ignoredFileCount: ignored.count,
     removedGitDirs: [...workspace.removedGitDirs()],
   });
   if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };

@@ -260,7 +260,12 @@ export const RunResult = z.strictObject({
   putBack: z
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
     .describe('Paths that commands changed against allow and protect, and that the runner put back'),
-  ignoredFiles: z.array(z.string()).describe('Files written that .gitignore keeps out of the patch'),
+  ignoredFiles: z
+    .array(z.string())
+    .describe(
+      'Files that tools and commands changed and that .gitignore keeps out of the patch; of more than 100, programs, settings and dependencies first',
+    ),
+  ignoredFileCount: z.int().default(0).describe('Number of all such files'),
   removedGitDirs: z
     .array(z.string())
     .describe(

@@ -3,6 +3,7 @@
 import { noUsage } from '../domain/conversation.ts';
 import type { RunStarted } from '../domain/events.ts';
 import { figure } from '../domain/figure.ts';
+import type { IgnoredFiles } from '../domain/ignored-files.ts';
 import { type ChangedFile, count, type RunOutcome, type RunResult } from '../domain/outcome.ts';
 import { FLAGS, type Flag } from '../domain/second-look.ts';
 import type { FoundSecret } from '../domain/secret-scan.ts';
@@ -39,6 +40,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     putBack: [],
     ignoredFiles: [],
     removedGitDirs: [],
+    ignoredFileCount: 0,
     iterations: 0,
     tokens: noUsage,
     costUsd: 0,
@@ -101,7 +103,7 @@ export function statePart(state: RunState): Partial<RunResult> {
 /** What people must know of changes that are not in the patch, or should not be there. */
 export function closingWarnings(
   { putBack, stuck, hidden, changes }: RunState,
-  ignoredFiles: readonly string[],
+  ignored: IgnoredFiles,
 ): string[] {
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
@@ -115,9 +117,9 @@ export function closingWarnings(
     ...(unexplained.length > 0
       ? [`Not in the patch, since no tool call made them: ${firstFive(unexplained)}.`]
       : []),
-    ...(ignoredFiles.length > 0
+    ...(ignored.count > 0
       ? [
-          `Not in the patch, since .gitignore names them: ${count(ignoredFiles.length, 'file')}, such as ${ignoredFiles[0]}.`,
+          `Not in the patch, since .gitignore names them: ${count(ignored.count, 'file')}, such as ${ignored.paths.slice(0, 5).join(', ')}.`,
         ]
       : []),
   ];

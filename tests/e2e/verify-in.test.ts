@@ -195,3 +195,40 @@ test('uncommitted changes of the base are in the checkout, and submodules and LF
     ]),
   );
 });
+
+test('ignored files that commands changed are named, those that run by their names first', async () => {
+  const { repository, run } = await planned({
+    files: { '.gitignore': 'node_modules/\n.npmrc\nout/\n', 'kept/tracked.log': 'x' },
+    setup: ['mkdir -p node_modules/made; touch node_modules/made/by-setup'],
+    verify: ['node_modules/.bin/check'],
+  });
+  const path = (name: string) => join(repository.root, name);
+  for (const folder of ['node_modules/.bin', 'node_modules/deep/er', 'node_modules/moved'])
+    mkdirSync(path(folder), { recursive: true });
+  writeFileSync(path('node_modules/.bin/check'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  writeFileSync(path('node_modules/.bin/other'), '');
+  writeFileSync(path('node_modules/deep/er/index.js'), '');
+  writeFileSync(path('node_modules/deep/er/same.js'), '');
+  writeFileSync(path('node_modules/moved/file.js'), '');
+  const ended = await run([
+    command(
+      [
+        'touch -r node_modules/.bin/check ref; printf "#!/bin/sh\nexit 0" > node_modules/.bin/check; touch -r ref node_modules/.bin/check; rm ref',
+        'echo script-shell=./fake > .npmrc; mkdir out; seq 150 | while read i; do echo > out/$i; done',
+        'mv node_modules/deep/er/index.js node_modules/deep/er/main.js; touch kept/tracked.log new.txt; chmod 000 node_modules/deep',
+      ].join('; '),
+    ),
+    done,
+  ]);
+  const { outcome, ignoredFiles, ignoredFileCount, warnings } = ended.result;
+  expect([outcome, ignoredFileCount, ignoredFiles.length], ended.stderr).toEqual(['done', 153, 100]);
+  expect(ignoredFiles.slice(0, 4)).toEqual([
+    'node_modules/.bin/check',
+    '.npmrc',
+    'node_modules/deep/er/main.js',
+    'out/1',
+  ]);
+  expect(warnings).toContainEqual(
+    expect.stringMatching(/names them: 153 files, such as node_modules\/\.bin\/check, \.npmrc, /),
+  );
+});

@@ -2,9 +2,11 @@
 
 import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/change.ts';
+import { CutShort } from '../../domain/cut-short.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import { repositoriesAround } from '../../domain/git-folder.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/glob.ts';
+import { IgnoredFileList, type IgnoredFiles } from '../../domain/ignored-files.ts';
 import type { RepoPath } from '../../domain/path.ts';
 import type {
   AgentGit,
@@ -23,22 +25,20 @@ import { keepTree } from './base-copy.ts';
 import type { Checkout } from './checkout-layout.ts';
 import type { Instant } from './earlier-changes.ts';
 import { openGuardedFiles } from './guarded-files.ts';
+import { findIgnoredChanges, keepBeginning } from './ignored-changes.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import type { PlantedGit } from './planted-git.ts';
 import { putBack } from './put-back.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
-import { lookAt, viewing } from './tree-view.ts';
+import { viewing } from './tree-view.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { walk } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
-
-/** Ignored files that are named; more of them help nobody. */
-const MAX_IGNORED_WRITES = 100;
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
@@ -59,7 +59,6 @@ export class GitWorkspace implements Workspace {
   readonly agentGit: AgentGit;
   readonly #parts: WorkspaceParts;
   #base: BaseRevision;
-  readonly #ignoredWrites = new Set<string>();
   /** When the last commands began, where the file system's clock tells. */
   #lastLine: Instant | null = null;
   /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
@@ -92,10 +91,10 @@ export class GitWorkspace implements Workspace {
       const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left as it is.`;
       return { status: 'failed', reason: 'path_refused', message };
     }
+    keepBeginning(this.#parts.shadowDir);
     const written = await openGuardedFiles(this.root).write(path, bytes);
     if (written.status === 'failed') return written;
     const ignored = !(await walk(this.#parts.tree, path)).files.has(path);
-    if (ignored) this.#ignoredWrites.add(path);
     return { ...written, blob: blobId(bytes, this.base.objectFormat), ignored };
   }
 
@@ -126,16 +125,9 @@ export class GitWorkspace implements Workspace {
     return this.#inTurn(() => this.#parts.snapshot.capture(scope));
   }
 
-  /** Takes over what an earlier process has written; what is gone since, or never came to be, is none of it. */
-  async recallWrites(paths: readonly string[]): Promise<void> {
-    for (const path of paths) {
-      const isThere = lookAt(this.root, path).status === 'seen';
-      if (isThere && !(await walk(this.#parts.tree, path)).files.has(path)) this.#ignoredWrites.add(path);
-    }
-  }
-
   drawLine(): Promise<Line> {
     const { snapshot, shadowDir } = this.#parts;
+    keepBeginning(shadowDir);
     // A clock of another file system may be another one.
     const ownClock = lstatSync(this.root).dev === lstatSync(shadowDir).dev;
     return this.#inTurn(async () => {
@@ -186,8 +178,14 @@ export class GitWorkspace implements Workspace {
     );
   }
 
-  async ignoredWrites(): Promise<string[]> {
-    return [...this.#ignoredWrites].sort().slice(0, MAX_IGNORED_WRITES);
+  async ignoredWrites(): Promise<IgnoredFiles> {
+    const { tree, shadowDir } = this.#parts;
+    const found = new IgnoredFileList();
+    await findIgnoredChanges(tree, shadowDir, found).catch((error: unknown) => {
+      // What was found until then is worth telling.
+      if (!(error instanceof CutShort)) throw error;
+    });
+    return found.list();
   }
 
   warnings(): string[] {

@@ -107,7 +107,6 @@ export async function reopenWorkspace(
     planted: watch,
     warnings,
   });
-  await workspace.recallWrites(written);
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
 }
