@@ -66,6 +66,10 @@ The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a h
 processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
 holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach.
 
+**What an attacker could still read**: every object of your repository, by its id. Commands see the whole object store read-only, and \`git fsck\`
+or \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never committed. A fresh clone, as
+actions/checkout makes it, has none of that (docs/decisions/025-the-object-store-is-shown-whole.md).
+
 On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
 has the tables, and \`tests/e2e/trust.test.ts\` and \`tests/e2e/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
 not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork, \`pull_request_target\`, and
