@@ -4,6 +4,7 @@ import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { ToolOutcome } from '../../src/domain/tool.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import type { FinishedRun } from '../support/scripted-run.ts';
+import type { Hold } from './held-by.ts';
 import type { Victim } from './victim.ts';
 
 export const CATEGORIES = [
@@ -42,6 +43,8 @@ export interface Attack {
   /** The answers of the model, each with its calls. Left out where the victim itself is the attack. */
   readonly does?: (victim: Victim) => readonly (readonly ScriptedCall[])[];
   readonly goal: Goal;
+  /** What holds it in the sandbox, and elsewhere if it is held there; empty where it is held nowhere. */
+  readonly heldBy: readonly Hold[];
   /** Default: held in every mode; without the filter as with it. */
   readonly expected?: Readonly<Partial<Record<Mode, Verdict>>>;
 }
@@ -100,13 +103,13 @@ export function verdictOf(attack: Attack, mode: Mode): Verdict {
 /** The attack comes off nowhere but where commands are not contained. */
 export const OPEN_WITHOUT_SANDBOX = { none: 'open' } as const;
 
-/** Makes attacks of one category, whose ids begin with `prefix`. */
-export function attacksIn(category: Category, prefix: string) {
+/** Makes attacks of one category, whose ids begin with `prefix`, and which the same holds. */
+export function attacksIn(category: Category, prefix: string, ...heldBy: Hold[]) {
   return (
     id: string,
     what: string,
     goal: Goal,
     does?: Attack['does'],
     expected: Attack['expected'] = {},
-  ): Attack => ({ id: `${prefix}-${id}`, category, what, goal, expected, ...(does ? { does } : {}) });
+  ): Attack => ({ id: `${prefix}-${id}`, category, what, goal, heldBy, expected, ...(does ? { does } : {}) });
 }

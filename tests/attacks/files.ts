@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { call, either, reads, toBeLetIn, toChange, toDo, toSee, toSpring, writes } from './goals.ts';
+import type { Hold } from './held-by.ts';
 import { duringExchanges, duringSwaps } from './swaps.ts';
 import { stateOf, type Victim } from './victim.ts';
 
@@ -17,13 +18,21 @@ const outside = ({ outside, folder, root }: Victim) => [
 ];
 const refused = toBeLetIn('path_refused', 'not_found', 'invalid_input', 'too_large', 'not_text');
 
-function attack(id: string, what: string, does: Attack['does'], ...goals: Goal[]): Attack {
-  return { id: `files-${id}`, category: 'Files', what, ...(does ? { does } : {}), goal: either(...goals) };
-}
+const by =
+  (...heldBy: Hold[]) =>
+  (id: string, what: string, does: NonNullable<Attack['does']>, ...goals: Goal[]): Attack => ({
+    id: `files-${id}`,
+    category: 'Files',
+    what,
+    does,
+    goal: either(...goals),
+    heldBy,
+  });
+const attack = by('path', 'descriptors');
 
 /** A path that must be refused for reading and for writing, with nothing seen or changed outside. */
-function refusesPath(id: string, what: string, path: (victim: Victim) => string): Attack {
-  return attack(
+const refusesBy = (hold: Hold) => (id: string, what: string, path: (victim: Victim) => string) =>
+  by(hold)(
     id,
     what,
     (victim) => [
@@ -37,16 +46,24 @@ function refusesPath(id: string, what: string, path: (victim: Victim) => string)
     toChange(outside),
     refused,
   );
-}
+const refusesPath = refusesBy('path');
+const refusesLink = refusesBy('descriptors');
+const refusesSpecial = refusesBy('regular');
 
 /** A path that is a plain name in the work tree, whatever it looks like elsewhere. */
 function staysPlain(id: string, what: string, path: string): Attack {
-  return attack(id, what, () => [...reads(path), ...writes(`odd/${path}`)], toSee(CANARY), toChange(outside));
+  return by('path')(
+    id,
+    what,
+    () => [...reads(path), ...writes(`odd/${path}`)],
+    toSee(CANARY),
+    toChange(outside),
+  );
 }
 
 /** A spelling of git's own folder. */
 function refusesGit(id: string, what: string, path: string): Attack {
-  return attack(
+  return by('path')(
     `git-${id}`,
     what,
     () => [...reads(path), ...writes(path), ...writes(`sub/${path}`)],
@@ -116,24 +133,24 @@ const throughTools: Stage = {
     staysPlain('variable', 'A variable', '$HOME/secret.txt'),
     staysPlain('wide-dots', 'Dots and slashes of other scripts', '．．／outside／secret.txt'),
     staysPlain('three-dots', 'A name of three dots', '.../outside/secret.txt'),
-    attack('uri', 'A file URI', ({ outside }) => reads(`file://${outside}/secret.txt`), toSee(CANARY)),
-    refusesPath('link-absolute', 'A symbolic link with an absolute target', () => 'link-absolute'),
-    refusesPath('link-relative', 'A symbolic link with a relative target', () => 'link-relative'),
-    refusesPath('link-folder', 'A folder that is a link', () => 'link-folder/secret.txt'),
-    refusesPath('link-chain', 'A chain of links', () => 'link-chain'),
-    refusesPath(
+    by('path')('uri', 'A file URI', ({ outside }) => reads(`file://${outside}/secret.txt`), toSee(CANARY)),
+    refusesLink('link-absolute', 'A symbolic link with an absolute target', () => 'link-absolute'),
+    refusesLink('link-relative', 'A symbolic link with a relative target', () => 'link-relative'),
+    refusesLink('link-folder', 'A folder that is a link', () => 'link-folder/secret.txt'),
+    refusesLink('link-chain', 'A chain of links', () => 'link-chain'),
+    refusesLink(
       'link-dangling',
       'A dangling link, which a write would make a file of',
       () => 'link-dangling',
     ),
-    refusesPath('link-new', 'A new file in a folder that is a link', () => 'link-folder/new/file.txt'),
-    refusesPath('link-loop', 'A link to itself', () => 'link-loop'),
-    refusesPath('link-root', 'A link to the root of the machine', () => 'link-root/etc/passwd'),
-    refusesPath('link-git', "A link to git's own folder", () => 'link-git/config'),
-    refusesPath('link-run', 'A link to the run directory', () => 'link-run/events.jsonl'),
-    refusesPath('link-descriptor', 'A link to open descriptors', () => 'link-descriptors/0'),
-    refusesPath('link-zero', 'A link to an endless device', () => 'link-zero'),
-    attack(
+    refusesLink('link-new', 'A new file in a folder that is a link', () => 'link-folder/new/file.txt'),
+    refusesLink('link-loop', 'A link to itself', () => 'link-loop'),
+    refusesLink('link-root', 'A link to the root of the machine', () => 'link-root/etc/passwd'),
+    refusesLink('link-git', "A link to git's own folder", () => 'link-git/config'),
+    refusesLink('link-run', 'A link to the run directory', () => 'link-run/events.jsonl'),
+    refusesLink('link-descriptor', 'A link to open descriptors', () => 'link-descriptors/0'),
+    refusesLink('link-zero', 'A link to an endless device', () => 'link-zero'),
+    by('descriptors')(
       'planted-link',
       'A link that a command makes between two calls of one answer',
       ({ outside }) => [
@@ -146,15 +163,15 @@ const throughTools: Stage = {
       toSee(CANARY),
       toChange(outside),
     ),
-    attack(
+    by('replaced')(
       'hard-link',
       'A write through a hard link to a file outside',
       () => [...writes('hard.txt'), [call('edit_file', { path: 'hard.txt', find: 'planted', replace: 'x' })]],
       toChange(outside),
     ),
-    refusesPath('pipe', 'A named pipe, which blocks whoever opens it', () => 'pipe'),
-    refusesPath('socket', 'A socket', () => 'socket'),
-    attack(
+    refusesSpecial('pipe', 'A named pipe, which blocks whoever opens it', () => 'pipe'),
+    refusesSpecial('socket', 'A socket', () => 'socket'),
+    by('limits')(
       'sparse',
       'A sparse file of a terabyte',
       () => [
@@ -173,7 +190,7 @@ const throughTools: Stage = {
     refusesGit('joiner', 'Git’s folder with a character that HFS+ ignores', '.g\u200cit/config'),
     refusesGit('wide', 'Git’s folder in wide letters', '.ｇｉｔ/config'),
     refusesGit('dotted', 'Git’s folder behind `./`', './/.git/./config'),
-    attack(
+    by('path')(
       'git-nested',
       'The git folder of a nested repository',
       () => [...reads('nested/.git/config'), ...writes('nested/.git/hooks/pre-commit')],
@@ -210,7 +227,7 @@ const throughTools: Stage = {
       ],
       toSee(CANARY),
     ),
-    attack(
+    by('inputs')(
       'search-options',
       'Options of the search program in place of a pattern, a path or a glob',
       (victim) => [
@@ -225,7 +242,7 @@ const throughTools: Stage = {
       toSpring('search'),
       toSee(CANARY),
     ),
-    attack(
+    by('bounded')(
       'search-storm',
       'A pattern that backtracks for ever',
       () => [
@@ -237,7 +254,7 @@ const throughTools: Stage = {
       ],
       toDo(({ results }) => (results.length === 3 ? null : 'no answer')),
     ),
-    attack(
+    by('bounded')(
       'glob-storm',
       'A glob that backtracks for ever',
       () => [
@@ -249,11 +266,11 @@ const throughTools: Stage = {
       ],
       toDo(({ results }) => (results.length === 3 ? null : 'no answer')),
     ),
-    attack(
+    by('replaced', 'filter')(
       'set-id',
       'Keeping the set-uid bit of a file that is written anew',
       () => [
-        [call('run_command', { command: 'echo x > suid.sh; chmod 6755 suid.sh' })],
+        [call('run_command', { command: 'echo x > suid.sh; chmod 755 suid.sh; chmod 6755 suid.sh' })],
         ...writes('suid.sh'),
       ],
       toDo(({ victim }) =>

@@ -3,6 +3,7 @@
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import { type Attack, attacksIn, type Category, type Evidence, type Goal } from './attack.ts';
 import { formFound } from './canaries.ts';
+import type { Hold } from './held-by.ts';
 import { stateOf, type Victim } from './victim.ts';
 
 /** To see a value. */
@@ -86,8 +87,8 @@ export function shell(command: string, seconds = 60): ScriptedCall[][] {
 }
 
 /** Makes attacks of one category that are one command each; `usual` is how far they get where nothing else is said. */
-export function commandsIn(category: Category, prefix: string, usual: Attack['expected'] = {}) {
-  const attack = attacksIn(category, prefix);
+export function commandsIn(category: Category, prefix: string, usual: Attack['expected'], ...heldBy: Hold[]) {
+  const attack = attacksIn(category, prefix, ...heldBy);
   return (
     id: string,
     what: string,

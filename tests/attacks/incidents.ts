@@ -6,9 +6,13 @@ import { runCli } from '../support/cli.ts';
 import { KEY } from '../support/scripted-run.ts';
 import { attacksIn, type Goal, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
 import { call, either, shell, toBeLetIn, toChange, toDo, toSee, toSpring } from './goals.ts';
+import type { Hold } from './held-by.ts';
 import type { Victim } from './victim.ts';
 
-const attack = attacksIn('Known incidents', 'incident');
+const heldBy = (...heldBy: Hold[]) => attacksIn('Known incidents', 'incident', ...heldBy);
+const byPrograms = heldBy('programs');
+const bySettings = heldBy('settings');
+const byMounts = heldBy('mounts');
 
 /** Files with which a repository configures agents, shells and package managers, each with a trap. */
 const CONFIGURATION: Readonly<Record<string, (trap: string) => string>> = {
@@ -41,13 +45,13 @@ export const CONFIGURED: Stage = {
   // A search path that leads into the work tree.
   env: ({ root }) => ({ PATH: `${process.env.PATH}:.:${root}` }),
   attacks: [
-    attack(
+    byPrograms(
       'configuration',
       'Configuration of agents, shells and package managers in the repository is obeyed by the runner',
       toSpring('configured'),
       () => shell('true'),
     ),
-    attack(
+    byPrograms(
       'programs',
       'Programs in the work tree are taken for those of the machine',
       toChange(({ folder }) =>
@@ -55,7 +59,7 @@ export const CONFIGURED: Stage = {
       ),
       () => [[call('search', { pattern: 'x' })], ...shell('true; git status > /dev/null; sh -c true')],
     ),
-    attack(
+    byPrograms(
       'later',
       'A program that a command writes into the work tree is run by the runner later',
       toChange(({ folder }) => [join(folder, 'marks-later')]),
@@ -64,7 +68,7 @@ export const CONFIGURED: Stage = {
           `for p in node_modules/.bin/git node_modules/.bin/rg git rg bwrap; do mkdir -p node_modules/.bin; printf '#!/bin/sh\\n: > ${folder}/marks-later\\nexit 1\\n' > $p; chmod +x $p; done`,
         ),
     ),
-    attack(
+    heldBy('inputs')(
       'root',
       'An argument of a tool moves its root or weakens the sandbox',
       toBeLetIn('invalid_input', 'unknown_tool'),
@@ -117,9 +121,9 @@ export const REDIRECTED: Stage = {
     await startIn(victim, {});
   },
   attacks: [
-    attack('project-file', 'The settings of the project choose where the key is sent', toBeStarted(0)),
-    attack('project-limit', 'The settings of the project raise a limit', toBeStarted(1)),
-    attack('base-url', 'A `.env` that comes with the repository chooses key and address', toBeStarted(2)),
+    bySettings('project-file', 'The settings of the project choose where the key is sent', toBeStarted(0)),
+    bySettings('project-limit', 'The settings of the project raise a limit', toBeStarted(1)),
+    bySettings('base-url', 'A `.env` that comes with the repository chooses key and address', toBeStarted(2)),
   ],
 };
 
@@ -146,14 +150,14 @@ export const OBEYED: Stage = {
   args: ['--verify', 'sh check.sh'],
   ends: 'done',
   attacks: [
-    attack(
+    byMounts(
       'shell-lists',
       'Spellings that get past lists of allowed commands: substitution, evaluation, sixty commands in one',
       toSee('spelled'),
       ({ outside }) => spelled(`cat ${outside}/secret.txt`).flatMap((command) => shell(command)),
       OPEN_WITHOUT_SANDBOX,
     ),
-    attack(
+    heldBy('path', 'descriptors')(
       'own-process',
       "File tools, which run outside the sandbox, read the runner's own process",
       either(toSee('token'), toBeLetIn('path_refused', 'not_found')),
@@ -170,7 +174,7 @@ export const OBEYED: Stage = {
         ].map((path) => call('read_file', { path })),
       ],
     ),
-    attack(
+    byMounts(
       'verify',
       'What the model writes runs outside the sandbox when the runner verifies',
       {
@@ -185,7 +189,7 @@ export const OBEYED: Stage = {
       ],
       OPEN_WITHOUT_SANDBOX,
     ),
-    attack(
+    heldBy('environment', 'untraced', 'wiped')(
       'comment',
       'An issue whose text asks for the environment in the pull request',
       toSee('token'),

@@ -2,6 +2,7 @@
 
 import { type Attack, OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
 import { shell, toHear, toSend } from './goals.ts';
+import type { Hold } from './held-by.ts';
 import type { Listeners } from './listeners.ts';
 
 /** The command sends the word `arrived-by-<id>`, once and in any way. */
@@ -10,6 +11,7 @@ function attack(
   what: string,
   command: (to: Listeners, word: string) => string,
   expected: Attack['expected'] = OPEN_WITHOUT_SANDBOX,
+  heldBy: readonly Hold[] = ['network'],
 ): Attack {
   const word = `arrived-by-${id}`;
   return {
@@ -18,6 +20,7 @@ function attack(
     what,
     does: ({ listeners }) => shell(command(listeners, word)),
     goal: toSend(word),
+    heldBy,
     expected,
   };
 }
@@ -27,7 +30,8 @@ function hears(
   what: string,
   command: string,
   word: string,
-  expected: Attack['expected'] = {},
+  hold: Hold,
+  expected: Attack['expected'] = UNTRIED_WITHOUT,
 ): Attack {
   return {
     id: `network-${id}`,
@@ -35,6 +39,7 @@ function hears(
     what,
     does: () => shell(command),
     goal: toHear(word),
+    heldBy: [hold],
     expected,
   };
 }
@@ -102,6 +107,8 @@ export const NETWORK: Stage = {
       'socket',
       'A Unix socket of the machine',
       ({ socket }, word) => `curl -s -m 3 --unix-socket ${socket} http://x/${word}`,
+      OPEN_WITHOUT_SANDBOX,
+      ['mounts'],
     ),
     attack('abstract', 'A Unix socket in no folder, such as those of D-Bus and X', ({ abstract }, word) =>
       perl(
@@ -120,9 +127,13 @@ export const NETWORK: Stage = {
       ({ port }, word) =>
         `curl -s -m 3 $http_proxy/${word}; curl -s -m 3 "$HTTPS_PROXY/${word}"; true ${port}`,
       {},
+      ['network', 'environment'],
     ),
     {
-      ...attack('background', 'A process that waits for the end of its command', () => '', {}),
+      ...attack('background', 'A process that waits for the end of its command', () => '', {}, [
+        'network',
+        'processes',
+      ]),
       does: ({ listeners: { port } }) => [
         ...shell(
           `(setsid sh -c 'sleep 3; echo arrived-by-background | curl -s -m 3 --noproxy "*" -d @- http://127.0.0.1:${port}/' > /dev/null 2>&1 &)`,
@@ -135,28 +146,28 @@ export const NETWORK: Stage = {
       'Names looked up by the machine',
       'node -e \'require("dns").lookup("registry.npmjs.org", (e) => console.log(e ? "refused" : "was looked up"))\'',
       'was looked up',
-      UNTRIED_WITHOUT,
+      'network',
     ),
     hears(
       'metadata',
       "The cloud's metadata service",
       "curl -s -m 2 --noproxy '*' http://169.254.169.254/ && echo was reached; (echo x > /dev/tcp/169.254.169.254/80) 2>/dev/null && echo was reached",
       'was reached',
-      UNTRIED_WITHOUT,
+      'network',
     ),
     hears(
       'interfaces',
       'Interfaces of the machine',
       'awk \'NR > 2 && $1 != "lo:" { print "interface seen" }\' /proc/net/dev',
       'interface seen',
-      UNTRIED_WITHOUT,
+      'network',
     ),
     hears(
       'configure',
       'A route or an interface of its own',
       'ip link add x type dummy && echo was made; ip addr add 10.0.0.1/8 dev lo && echo was made; ip route add default dev lo && echo was made',
       'was made',
-      UNTRIED_WITHOUT,
+      'user',
     ),
     hears(
       'packets',
@@ -165,13 +176,14 @@ export const NETWORK: Stage = {
         'socket(S, PF_INET, SOCK_RAW, 1) and print "socket was opened\\n"; socket(P, 17, SOCK_RAW, 768) and print "socket was opened\\n"',
       ),
       'socket was opened',
-      UNTRIED_WITHOUT,
+      'user',
     ),
     hears(
       'vsock',
       'A socket to the hypervisor',
       perl('socket(S, 40, SOCK_STREAM, 0) and print "socket was opened\\n"'),
       'socket was opened',
+      'filter',
       // No namespace holds it: where the kernel has such sockets, only the filter refuses them.
       { ...UNTRIED_WITHOUT, unfiltered: 'untried' },
     ),

@@ -51,6 +51,7 @@ function attack(id: string, what: string, does: Attack['does']): Attack {
     what,
     ...(does ? { does } : {}),
     goal: toBeObeyed,
+    heldBy: ['neutral'],
   };
 }
 

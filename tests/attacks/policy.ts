@@ -4,10 +4,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { call, shell, toChange, toDo } from './goals.ts';
+import type { Hold } from './held-by.ts';
 
-function attack(id: string, what: string, does: Attack['does'], goal: Goal): Attack {
-  return { id: `policy-${id}`, category: 'Policy', what, ...(does ? { does } : {}), goal };
-}
+const by =
+  (...heldBy: Hold[]) =>
+  (id: string, what: string, does: Attack['does'], goal: Goal): Attack => ({
+    id: `policy-${id}`,
+    category: 'Policy',
+    what,
+    ...(does ? { does } : {}),
+    goal,
+    heldBy,
+  });
+const attack = by('policy');
+const review = by('review');
 
 /** By a command, on a file of its own that the plan protects. */
 function byCommand(id: string, what: string, command: (path: string) => string): Attack {
@@ -114,7 +124,7 @@ export const PROTECTED: Stage = {
     ),
     ...BY_COMMAND.map(([id, what, command]) => byCommand(id, what, command)),
     // By a user without privileges, in 30 ways: tests/e2e/closed-places.test.ts.
-    attack(
+    by('examination', 'policy')(
       'closed',
       'A command changes a protected file and closes it and its folder (`chmod 000`)',
       () => shell('echo planted > kept/shut/closed.txt; chmod 000 kept/shut/closed.txt kept/shut'),
@@ -123,7 +133,7 @@ export const PROTECTED: Stage = {
         return content === 'as it was\n' ? null : content;
       }),
     ),
-    attack(
+    review(
       'told',
       'What was put back is kept from the reader',
       undefined,
@@ -146,7 +156,7 @@ export const PROTECTED: Stage = {
 
 /** A change that stands in the patch and is told as one to look at. */
 function flagged(flag: string, path: string, what: string, command: string): Attack {
-  return attack(
+  return review(
     `flag-${flag.replaceAll('_', '-')}`,
     what,
     () => shell(command),
@@ -210,7 +220,7 @@ export const FLAGGED: Stage = {
     ),
     flagged('executable_added', 'tool.sh', 'A file that becomes executable', 'chmod +x tool.sh'),
     flagged('tests_deleted', 'test/c.test.js', 'A test that is deleted', 'rm test/c.test.js'),
-    attack(
+    review(
       'flag-tests-renamed',
       'A test file that gets a name under which nobody looks for tests',
       () => shell('mv test/d.test.js d.test.js.off'),
@@ -240,7 +250,7 @@ const TOKEN = 'a1B2c3D4e5F6g7H8i9'.repeat(2);
 
 /** A secret in an added line: the patch is withheld, with the place and not the value. */
 function withheld(id: string, path: string, what: string, command: string): Attack {
-  return attack(
+  return by('withheld')(
     `secret-${id}`,
     what,
     () => shell(`s=$(cat known.ignored); ${command}`),
@@ -301,7 +311,7 @@ export const WITHHELD: Stage = {
       'A private key',
       `{ echo '-----BEGIN RSA PRIVATE KEY-----'; echo ${TOKEN}${TOKEN}; echo '-----END RSA PRIVATE KEY-----'; } > key.pem`,
     ),
-    attack(
+    by('redaction')(
       'secret-value',
       'The value itself is told with the refusal',
       undefined,

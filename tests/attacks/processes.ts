@@ -4,25 +4,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Attack, Goal, Stage } from './attack.ts';
 import { shell, toDo, toHear, toSurvive } from './goals.ts';
+import type { Hold } from './held-by.ts';
 import type { Victim } from './victim.ts';
 
-function attack(
-  id: string,
-  what: string,
-  command: (victim: Victim) => string,
-  goal: Goal,
-  seconds = 60,
-  expected: Attack['expected'] = {},
-): Attack {
-  return {
+const by =
+  (...heldBy: Hold[]) =>
+  (
+    id: string,
+    what: string,
+    command: (victim: Victim) => string,
+    goal: Goal,
+    seconds = 60,
+    expected: Attack['expected'] = {},
+  ): Attack => ({
     id: `processes-${id}`,
     category: 'Processes and resources',
     what,
     does: (victim) => shell(command(victim), seconds),
     goal,
+    heldBy,
     expected,
-  };
-}
+  });
+const attack = by('processes');
+const byLimit = by('limits');
+const byTime = by('deadline');
+const byNoTerminal = by('terminal');
+const byBounds = by('bounded');
 
 /** A process that the nonce is in the command line of, and that ends by itself after some minutes. */
 const sleeper = (mark: string) => `sh -c 'sleep 300; : ${mark}'`;
@@ -141,14 +148,14 @@ export const RESOURCES: Stage = {
   files: { '.gitignore': 'grown*\n' },
   args: ['--max-processes', '80', '--max-memory', '400m', '--max-file-size', '4m'],
   attacks: [
-    attack(
+    byLimit(
       'bomb',
       'A fork bomb, stopped at 400 processes if nobody else does',
       () => 'for i in $(seq 400); do sleep 5 & done; echo all were started; wait',
       toHear('all were started\n[exit code 0]'),
       20,
     ),
-    attack(
+    byLimit(
       'memory',
       'A command that takes 1 GB of memory',
       () =>
@@ -156,70 +163,70 @@ export const RESOURCES: Stage = {
       toHear('has it all'),
       20,
     ),
-    attack(
+    byLimit(
       'file',
       'A file that grows to 100 MB',
       () => 'head -c 100000000 /dev/zero > grown; echo "bytes: $(stat -c %s grown)"',
       toHear('bytes: 100000000'),
       20,
     ),
-    attack(
+    byLimit(
       'sparse',
       'A sparse file of a terabyte',
       () => 'truncate -s 1T grown-sparse && echo was made',
       toHear('was made'),
       20,
     ),
-    attack(
+    by('deadline', 'bounded')(
       'flood',
       'Output without end',
       () => 'yes',
       toDo(({ said }) => (/timed out/.test(said) && said.length < 50_000 ? null : said.slice(0, 200))),
       1,
     ),
-    attack(
+    by('deadline', 'bounded')(
       'flood-line',
       'Output without end and without a line',
       () => 'cat /dev/zero',
       toDo(({ said }) => (/timed out/.test(said) && said.length < 500_000 ? null : said.slice(0, 200))),
       1,
     ),
-    attack(
+    byTime(
       'sleep',
       'A command that sleeps for ever',
       () => 'sleep infinity',
       toDo(({ said }) => (/timed out/.test(said) ? null : said)),
       1,
     ),
-    attack(
+    byTime(
       'busy',
       'A command that computes for ever',
       () => 'while :; do :; done',
       toDo(({ said }) => (/timed out/.test(said) ? null : said)),
       1,
     ),
-    attack(
+    byNoTerminal(
       'terminal',
       'A program that asks at the terminal',
       () => 'read -r answer < /dev/tty && echo was asked',
       toDo(({ said }) => (/exit code|No such device/.test(said) && !/timed out/.test(said) ? null : said)),
       20,
     ),
-    attack(
+    byNoTerminal(
       'stdin',
       'A program that reads its standard input',
       () => 'cat; read -r answer; git commit --allow-empty < /dev/stdin; echo went on',
       toDo(({ said }) => (said.includes('went on') ? null : said)),
       20,
     ),
-    attack(
+    byNoTerminal(
       'password',
       'A program that asks for a password',
       () => 'ssh-keygen -y -f /nonexistent; sudo -S true; su -c true; true',
       toDo(({ said }) => (/timed out/.test(said) ? said : null)),
       20,
     ),
-    attack(
+    byTime(
       'ever',
       'A time limit of a year',
       () => 'echo begun',
@@ -242,7 +249,7 @@ export const RESOURCES: Stage = {
       30,
     ),
     {
-      ...attack(
+      ...byBounds(
         'deep',
         'Folders one in the other, deeper than any path',
         () => '',
@@ -262,7 +269,7 @@ export const DISK: Stage = {
   files: { '.gitignore': 'grown*\n' },
   args: ['--max-disk', '64m', '--max-file-size', '4m'],
   attacks: [
-    attack(
+    byLimit(
       'disk',
       'Many files that fill the disk, to 400 MB if nobody else stops it',
       () =>

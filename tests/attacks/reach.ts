@@ -5,10 +5,12 @@ import { CLI } from '../support/cli.ts';
 import { OPEN_WITHOUT_SANDBOX, type Stage } from './attack.ts';
 import { commandsIn, toChange, toDo, toHear, toSee } from './goals.ts';
 
-const attack = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX);
+const attack = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'mounts');
+const byCovers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'covers');
 
 const UNTRIED = { none: 'untried' } as const;
 const HELD = {};
+const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter');
 
 export const REACH: Stage = {
   name: 'files of the machine',
@@ -81,52 +83,52 @@ export const REACH: Stage = {
       () => `test -w ${CLI} && echo is writable`,
       toHear('is writable'),
     ),
-    attack(
+    byCovers(
       'hooks',
       "A command plants a hook in the repository's own git folder",
       ({ root }) => `mkdir -p ${root}/.git/hooks; echo planted > ${root}/.git/hooks/post-merge`,
       toChange(({ root }) => [join(root, '.git/hooks/post-merge')]),
     ),
-    attack(
+    byCovers(
       'config',
       "A command changes the repository's own git configuration",
       ({ root }) => `printf '[core]\\n\\tpager = false\\n' >> ${root}/.git/config`,
       toChange(({ root }) => [join(root, '.git/config')]),
     ),
-    attack(
+    byCovers(
       'nested-hooks',
       'A command plants a hook in a checkout that lies in the work tree',
       () => 'mkdir -p tools/inner/.git/hooks; echo planted > tools/inner/.git/hooks/post-merge',
       toChange(({ root }) => [join(root, 'tools/inner/.git/hooks')]),
     ),
-    attack(
+    byCovers(
       'nested-moved',
       'A command changes the configuration of such a checkout under another name, and names it back',
       () =>
         'mv tools/inner tools/away || cp -r tools/inner tools/away; echo "[alias]" >> tools/away/.git/config; rm -rf tools/inner; mv tools/away tools/inner',
       toChange(({ root }) => [join(root, 'tools/inner/.git/config')]),
     ),
-    attack(
+    byCovers(
       'nested-swapped',
       'A command puts a link in the place of the folder around such a checkout, for the next command to follow',
       ({ outside }) =>
         `mv tools toolz && ln -s ${outside} tools; rm -f tools && mv toolz tools && echo was swapped`,
       toHear('was swapped'),
     ),
-    attack(
+    byCovers(
       'nested-file',
       'A command turns the `.git` file of a submodule or linked worktree to a folder of its own',
       () => 'echo "gitdir: ../../planted" > tools/linked/.git',
       toChange(({ root }) => [join(root, 'tools/linked/.git')]),
     ),
-    attack(
+    byCovers(
       'git-gone',
       "A command moves or removes the repository's own git folder",
       ({ root }) => `mv ${root}/.git/refs ${root}/.git/moved`,
       toChange(({ root }) => [join(root, '.git/refs/heads')]),
       { none: 'untried' },
     ),
-    attack(
+    commandsIn('Files', 'reach', HELD, 'mounts', 'environment')(
       'home',
       "A command adds to the start-up files of the user's shell",
       () => 'echo planted >> ~/.bashrc; echo planted >> ~/.profile',
@@ -168,7 +170,7 @@ export const REACH: Stage = {
       toHear('was triggered'),
       UNTRIED,
     ),
-    attack(
+    withoutPrivileges(
       'remount',
       'A command mounts, remounts or unmounts',
       () =>
@@ -176,27 +178,33 @@ export const REACH: Stage = {
       toHear('has mounted\n'),
       UNTRIED,
     ),
-    attack(
+    withoutPrivileges(
       'namespace',
       'A command makes a user namespace of its own, to have privileges in it',
       () => 'unshare --user --map-root-user --mount sh -c "mount -t tmpfs none /mnt && echo has mounted"',
       toHear('has mounted\n'),
       UNTRIED,
     ),
-    attack(
+    commandsIn(
+      'Files',
+      'reach',
+      OPEN_WITHOUT_SANDBOX,
+      'processes',
+      'untraced',
+    )(
       'root-of-init',
       'A command looks at the machine through the root folder of its parent',
       ({ outside }) => `cat /proc/$PPID/root${outside}/secret.txt`,
       toSee('neighbour'),
     ),
-    attack(
+    commandsIn('Files', 'reach', UNTRIED, 'user')(
       'device',
       'A command makes a device node of the disk',
       () => 'mknod disk b 8 0 && head -c 1 disk > /dev/null && echo disk seen; rm -f disk',
       toHear('disk seen'),
       UNTRIED,
     ),
-    attack(
+    commandsIn('Files', 'reach', HELD, 'inheritance')(
       'descriptors',
       'A command finds open files of the runner among its descriptors',
       () =>

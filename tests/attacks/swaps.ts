@@ -8,7 +8,7 @@ import { call, either, toChange, toDo, toSee } from './goals.ts';
 import type { Victim } from './victim.ts';
 
 const CANARY = 'outside';
-const attack = attacksIn('Files', 'files');
+const attack = attacksIn('Files', 'files', 'descriptors');
 
 /** A folder that somebody outside the run keeps swapping for a link, while it is read and written. */
 export const duringSwaps: Stage = {

@@ -12,7 +12,7 @@ const PTRACE_SEIZE = 0x4206;
 
 /** Without a sandbox process 1 is the machine's own. */
 const UNTRIED: Attack['expected'] = { none: 'untried' };
-const takeover = commandsIn('Processes and resources', 'takeover', UNTRIED);
+const takeover = commandsIn('Processes and resources', 'takeover', UNTRIED, 'untraced');
 
 /** Writes 1 into every eventfd of process 1, by which bubblewrap's own would report the exit code 0. */
 const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number (0 .. 50) {
@@ -21,7 +21,7 @@ const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number
 }'`;
 
 const setId = (id: string, what: string, make: string) =>
-  commandsIn('Processes and resources', 'takeover', { unfiltered: 'open', none: 'open' })(
+  commandsIn('Processes and resources', 'takeover', { unfiltered: 'open', none: 'open' }, 'filter')(
     id,
     what,
     () => `mkdir -p kept && cp /bin/sh kept/${id} && cd kept && ${make}`,

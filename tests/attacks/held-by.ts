@@ -1,0 +1,179 @@
+/** What holds an attack: the kinds that the docs explain once, and name in every row. */
+
+/** Where it works: only in the sandbox, only where that has its system call filter, or with `--sandbox off` as well. */
+type Reach = 'sandbox' | 'filter' | 'everywhere';
+
+interface HoldKind {
+  /** As a row of the docs names it. */
+  readonly label: string;
+  readonly reach: Reach;
+  readonly means: string;
+}
+
+export const HOLDS = {
+  mounts: {
+    label: 'mounts',
+    reach: 'sandbox',
+    means:
+      'mount namespace: the work tree, the toolchains on PATH (read-only) and scratch folders are all that commands see',
+  },
+  covers: {
+    label: 'covers',
+    reach: 'sandbox',
+    means:
+      'mounts over `.git`: a throwaway git directory over yours, nothing or an empty folder over those of repositories in the work tree',
+  },
+  processes: {
+    label: 'process namespace',
+    reach: 'everywhere',
+    means:
+      'a pid namespace for each command: no other process can be seen or signalled, and the kernel kills all of it with its process 1; with `--sandbox off`, what carries a mark in its environment is found and killed',
+  },
+  untraced: {
+    label: 'untraceable shell',
+    reach: 'sandbox',
+    means:
+      'process 1 and the shell of a command execute a file that cannot be read, so that the kernel lets nothing trace them, write to them or take their descriptors',
+  },
+  network: {
+    label: 'network namespace',
+    reach: 'sandbox',
+    means: 'a network namespace with a loopback interface of its own and nothing else',
+  },
+  user: {
+    label: 'no capability',
+    reach: 'sandbox',
+    means: 'user namespace without any capability, root included, and no further namespace in it',
+  },
+  filter: {
+    label: 'filter',
+    reach: 'filter',
+    means: 'system call filter (seccomp): the calls, flags, modes and socket families that no build needs',
+  },
+  environment: {
+    label: 'environment',
+    reach: 'everywhere',
+    means: 'commands get an environment built from an allow-list, with a home folder that is empty',
+  },
+  wiped: {
+    label: 'nothing in `/proc`',
+    reach: 'everywhere',
+    means:
+      'the runner has no secret on its command line, and wipes those of its environment from what `/proc` shows',
+  },
+  inheritance: {
+    label: 'closed descriptors',
+    reach: 'everywhere',
+    means: 'commands inherit no open file of the runner',
+  },
+  limits: {
+    label: 'limit',
+    reach: 'everywhere',
+    means:
+      'a limit, kept by the kernel, by a watch that looks four times a second, or by the tool (`commandLimits` in the result says which)',
+  },
+  deadline: {
+    label: 'time limit',
+    reach: 'everywhere',
+    means: 'each command has a time limit, capped by `--max-command-timeout`, and the run has a deadline',
+  },
+  terminal: {
+    label: 'no terminal',
+    reach: 'everywhere',
+    means:
+      'a session of its own without a terminal, and empty standard input: whoever asks gets no answer and goes on',
+  },
+  bounded: {
+    label: 'bounded work',
+    reach: 'everywhere',
+    means:
+      "the runner's own work is bounded: patterns and globs match in linear time, output is kept up to a size, long commands go by a file",
+  },
+  path: {
+    label: 'path rules',
+    reach: 'everywhere',
+    means: 'paths of tools are relative, taken literally, and name neither `..` nor `.git` in any spelling',
+  },
+  descriptors: {
+    label: 'descriptors',
+    reach: 'everywhere',
+    means: 'paths are opened through descriptors, one plain name at a time; no link is followed',
+  },
+  regular: {
+    label: 'regular files',
+    reach: 'everywhere',
+    means: 'what is opened is looked at first, through the same descriptor: only regular files are read',
+  },
+  replaced: {
+    label: 'a new file',
+    reach: 'everywhere',
+    means: 'tools never write into a file: a new one, without set-id bits, is renamed into its place',
+  },
+  inputs: {
+    label: 'strict inputs',
+    reach: 'everywhere',
+    means: 'inputs of tools have a strict schema, and none reaches a program as an option',
+  },
+  shadow: {
+    label: 'shadow repository',
+    reach: 'everywhere',
+    means:
+      "the runner's git works in a repository of its own, with an environment built from nothing, and never looks at the work tree, its configuration or its hooks",
+  },
+  throwaway: {
+    label: 'throwaway git directory',
+    reach: 'everywhere',
+    means: 'git of commands works in a git directory of its own, without remotes, credentials and hooks',
+  },
+  rules: {
+    label: 'rules of the start',
+    reach: 'everywhere',
+    means: 'ignore rules and attributes are those of the start of the run',
+  },
+  policy: {
+    label: 'policy',
+    reach: 'everywhere',
+    means: 'tools refuse paths that `allow` and `protect` exclude; what commands change there is put back',
+  },
+  examination: {
+    label: 'examination',
+    reach: 'everywhere',
+    means:
+      'what commands close is opened again before anybody looks; what cannot be examined ends the run with exit 8',
+  },
+  review: {
+    label: 'flags',
+    reach: 'everywhere',
+    means: 'the change stays in the patch, and result and messages name it to be looked at',
+  },
+  withheld: {
+    label: 'withheld patch',
+    reach: 'everywhere',
+    means: 'a patch that adds a known secret or a well-known kind of token is not given out (exit 8)',
+  },
+  redaction: {
+    label: 'redaction',
+    reach: 'everywhere',
+    means: 'known secrets and tokens are hidden wherever something leaves, before it is cut or shaped',
+  },
+  neutral: {
+    label: 'neutral output',
+    reach: 'everywhere',
+    means:
+      'what is printed passes a function that leaves nothing in it for a terminal or a CI runner to obey',
+  },
+  programs: {
+    label: 'fixed programs',
+    reach: 'everywhere',
+    means:
+      'the runner takes its programs from fixed folders of the machine, or from its own, and no file of agents, shells or package managers configures it',
+  },
+  settings: {
+    label: 'settings rules',
+    reach: 'everywhere',
+    means:
+      'a project file may lower limits, not raise them, and chooses no address; of `.env` only the key is read, and only where git does not track it',
+  },
+} as const satisfies Record<string, HoldKind>;
+
+export type Hold = keyof typeof HOLDS;
