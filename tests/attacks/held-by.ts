@@ -120,6 +120,12 @@ export const HOLDS = {
     means:
       "the runner's git works in a repository of its own, with an environment built from nothing, and never looks at the work tree, its configuration or its hooks",
   },
+  removal: {
+    label: 'removed git dirs',
+    reach: 'everywhere',
+    means:
+      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended',
+  },
   throwaway: {
     label: 'throwaway git directory',
     reach: 'everywhere',
@@ -133,7 +139,8 @@ export const HOLDS = {
   policy: {
     label: 'policy',
     reach: 'everywhere',
-    means: 'tools refuse paths that `allow` and `protect` exclude; what commands change there is put back',
+    means:
+      'tools refuse paths that `allow` and `protect` exclude, and what makes a folder a repository for git; what commands change there is put back',
   },
   examination: {
     label: 'examination',

@@ -1,4 +1,5 @@
 import { type Attack, CATEGORIES, MODES, type Mode, verdictOf } from '../attacks/attack.ts';
+import { HOLDS } from '../attacks/held-by.ts';
 import { STAGES } from '../attacks/stages.ts';
 
 /** `docs/security.md`: what is promised in each mode, and how each attack of the suite ends. */
@@ -8,14 +9,22 @@ export function securityPage(): string {
     [
       `### ${category}`,
       '',
-      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | case |',
-      '|---|---|---|---|---|',
+      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | held by | case |',
+      '|---|---|---|---|---|---|',
       ...attacks.filter((attack) => attack.category === category).map(row),
     ].join('\n'),
   );
   const counted = `The suite has ${attacks.length} attacks. In the sandbox ${count(attacks, 'contained')} are held, without its filter ${count(attacks, 'unfiltered')}, with \`--sandbox off\` ${count(attacks, 'none')}.`;
-  return `${[THREATS, counted, ...tables, FUZZ].join('\n\n')}\n`;
+  return `${[THREATS, OPEN, TESTED, counted, HELD_BY, kinds(), ...tables, FUZZ].join('\n\n')}\n`;
 }
+
+/** What each name in the column "held by" stands for. */
+function kinds(): string {
+  const rows = Object.values(HOLDS).map(({ label, reach, means }) => cells([label, means, REACHES[reach]]));
+  return ['| held by | what that is | where |', '|---|---|---|', ...rows].join('\n');
+}
+
+const REACHES = { everywhere: 'everywhere', sandbox: 'in the sandbox', filter: 'with the filter' } as const;
 
 const VERDICTS = {
   held: 'held',
@@ -24,8 +33,13 @@ const VERDICTS = {
 } as const;
 
 function row(attack: Attack): string {
-  const cells = [attack.what, ...MODES.map((mode) => VERDICTS[verdictOf(attack, mode)])];
-  return `| ${[...cells, `\`${attack.id}\``].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const verdicts = MODES.map((mode) => VERDICTS[verdictOf(attack, mode)]);
+  const heldBy = attack.heldBy.map((hold) => HOLDS[hold].label).join(', ') || 'nothing';
+  return cells([attack.what, ...verdicts, heldBy, `\`${attack.id}\``]);
+}
+
+function cells(texts: readonly string[]): string {
+  return `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
 function count(attacks: readonly Attack[], mode: Mode): number {
@@ -64,18 +78,73 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 
 The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
 processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
-holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach.
-
-**What an attacker could still read**: every object of your repository, by its id. Commands see the whole object store read-only, and \`git fsck\`
-or \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never committed. A fresh clone, as
-actions/checkout makes it, has none of that (docs/decisions/025-the-object-store-is-shown-whole.md).
+holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`) and set-uid and set-gid bits
+(\`takeover-set-uid\` and its like), and more of the kernel is in reach.
 
 On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
 has the tables, and \`tests/e2e/trust.test.ts\` and \`tests/e2e/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
 not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork, \`pull_request_target\`, and
-credentials in \`.git/config\`.
+credentials in \`.git/config\`.`;
 
-## How it is tested
+const OPEN = `## What an attacker could still try
+
+Nothing of this is closed by the attacks below. Each point says what is left, and what bounds the damage.
+
+Past the fence:
+
+- **A hole in the kernel.** Commands talk to the same kernel as the machine. The filter refuses what has let programs out of
+  containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What is left is large.
+  Run in a virtual machine that is thrown away, as GitHub's runners are.
+- **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
+  are then in reach, a command of root's can leave a set-uid file in the work tree, with bubblewrap before 0.8 also namespaces of its own.
+  \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
+- **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
+  can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
+- **What you have opened.** A folder of \`--mount PATH:rw\` can be filled with what later builds of yours run (a package cache, for
+  one); toolchain folders on PATH can be read whole, but for well-known credential files.
+
+Out by a channel that is meant to be there:
+
+- **The work tree is shown to the provider of the model**, ignored files too. What must not leave must not lie there.
+- **A secret in the work tree that is disguised** (reversed, encrypted, letter by letter) passes redaction, and the search for secrets in the
+  patch: it can leave in a request, in the patch, and with \`publish\` on GitHub. Keep secrets out of the checkout; the runner's own are
+  not in reach of commands.
+- **Every object of the repository can be read**, by its id: commands see the whole object store read-only, and \`git fsck\` or
+  \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never
+  committed. A fresh clone, as actions/checkout makes it, has none of that ([decision 025](decisions/025-the-object-store-is-shown-whole.md)).
+- **Hosts of \`--allow-domain\`**: whoever can publish there, or reads its logs, can be sent data; what is inside TLS is not looked
+  at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
+- **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
+  on the machine. Nothing is done against it.
+
+Into what you do next:
+
+- **A change that is plausible and wrong.** An instruction hidden in a file, in an issue or in the output of a command can lead the model
+  to a patch that passes every test. \`allow\` bounds where, flags name what to look at, provenance names the calls behind each
+  hunk, and principles and plan come from trusted places ([trust.md](trust.md)). Somebody has to read the patch.
+- **Verification of code by that code.** Verify commands run the repository's own tests on code that the model wrote: it can notice
+  the test and print what is expected, end the test process with code 0, or weaken the tests. \`--protect\` keeps test files and their configuration
+  as they are, flags name tests that are deleted, skipped or weakened, and \`--verify-in checkout\` (the default of
+  the action) takes away everything that is not in the patch. None of this proves that code which wants to deceive its own test is right.
+- **Files that git ignores.** They are in no patch, and stay: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by your
+  next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in the result and a
+  warning name those that changed. Run on a checkout that is thrown away, or look there before you go on.
+- **Checkouts in the work tree that cannot be covered** (more than 64 of them, or a \`.git\` that is a link): \`required\` refuses
+  (exit 10), \`auto\` goes on with a warning, and a command can then change what your git runs there.
+- **The run directory of somebody else.** It is looked through before it is used and permits nothing by itself, yet \`undo\` writes the contents it holds
+  into files, and \`resume\` carries on its conversation at your cost ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
+
+At the cost of the machine:
+
+- **Time of the processors.** There is no limit on it but the time of a command (\`--max-command-timeout\`), the number of its
+  processes and the deadline of the run. A cgroup around the runner, or a machine of its own, bounds it.
+- **Memory and disk up to their limits**, and for a moment beyond: where the watch keeps a limit it looks four times a second.
+  \`--max-disk\` is 10 GiB by default; what was written to ignored folders stays after the run.
+- **Inside one command** nothing is fenced off but process 1 and the shell that runs the script: programs of a command can trace, stop and
+  replace each other, and its background processes go on changing files until it ends. So a test runner that starts hostile code
+  under the same user can be made to say anything; the exit code that counts is that of the script's shell.`;
+
+const TESTED = `## How it is tested
 
 Each attack is a scripted model that obeys the attacker, played against the built command by a local Claude API as strict as
 the real one, with real git, real bubblewrap and a victim that has a home with credentials, neighbours, traps and listeners.
@@ -87,6 +156,8 @@ is looked for in all that leaves (tool results, requests to the model, journal, 
 reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 250 MB.
 
 ## Results`;
+
+const HELD_BY = `Each row names what holds the attack; where there are several, they stand one behind the other, or hold a part of it each.`;
 
 const FUZZ = `## Fuzzing
 
