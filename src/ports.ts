@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { RefusedHost } from './domain/allowed-domain.ts';
 import type { FileMode, FileState, PathChange } from './domain/change.ts';
+import type { ExceededChangeLimit } from './domain/change-limits.ts';
 import type { EnforcedLimits } from './domain/command-limits.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
@@ -147,6 +148,8 @@ export interface Workspace {
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /** Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. */
   ignoredWrites(): Promise<IgnoredFiles>;
+  /** The limit that changes have come to, so that captures have left some of them out; null while none has. */
+  exceeded(): ExceededChangeLimit | null;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
   warnings(): string[];
   /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */

@@ -114,6 +114,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     limits: start.limits,
     clock,
     interrupt,
+    overChanges: () => workspace.exceeded(),
     onProgress: (happening) => session.progress.onTurnProgress(happening),
   });
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));

@@ -5,6 +5,7 @@
  * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
  */
 
+import type { ExceededChangeLimit } from '../domain/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/events.ts';
 import type { Interruption, Limits } from '../domain/limits.ts';
 import { advance, type RunState } from '../domain/state.ts';
@@ -23,6 +24,8 @@ export interface LoopParts {
   readonly clock: Clock;
   /** Aborted by a signal or the deadline; its reason is an `Interruption`. */
   readonly interrupt: AbortSignal;
+  /** The limit that changes have come to; null while none has. */
+  overChanges(): ExceededChangeLimit | null;
   onProgress(progress: TurnProgress): void;
 }
 
@@ -46,12 +49,15 @@ export class AgenticLoop {
    * Rejects only for bugs and a broken machine.
    */
   async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {
-    const { interrupt, limits } = this.#parts;
+    const { interrupt, limits, overChanges } = this.#parts;
     for (const action of first) yield this.#advance(action);
     while (this.#state.stop === null) {
       if (interrupt.aborted && this.#state.interruption === null) {
         yield this.#advance({ type: 'run.interrupted', interruption: interrupt.reason });
       }
+      const over = overChanges();
+      if (over !== null && this.#state.overChanges === null)
+        yield this.#advance({ type: 'changes.limited', ...over });
       const stop = stopReason(this.#state, limits);
       if (stop) {
         for await (const action of this.#parts.executor.settle(this.#state.iterations))

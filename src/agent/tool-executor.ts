@@ -60,7 +60,7 @@ export class ToolExecutor {
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   }
 
-  /** Yields what happens, each lane's starts before the lane runs. Stops between lanes when the signal has aborted. */
+  /** Yields what happens, each lane's starts before the lane runs. Stops between lanes when the run is to end. */
   async *execute(turn: TurnCalls): AsyncGenerator<RunAction> {
     if (turn.cutOff) {
       for (const call of turn.calls) {
@@ -70,7 +70,7 @@ export class ToolExecutor {
     }
     const calls = turn.calls.filter((call) => !turn.tooMany.has(call));
     for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
-      if (turn.signal.aborted) return;
+      if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       const line = yield* this.#lookBefore(lane, turn.iteration);
       const refuse = await this.#refusalsOf(lane);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
@@ -81,7 +81,7 @@ export class ToolExecutor {
         yield completed(prepared.call, outcome, durationMs, noted);
       }
     }
-    if (turn.signal.aborted) return;
+    if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
     for (const call of turn.tooMany) {
       yield completed(call, { status: 'failed', reason: 'too_many_calls', text: TOO_MANY }, 0);
     }

@@ -21,8 +21,16 @@ const OF_THE_MACHINE = [
   'maxDiskBytes',
 ] as const satisfies readonly SettingKey[];
 
+/** What a run may change: its recording can stay within that and never go beyond it. */
+const CHANGES = [
+  'maxChangedFiles',
+  'maxChangedBytes',
+  'maxChangedFileBytes',
+] as const satisfies readonly SettingKey[];
+
 /** What a run that is carried on may do: its directory can ask for it, and only the caller can permit it. */
 const PERMISSIONS = [
+  ...CHANGES,
   'allow',
   'protect',
   'acceptSecrets',
@@ -78,6 +86,7 @@ export const COMMANDS: readonly Command[] = [
     examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
     operands: ['RUN'],
     settings: [
+      ...CHANGES,
       ...OF_THE_MACHINE,
       'allowedDomains',
       'deadlineMs',

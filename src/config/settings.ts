@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { AllowedDomain } from '../domain/allowed-domain.ts';
 import { AUTHORS } from '../domain/authors.ts';
+import { DEFAULT_CHANGE_LIMITS } from '../domain/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import { PathGlob, VerifyCommand } from '../domain/plan.ts';
 import { PRICES_AS_OF } from '../domain/pricing.ts';
@@ -178,6 +179,15 @@ export const Settings = z.strictObject({
   deadlineMs: duration().default(1_800_000).register(about, {
     flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
+  maxChangedFiles: whole(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
+    flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Files that a run may change; over it, the run ends with the patch of what fits' }),
+  maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
+    flag: 'max-changed-size', value: 'SIZE', group: 'Limits', file: 'lower',
+    help: 'Contents of changed files that are taken in during a run, each version of a file counted' }),
+  maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
+    flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
+    help: 'The largest changed file; a larger one, sparse or not, is not read' }),
   fixRounds: whole(0).default(3).register(about, {
     flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
     help: 'How often the model may mend what a verify command shows' }),
@@ -221,7 +231,7 @@ export const Settings = z.strictObject({
     help: 'The largest file that a command can write' }),
   maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
-    help: 'What free disk space may shrink by during the run; over it, commands that write are killed' }),
+    help: 'What free disk space may shrink by during the run, contents that the runner keeps included; over it, commands that write are killed and the run ends' }),
 
   repository: repositoryName().nullable().default(null).register(about, {
     flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',

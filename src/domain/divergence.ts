@@ -60,6 +60,7 @@ function describe(event: RunEvent): string {
     case 'change.recorded':
     case 'changes.put_back':
     case 'files.hidden':
+    case 'changes.limited':
     case 'verify.completed':
     case 'message.added':
     case 'run.interrupted':
@@ -94,6 +95,8 @@ function comparable(event: RunEvent): unknown {
       return { changes: event.changes, stuck: event.stuck, source: event.source };
     case 'files.hidden':
       return { paths: event.paths };
+    case 'changes.limited':
+      return { limit: event.limit, value: event.value };
     case 'turn.completed':
       return { turn: event.turn };
     case 'turn.failed':

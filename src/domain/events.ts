@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { AllowedDomain } from './allowed-domain.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from './change.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from './conversation.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { PlanSource } from './plan.ts';
@@ -154,6 +155,8 @@ export const RunAction = z.discriminatedUnion('type', [
   /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
+  /** Some of what changed is over a limit and was left out. */
+  z.strictObject({ type: z.literal('changes.limited'), ...ExceededChangeLimit.shape }),
   z.strictObject({ type: z.literal('warning.raised'), message: z.string() }),
   z.strictObject({ type: z.literal('run.stopped'), stop: StopReason }),
 ]);

@@ -1,6 +1,7 @@
 /** The fences of a run, and the reasons for which it can end. */
 
 import * as z from 'zod';
+import { DEFAULT_CHANGE_LIMITS, ExceededChangeLimit } from './change-limits.ts';
 
 /** Null is "no limit". */
 export const Limits = z.strictObject({
@@ -12,6 +13,10 @@ export const Limits = z.strictObject({
   fixRounds: z.int().nonnegative(),
   /** Times in a row that an answer cut off by the output limit is continued. */
   maxTokensRecoveries: z.int().nonnegative(),
+  maxChangedFiles: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFiles),
+  /** Contents of changed files that are taken in, and one of them. */
+  maxChangedBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes),
+  maxChangedFileBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes),
   /** Identical turns with identical results in a row that count as a stall. */
   stallTurns: z.int().min(2),
 });
@@ -38,7 +43,7 @@ export const Interruption = z.discriminatedUnion('cause', [
 ]);
 export type Interruption = z.infer<typeof Interruption>;
 
-/** Why the loop ended. Numbers are in the unit of the limit: turns, tokens, USD, milliseconds. */
+/** Why the loop ended. Numbers are in the unit of the limit: turns, tokens, USD, milliseconds, files, bytes. */
 export const StopReason = z.discriminatedUnion('why', [
   z.strictObject({ why: z.literal('completed'), summary: z.string() }),
   z.strictObject({ why: z.literal('verify_failed'), commands: z.array(z.string()) }),
@@ -49,7 +54,10 @@ export const StopReason = z.discriminatedUnion('why', [
   }),
   z.strictObject({
     why: z.literal('limit'),
-    limit: z.enum(['iterations', 'tokens', 'cost_usd', 'output_tokens', 'context_window']),
+    limit: z.enum([
+      ...(['iterations', 'tokens', 'cost_usd', 'output_tokens', 'context_window'] as const),
+      ...ExceededChangeLimit.shape.limit.options,
+    ]),
     value: z.number(),
     used: z.number(),
   }),

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { NetworkUse } from './allowed-domain.ts';
 import { ChangeKind } from './change.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
 import { EnforcedLimits } from './command-limits.ts';
 import { Usage } from './conversation.ts';
 import { CommandReport, SandboxLevel } from './events.ts';
@@ -156,6 +157,14 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
       return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)`;
     case 'output_tokens':
       return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
+    case 'changed_files':
+      return `Changed ${figure(stop.used)} files of ${figure(stop.value)} (--max-changed-files)`;
+    case 'changed_bytes':
+      return `Changed files hold ${figure(stop.used)} bytes of ${figure(stop.value)} (--max-changed-size)`;
+    case 'changed_file_bytes':
+      return `A changed file holds ${figure(stop.used)} bytes of ${figure(stop.value)} (--max-changed-file-size)`;
+    case 'disk_bytes':
+      return `The disk of the run directory has ${figure(stop.used)} bytes less than at the start, of ${figure(stop.value)} (--max-disk)`;
     case 'context_window':
       return `The conversation is too large for the model's context window (the last prompt that fitted had ${stop.used} tokens): split or narrow the plan`;
   }
@@ -164,9 +173,10 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 function keptWork(facts: OutcomeFacts): string {
   const unpublished = facts.withheld ?? facts.publishFailure ?? facts.unmade;
   if (unpublished !== null) return openEnded(unpublished);
-  return facts.changedFiles > 0
-    ? `the patch so far has ${count(facts.changedFiles, 'file')}`
-    : 'no file was changed';
+  if (facts.changedFiles > 0) return `the patch so far has ${count(facts.changedFiles, 'file')}`;
+  const { stop } = facts;
+  const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;
+  return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
 }
 
 /** A sentence that goes on. */

@@ -1,6 +1,7 @@
 /** Where a run stands: the pure fold of its events. */
 
 import { ChangeLedger, type ChangeSource } from './change.ts';
+import type { ExceededChangeLimit } from './change-limits.ts';
 import {
   addUsage,
   type Conversation,
@@ -76,6 +77,8 @@ export interface RunState {
   readonly reports: readonly CommandReport[];
   readonly fixRoundsUsed: number;
   readonly interruption: Interruption | null;
+  /** The limit that changes have come to; null while none has. */
+  readonly overChanges: ExceededChangeLimit | null;
   /** Why the loop ended; null while it goes on. */
   readonly stop: StopReason | null;
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
@@ -116,6 +119,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     reports: [],
     fixRoundsUsed: 0,
     interruption: null,
+    overChanges: null,
     stop: null,
     providerFailure: null,
     warnings: [],
@@ -145,6 +149,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
         base: event.base,
         startedAt: event.at - Math.max(0, before.now - before.startedAt),
         interruption: null,
+        overChanges: null,
       };
     case 'turn.completed':
       return afterTurn(state, event.turn);
@@ -174,6 +179,10 @@ export function advance(before: RunState, event: RunEvent): RunState {
       };
     case 'run.interrupted':
       return { ...state, interruption: event.interruption };
+    case 'changes.limited': {
+      const { limit, value, used } = event;
+      return { ...state, overChanges: { limit, value, used } };
+    }
     case 'warning.raised':
       return { ...state, warnings: [...state.warnings, event.message] };
     case 'tool.started':

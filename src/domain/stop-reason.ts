@@ -9,6 +9,8 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const usedMs = state.now - state.startedAt;
   if (state.interruption?.cause === 'signal')
     return { why: 'interrupted', signal: state.interruption.signal };
+  // Nothing that looks like success may stand on changes that nobody has looked at.
+  if (state.overChanges !== null) return { why: 'limit', ...state.overChanges };
   // Work that is done stays done, also when the clock runs out while the last event is written.
   if (state.phase.at === 'ended') return endOfWork(state);
   if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {

@@ -39,7 +39,9 @@ export async function changesInTheAir(
     },
   );
   if (reopened.status === 'failed') return reopened.message;
-  const changed = [...reopened.found.map(({ path }) => path), ...reopened.planted];
+  const { found, planted, workspace } = reopened;
+  const leftOut = workspace.exceeded() === null ? [] : ['files over the limits'];
+  const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
   if (changed.length === 0) return null;
   const paths = named(changed);
   const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';

@@ -26,7 +26,7 @@ import { Follower } from './follower.ts';
 import { newRun, type Ready, type Stopped } from './prepared.ts';
 import { following } from './replayed-workspace.ts';
 import { notOpened, sandboxSettings } from './sandbox-settings.ts';
-import type { Session } from './session.ts';
+import { changeLimits, type Session } from './session.ts';
 import { renaming, verifyPlaceOf } from './verify-place.ts';
 
 export interface ReplayPlaces {
@@ -78,6 +78,7 @@ export async function prepareReplay(
     shadowDir: directory.shadowGit,
     agentGitDir: directory.agentGit,
     env: NO_USER,
+    limits: changeLimits(session, recorded.limits),
   });
   const allowedDomains = permittedDomains(session, recorded);
   const sandboxed = await openContained(

@@ -23,7 +23,7 @@ import { openProvider } from './model.ts';
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './prepared.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
-import { absolutePath, type Session } from './session.ts';
+import { absolutePath, changeLimits, type Session } from './session.ts';
 import { whyNotUncontained } from './uncontained.ts';
 import { endLeftoversOf, verifyPlaceOf } from './verify-place.ts';
 
@@ -66,7 +66,12 @@ export async function prepareResumed(
     openProvider(session, { provider: 'anthropic', model: start.model, settings: start.modelSettings }),
     reopenWorkspace(
       checkout,
-      { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
+      {
+        shadowDir: directory.shadowGit,
+        agentGitDir: directory.agentGit,
+        env,
+        limits: changeLimits(session, session.limits),
+      },
       {
         base: stateOf(run).base,
         states: workTreeStates(events),

@@ -26,7 +26,7 @@ import {
   stoppedBefore,
 } from './prepared.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
-import { absolutePath, type Session } from './session.ts';
+import { absolutePath, changeLimits, type Session } from './session.ts';
 import type { TrustedPlan } from './trusted-plan.ts';
 import { whyNotUncontained } from './uncontained.ts';
 import { verifyPlaceOf } from './verify-place.ts';
@@ -68,7 +68,12 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   for (const warning of principles.warnings) session.warn(warning);
 
   const { shadowGit, agentGit, scratch } = directory;
-  const begun = beginWorkspace(checkout, { shadowDir: shadowGit, agentGitDir: agentGit, env });
+  const begun = beginWorkspace(checkout, {
+    shadowDir: shadowGit,
+    agentGitDir: agentGit,
+    env,
+    limits: changeLimits(session),
+  });
   const opening = Promise.all([
     provision,
     openContained(

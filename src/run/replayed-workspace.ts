@@ -22,6 +22,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     sweepGitDirs: () => workspace.sweepGitDirs(),
     repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
     ignoredWrites: () => workspace.ignoredWrites(),
+    exceeded: () => workspace.exceeded(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),
     makePatch: (net) => workspace.makePatch(net),

@@ -15,6 +15,7 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config.ts';
+import type { ChangeLimits } from '../domain/change-limits.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { CommandReport } from '../domain/events.ts';
 import { Limits } from '../domain/limits.ts';
@@ -237,6 +238,19 @@ export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
 }
 
+/** What a run may change. A recorded one may have had less, and never gets more than the settings of today permit. */
+export function changeLimits({ input }: Session, recorded: Limits | null = null): ChangeLimits {
+  const { maxDiskBytes, ...today } = input.settings;
+  const least = (name: 'maxChangedFiles' | 'maxChangedBytes' | 'maxChangedFileBytes') =>
+    Math.min(recorded?.[name] ?? today[name], today[name]);
+  return {
+    maxChangedFiles: least('maxChangedFiles'),
+    maxChangedBytes: least('maxChangedBytes'),
+    maxChangedFileBytes: least('maxChangedFileBytes'),
+    maxDiskBytes,
+  };
+}
+
 function limitsOf(settings: Settings): Limits {
   return Limits.parse({
     maxIterations: settings.maxIterations,
@@ -245,6 +259,9 @@ function limitsOf(settings: Settings): Limits {
     deadlineMs: settings.deadlineMs,
     fixRounds: settings.fixRounds,
     maxTokensRecoveries: MAX_RECOVERIES,
+    maxChangedFiles: settings.maxChangedFiles,
+    maxChangedBytes: settings.maxChangedBytes,
+    maxChangedFileBytes: settings.maxChangedFileBytes,
     stallTurns: MAX_STALL_TURNS,
   });
 }

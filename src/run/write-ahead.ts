@@ -77,6 +77,7 @@ export function writeAhead(
       sweepGitDirs: () => workspace.sweepGitDirs(),
       repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
       ignoredWrites: () => workspace.ignoredWrites(),
+      exceeded: () => workspace.exceeded(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),
       makePatch: (net) => workspace.makePatch(net),

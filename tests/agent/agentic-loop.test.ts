@@ -58,6 +58,7 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
     limits: { ...limits, ...asked.limits },
     clock: Date.now,
     interrupt: interrupt.signal,
+    overChanges: () => null,
     onProgress: () => undefined,
   });
   const events: RunEvent[] = [];

@@ -14,14 +14,13 @@ async function played(
   files: Record<string, string>,
   turns: readonly object[],
   args: readonly string[] = [],
-): Promise<FinishedRun> {
+): Promise<FinishedRun & { root: string }> {
   const recording = join(temporaryFolder(), 'turns.jsonl');
   writeFileSync(recording, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
-  return scriptedRun({
-    repository: await makeRepository(files),
-    turns: [],
-    args: ['--provider', 'replay', '--recording', recording, ...args],
-  });
+  const repository = await makeRepository(files);
+  const played = ['--provider', 'replay', '--recording', recording];
+  const run = await scriptedRun({ repository, turns: [], args: [...played, ...args] });
+  return { ...run, root: repository.root };
 }
 
 test('a turn of 5,000 calls: the first are run, the others answered, and the run goes on', async () => {
@@ -76,6 +75,67 @@ describe('time that is over', () => {
     expect(run.result.warnings.join()).toContain('There was no time to look at the whole work tree');
     expect(run.events.slice(-2).map(({ type }) => type)).toEqual(['run.interrupted', 'run.stopped']);
     expect(gitIn(run.runDir)).toEqual([]);
+  });
+});
+
+describe('changes over a limit', () => {
+  const files = { 'a.txt': 'a\n' };
+  const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
+  const never = { calls: [call('write_file', { path: 'never.txt', content: '' })] };
+
+  test.each([
+    [
+      'one file: a sparse one is not read',
+      'truncate -s 900M sparse; echo > small',
+      ['--max-changed-file-size', '100m'],
+      'A changed file holds 943,718,400 bytes of 104,857,600 (--max-changed-file-size)',
+      ['a.txt', 'small'],
+    ],
+    [
+      'all of them',
+      'for i in 1 2 3 4; do head -c 40000 /dev/zero > $i; done',
+      ['--max-changed-size', '100000'],
+      'Changed files hold 160,004 bytes of 100,000 (--max-changed-size)',
+      ['1', '2', 'a.txt'],
+    ],
+    [
+      'their number: what was there before comes first',
+      'for i in $(seq 50); do echo $i > 0$i; done; echo newer > a.txt',
+      ['--max-changed-files', '3'],
+      'Changed 51 files of 3 (--max-changed-files)',
+      ['01', '010', 'a.txt'],
+    ],
+  ])('%s', async (_what, script, args, reason, kept) => {
+    const commands = { calls: [call('run_command', { command: script }), ...never.calls] };
+    const run = await played(files, [edit, commands, never], args);
+    const has = kept.length === 1 ? '1 file' : `${kept.length} files`;
+    expect(run.exitCode, run.stderr).toBe(7);
+    expect(run.result.reason.replace(`; the patch so far has ${has}.`, '')).toBe(reason);
+    expect(run.result.changedFiles.map(({ path }) => path)).toEqual(kept);
+    expect(run.result.warnings.join()).toContain(
+      'Changed, and not in the patch since it is over the limit: ',
+    );
+    expect(run.events.at(-1)).toMatchObject({ stop: { why: 'limit' } });
+    expect(existsSync(join(run.root, 'never.txt'))).toBe(false);
+  });
+
+  test('what verify commands make counts as well: such a run is no success', async () => {
+    const args = ['--verify', 'truncate -s 200M large', '--max-changed-file-size', '100m'];
+    const run = await played(files, [edit, { text: 'Done.' }], args);
+    expect(run.lastLine).toContain('limit_reached (exit 7): A changed file holds 209,715,200 bytes');
+  });
+
+  test('a file that is touched and stays as it was is no change, however large', async () => {
+    const args = ['--max-changed-file-size', '10'];
+    const run = await played(
+      { 'large.txt': 'x'.repeat(100) },
+      [
+        { calls: [call('run_command', { command: 'touch large.txt; chmod +x large.txt' })] },
+        { text: 'Done.' },
+      ],
+      args,
+    );
+    expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
   });
 });
 

@@ -69,6 +69,7 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 | Commands: network | none | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
 | Memory, processes, file size, disk | limits, kept by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
+| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read | the same |
 | git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
 | Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same |
 | Output | nothing printed is live for a terminal or a CI runner | the same |

@@ -64,6 +64,8 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       return { characters: event.text.length };
     case 'run.interrupted':
       return { interruption: event.interruption };
+    case 'changes.limited':
+      return { limit: event.limit, value: event.value, used: event.used };
     case 'warning.raised':
       return { message: event.message };
     case 'run.stopped':

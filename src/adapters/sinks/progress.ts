@@ -142,6 +142,7 @@ export class Progress implements EventSink {
         return;
       case 'turn.failed':
       case 'message.added':
+      case 'changes.limited':
       case 'run.interrupted':
       case 'run.stopped':
         return;

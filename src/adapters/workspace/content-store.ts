@@ -1,6 +1,8 @@
 /** Takes the content of files into the object store, as git itself would keep it. */
 
 import { closeSync } from 'node:fs';
+import type { FileState } from '../../domain/change.ts';
+import type { ChangeBudget } from './change-budget.ts';
 import type { ClosedPlaces } from './closed-places.ts';
 import {
   type Conversion,
@@ -21,6 +23,8 @@ import { type FileStat, sameStat } from './work-tree.ts';
 export interface Wanted {
   readonly path: string;
   readonly stat: FileStat;
+  /** What is known of the path so far; null when nothing is. */
+  readonly before: FileState | null;
   /** The blob that the user's index has for the path; null when there is none. */
   readonly inIndex: string | null;
 }
@@ -38,11 +42,14 @@ export type Taken =
       stat: FileStat | null;
     }
   | { status: 'absent' }
-  | { status: 'unreadable' };
+  | { status: 'unreadable' }
+  /** A limit of what a run may change does not allow for it. */
+  | { status: 'left_out' };
 
 export interface ContentSources {
   readonly root: string;
   readonly store: ObjectStore;
+  readonly budget: ChangeBudget;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
   conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>>;
@@ -117,6 +124,16 @@ interface Turning {
 }
 
 async function takeOne(want: Wanted, turning: Turning, sources: Viewed): Promise<Taken | 'ask_index'> {
+  if (!sources.budget.fits(want.path, want.stat.size, want.before?.size ?? null))
+    return { status: 'left_out' };
+  const taken = await readOne(want, turning, sources);
+  if (taken === 'ask_index' || taken.status !== 'ok') return taken;
+  const { path, before } = want;
+  const isChanged = before?.blob !== taken.blob || before.raw !== taken.raw;
+  return isChanged && !sources.budget.count(path, taken.size) ? { status: 'left_out' } : taken;
+}
+
+async function readOne(want: Wanted, turning: Turning, sources: Viewed): Promise<Taken | 'ask_index'> {
   const { closed, view } = sources;
   if (want.stat.kind === 'link') return closed.insist(want.path, () => takeLink(want, sources));
   for (let attempt = 1; ; attempt += 1) {
@@ -124,6 +141,9 @@ async function takeOne(want: Wanted, turning: Turning, sources: Viewed): Promise
     if (opening.status !== 'open') return opening;
     const { file } = opening;
     try {
+      // It may have grown since it was looked at.
+      if (!sources.budget.fits(want.path, file.stat.size, want.before?.size ?? null))
+        return { status: 'left_out' };
       const content = await takeContent(file, want, turning, sources);
       if (content === 'ask_index') return content;
       const still = sameStat(file.stat, statNow(file));

@@ -2,6 +2,7 @@
 
 import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/change.ts';
+import type { ExceededChangeLimit } from '../../domain/change-limits.ts';
 import { CutShort } from '../../domain/cut-short.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import { repositoriesAround } from '../../domain/git-folder.ts';
@@ -22,6 +23,7 @@ import type {
   Workspace,
 } from '../../ports.ts';
 import { keepTree } from './base-copy.ts';
+import type { ChangeBudget } from './change-budget.ts';
 import type { Checkout } from './checkout-layout.ts';
 import type { Instant } from './earlier-changes.ts';
 import { openGuardedFiles } from './guarded-files.ts';
@@ -52,6 +54,7 @@ interface WorkspaceParts {
   readonly snapshot: Snapshot;
   readonly planted: PlantedGit;
   readonly warnings: Set<string>;
+  readonly budget: ChangeBudget;
 }
 
 export class GitWorkspace implements Workspace {
@@ -188,8 +191,13 @@ export class GitWorkspace implements Workspace {
     return found.list();
   }
 
+  exceeded(): ExceededChangeLimit | null {
+    return this.#parts.budget.exceeded;
+  }
+
   warnings(): string[] {
-    const all = [...this.#parts.warnings];
+    const { warnings, budget } = this.#parts;
+    const all = [...leftOutWarning(budget.leftOut), ...warnings];
     const rest = all.length - MAX_WARNINGS;
     return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
   }
@@ -217,6 +225,14 @@ export class GitWorkspace implements Workspace {
     this.#last = turn.catch(() => undefined);
     return turn;
   }
+}
+
+/** One warning, or none. */
+function leftOutWarning(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const named = paths.slice(0, 5).map((path) => JSON.stringify(path.slice(0, 200)));
+  const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
+  return [`Changed, and not in the patch since it is over the limit: ${named.join(', ')}${more}.`];
 }
 
 /** A leading `!` is everything else. */

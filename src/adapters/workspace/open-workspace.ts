@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/change-limits.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import type { AgentGit, NestedRepository, Workspace } from '../../ports.ts';
 import { describeAgentGit, hideSubmodules, makeAgentGit } from './agent-git.ts';
@@ -28,6 +29,8 @@ export interface WorkspacePlaces {
   readonly env: UserEnvironment;
   /** Number of files from which git is asked for their stats; 2,000 when left out. */
   readonly manyFiles?: number;
+  /** What the run may change; the defaults when left out. */
+  readonly limits?: ChangeLimits;
 }
 
 /** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
@@ -54,7 +57,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
   const { root } = checkout;
-  const { shadowDir, manyFiles = MANY_FILES } = places;
+  const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, manyFiles = MANY_FILES } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   const [madeGit, index] = await Promise.all([
@@ -66,7 +69,16 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
 
   const warnings = new Set<string>();
   const { fileMode } = settings;
-  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
+  const parts = snapshotParts({
+    checkout,
+    shadowDir,
+    index,
+    rules,
+    fileMode,
+    warnings,
+    manyFiles,
+    limits,
+  });
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
@@ -75,8 +87,19 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const agentGit = { ...madeGit, nested, uncovered };
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
-  const { tree, planted } = parts;
-  return new GitWorkspace({ checkout, shadowDir, base, agentGit, tree, snapshot, planted, warnings });
+  const { tree, planted, contents } = parts;
+  const { budget } = contents;
+  return new GitWorkspace({
+    checkout,
+    shadowDir,
+    base,
+    agentGit,
+    tree,
+    snapshot,
+    planted,
+    warnings,
+    budget,
+  });
 }
 
 /** The repositories that the first look has found, and those that git itself knows of. */

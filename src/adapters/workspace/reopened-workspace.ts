@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/change.ts';
 import { sameState } from '../../domain/change.ts';
+import { DEFAULT_CHANGE_LIMITS } from '../../domain/change-limits.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import type { AgentGit, Workspace } from '../../ports.ts';
 import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
@@ -55,7 +56,7 @@ export async function reopenWorkspace(
   places: WorkspacePlaces,
   { base, states, written, mayHavePlanted }: KeptState,
 ): Promise<Reopening> {
-  const { shadowDir, manyFiles = MANY_FILES } = places;
+  const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, manyFiles = MANY_FILES } = places;
   if (!existsSync(join(shadowDir, 'rules')))
     return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
   if (checkout.objectFormat !== base.objectFormat)
@@ -82,7 +83,16 @@ export async function reopenWorkspace(
   const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
   const warnings = new Set<string>();
   const { fileMode } = settings;
-  const parts = snapshotParts({ checkout, shadowDir, index, rules, fileMode, warnings, manyFiles });
+  const parts = snapshotParts({
+    checkout,
+    shadowDir,
+    index,
+    rules,
+    fileMode,
+    warnings,
+    manyFiles,
+    limits,
+  });
   const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
   const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree, planted: watch } = parts;
@@ -106,6 +116,7 @@ export async function reopenWorkspace(
     snapshot,
     planted: watch,
     warnings,
+    budget: parts.contents.budget,
   });
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };

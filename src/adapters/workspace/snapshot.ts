@@ -72,6 +72,7 @@ export class Snapshot {
     snapshot.#known.keepWithoutFile();
     await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
+    parts.contents.budget.begin();
     parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
@@ -99,6 +100,7 @@ export class Snapshot {
     snapshot.#note(walked);
     await parts.planted.begin(walked, clock);
     await snapshot.#seed(walked, clock, isExpected);
+    parts.contents.budget.begin();
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
@@ -243,8 +245,11 @@ export class Snapshot {
     for (const [path, stat] of walked.files) {
       const known = this.#known.get(path);
       if (known?.stat && sameStat(known.stat, stat)) continue;
-      wanted.push({ path, stat, inIndex: index.entries.get(path)?.blob ?? null });
+      const before = this.#known.stateOf(path);
+      wanted.push({ path, stat, before, inIndex: index.entries.get(path)?.blob ?? null });
     }
+    // What was there before comes first: no number of new files hides what became of it.
+    wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
     const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
     const changes: PathChange[] = [];
     const unreadable = new Set(walked.unreadable);

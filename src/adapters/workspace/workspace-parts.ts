@@ -1,7 +1,9 @@
 /** What a workspace is put together from, whether it is opened for the first time or again. */
 
 import { join } from 'node:path';
+import type { ChangeLimits } from '../../domain/change-limits.ts';
 import type { RepositoryPlan } from './bare-repository.ts';
+import { ChangeBudget, freeBytesOn } from './change-budget.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { ClosedPlaces, closedPlacesFile } from './closed-places.ts';
 import { emptyFoldersFile } from './empty-folders.ts';
@@ -35,6 +37,7 @@ interface Knowledge {
   readonly warnings: Set<string>;
   /** Number of files from which git is asked for their stats. */
   readonly manyFiles: number;
+  readonly limits: ChangeLimits;
 }
 
 export function snapshotParts({
@@ -45,6 +48,7 @@ export function snapshotParts({
   fileMode,
   warnings,
   manyFiles,
+  limits,
 }: Knowledge): SnapshotParts {
   const { root, objectFormat } = checkout;
   const tracked = new TrackedPaths((path) => {
@@ -70,6 +74,7 @@ export function snapshotParts({
     contents: {
       root,
       store: new ObjectStore(shadowDir, objectFormat),
+      budget: new ChangeBudget(limits, () => freeBytesOn(shadowDir)),
       closed,
       conversions: (paths) => rules.conversions(paths),
       crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
