@@ -80,7 +80,7 @@ interface Ended {
 type Preparation = (session: Session) => Promise<Ready | Stopped>;
 
 async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
-  const ready = await until(session.interrupt, () => prepareRun(session));
+  const ready = await until(session.endOfPreparation, () => prepareRun(session));
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
   const { start, tools, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;

@@ -147,7 +147,7 @@ export class ToolExecutor {
     const result =
       'refusal' in prepared
         ? prepared.refusal
-        : signal.aborted
+        : signal.aborted && prepared.lane === 'read'
           ? failed('interrupted', 'Not run: the run was stopped.')
           : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };

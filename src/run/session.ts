@@ -99,6 +99,8 @@ export class Session {
   readonly progress: Progress;
   /** Aborted by a signal or the deadline. */
   readonly interrupt: AbortSignal;
+  /** Aborted when nothing more is prepared. A run that is carried on has to know what it left, and gets a little longer. */
+  readonly endOfPreparation: AbortSignal;
   /** Aborted soon after that, when looks at the work tree have to end. */
   readonly endOfLooks: AbortSignal;
   /** Aborted after that, when the patch has to be there. */
@@ -141,6 +143,7 @@ export class Session {
     const interrupt = openInterrupt(input.interrupt, leftMs);
     this.interrupt = interrupt.signal;
     this.endOfLooks = interrupt.after(LOOKS_MS);
+    this.endOfPreparation = earlier === null ? interrupt.signal : this.endOfLooks;
     this.endOfPatch = interrupt.after(LOOKS_MS + PATCH_MS);
     this.#stopClock = interrupt.stopClock;
     this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
