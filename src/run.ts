@@ -99,6 +99,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     redact,
     permits,
     maxOutputChars: start.toolSettings.maxOutputChars,
+    interruptOf: ready.interruptOf,
   });
   const verification = new Verification({
     place: verifyPlace,

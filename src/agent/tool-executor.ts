@@ -29,6 +29,8 @@ export interface ExecutorParts {
   readonly permits: (path: string) => boolean;
   /** Characters of one result; the one place where results are truncated. */
   readonly maxOutputChars: number;
+  /** What stops this one call, where that is not what stops the turn: a replay lets end what ended in time. */
+  readonly interruptOf?: ((call: ToolCall) => AbortSignal) | undefined;
 }
 
 /** The calls of one turn that wait to be run. `cutOff` turns are answered without running anything. */
@@ -139,8 +141,9 @@ export class ToolExecutor {
     };
   }
 
-  async #perform(prepared: Prepared, signal: AbortSignal) {
-    const { workspace, sandbox, clock } = this.#parts;
+  async #perform(prepared: Prepared, ofTurn: AbortSignal) {
+    const { workspace, sandbox, clock, interruptOf } = this.#parts;
+    const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];
     const seen = noting(this.#parts.seen, noted);

@@ -1,7 +1,7 @@
 /** Where a run that is played again differs from its recording. Times, durations and ids of runs are no differences. */
 
 import type { CommandReport, RunEvent } from './events.ts';
-import type { ToolOutcome } from './tool.ts';
+import { type ToolOutcome, wasInterrupted } from './tool.ts';
 
 /** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
 export interface Divergence {
@@ -113,11 +113,11 @@ function comparable(event: RunEvent): unknown {
 }
 
 function comparableOutcome(outcome: ToolOutcome): unknown {
+  // How far a call came before the run was stopped, and whether it had begun, is a matter of time.
+  if (wasInterrupted(outcome)) return { interrupted: true };
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
-  // How far a command came before the run was stopped is a matter of time.
-  const text = end.interrupted ? '' : withoutTimes(outcome.text);
-  return { ...outcome, text, command: end };
+  return { ...outcome, text: withoutTimes(outcome.text), command: end };
 }
 
 function comparableReport({ command, end: { durationMs: _, ...end }, output }: CommandReport): unknown {

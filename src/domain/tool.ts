@@ -60,6 +60,13 @@ export const ToolOutcome = z.discriminatedUnion('status', [
 ]);
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
+/** True for a call that the end of the run cut short, or kept from beginning. */
+export function wasInterrupted(outcome: ToolOutcome): boolean {
+  if (outcome.status === 'finished') return false;
+  const isSaid = outcome.status === 'failed' && outcome.reason === 'interrupted';
+  return isSaid || outcome.command?.interrupted === true;
+}
+
 /**
  * Calls of one turn run in lanes: neighbours of the same lane run together, a change of lane is a barrier.
  * Writes share a lane only while their paths differ; `finish` is always alone.

@@ -4,6 +4,7 @@ import { type Divergence, divergenceOf } from '../domain/divergence.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { Interruption } from '../domain/limits.ts';
 import { type Redact, redactedJson } from '../domain/redact.ts';
+import { wasInterrupted } from '../domain/tool.ts';
 import type { Clock, EventSink } from '../ports.ts';
 
 export class Follower implements EventSink {
@@ -27,6 +28,13 @@ export class Follower implements EventSink {
   /** Events of the recording that have not been played yet. */
   get due(): readonly RunEvent[] {
     return this.#lost ? [] : this.#recorded.slice(this.#played);
+  }
+
+  /** True when the recorded run was stopped before this call had come to its end, or had begun. */
+  cutsShort(call: string): boolean {
+    return this.due.some(
+      (event) => event.type === 'tool.completed' && event.call === call && wasInterrupted(event.outcome),
+    );
   }
 
   accept(event: RunEvent): void {
@@ -76,11 +84,7 @@ export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): b
   if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
   const cutShort = new Set(
     rest.flatMap((later) =>
-      later.type === 'tool.completed' &&
-      later.outcome.status === 'failed' &&
-      later.outcome.reason === 'interrupted'
-        ? [later.call]
-        : [],
+      later.type === 'tool.completed' && wasInterrupted(later.outcome) ? [later.call] : [],
     ),
   );
   const sources =

@@ -99,6 +99,7 @@ export async function prepareReplay(
   // Whatever tells where the copy is tells where the work tree was.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
+  const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
   const follower = new Follower(events, redact, stop);
   const restorer = await openRestorer({ root: folder, shadowDir, objectsGitDir });
   const workspace = following(opened, follower, restorer);
@@ -145,7 +146,8 @@ export async function prepareReplay(
     tools: createTools(recorded.toolSettings),
     permits: pathPolicy(recorded.plan, recorded.paths),
     clock: follower.clock,
-    interrupt: AbortSignal.any([session.interrupt, stop.signal]),
+    interrupt,
+    interruptOf: (call) => (follower.cutsShort(call.id) ? interrupt : session.interrupt),
     redact,
     sinks: [follower],
     judge: (decided, patch) => judge(decided, patch, { run, events, follower, signal: session.interrupt }),

@@ -2,6 +2,7 @@
 
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { ToolCall } from '../domain/conversation.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/outcome.ts';
 import type { Redact } from '../domain/redact.ts';
@@ -35,6 +36,8 @@ export interface Ready {
   readonly clock: Clock;
   /** Aborted with an `Interruption`. */
   readonly interrupt: AbortSignal;
+  /** Of one call, where it is not the same. */
+  readonly interruptOf?: (call: ToolCall) => AbortSignal;
   readonly redact: Redact;
   /** Further readers of the events; each is called when those before it have written. */
   readonly sinks: readonly EventSink[];

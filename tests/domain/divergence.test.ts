@@ -33,6 +33,10 @@ describe('events of two runs are the same', () => {
 
   test('when a command was cut short, however far it had come', () => {
     expect(told(ran('half', { interrupted: true }), ran('', { interrupted: true }))).toBe(null);
+    const outcome = { status: 'failed', reason: 'interrupted', text: 'Not run.' } as const;
+    const notRun: RunAction = { type: 'tool.completed', call: 'c', outcome, durationMs: 0 };
+    expect(told(ran('half', { interrupted: true }), notRun)).toBe(null);
+    expect(told(ran('whole'), notRun)).not.toBe(null);
   });
 });
 
