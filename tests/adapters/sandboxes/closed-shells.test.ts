@@ -77,9 +77,9 @@ test('nothing is left of a command, whatever state /proc shows it in', async () 
 
 test('a shell that is not allowed to be read runs scripts like any other', async () => {
   const { text, run } = await open(makePlace(), 'required');
-  expect(await text('diff <(echo a) <(echo a) && echo same; echo "$0"; ($BASH -c "echo again")')).toBe(
-    'same\n/usr/bin/bash\nagain\n',
-  );
+  const script = `diff <(echo a) <(echo a) && echo same; read -r line < <(echo inner); echo "$line"
+    cat <<< doc; echo three 3>&1 >&3 | cat > /dev/stdout; echo "$0"; ($BASH -c "echo again")`;
+  expect(await text(script)).toBe('same\ninner\ndoc\nthree\n/usr/bin/bash\nagain\n');
   expect((await run('no-such-program')).output.head).toBe(
     '/usr/bin/bash: line 1: no-such-program: command not found\n',
   );
