@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { EnforcedLimits } from '../../domain/command-limits.ts';
 import type { Sandbox } from '../../ports.ts';
 import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './bubblewrap-args.ts';
@@ -61,6 +61,7 @@ const KILL_MS = 30_000;
 const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
+const GATE_FD = 5;
 /** As much of bubblewrap's own words as an error message carries. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
@@ -90,10 +91,11 @@ async function start(
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
   // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
-  const stdio = foreign.withNothingElse(['ignore', writer, 'pipe', 'pipe', filterFd ?? 'ignore']);
+  const stdio = foreign.withNothingElse(['ignore', writer, 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe']);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   closeWriter();
   if (filterFd !== null) closeSync(filterFd);
+  openGate(child.stdio.at(GATE_FD) as Duplex);
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   const words = child.stdio[2] as Readable;
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
@@ -134,6 +136,16 @@ async function start(
   };
 }
 
+/**
+ * Lets process 1 begin when it says that it is there. Only then will it die with bubblewrap, and bubblewrap with us: whoever
+ * dies before that would leave a command that runs on without limits. If we do, process 1 waits for an answer in vain, and ends.
+ */
+function openGate(gate: Duplex): void {
+  gate.once('data', () => gate.end('\n'));
+  // It has ended before it began, which the exit code tells.
+  gate.once('error', () => gate.destroy());
+}
+
 function argsFor(setup: BubblewrapSetup, script: ScriptPlace): string[] {
   const { features, env, directory, filter, relay, shell, shells, limits } = setup;
   const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
@@ -146,6 +158,6 @@ function argsFor(setup: BubblewrapSetup, script: ScriptPlace): string[] {
     directory,
     statusFd: STATUS_FD,
     filterFd: filter === null ? null : FILTER_FD,
-    command: initCommand(shells.init, relay?.around(line) ?? line, limits),
+    command: initCommand(shells.init, GATE_FD, relay?.around(line) ?? line, limits),
   });
 }

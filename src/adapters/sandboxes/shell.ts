@@ -36,11 +36,23 @@ export function shellCommand(shell: string, script: ScriptPlace, limits: Enforce
 
 /**
  * The command line of process 1 of a sandbox: it runs `line` within limits, with its errors in its output, and ends with its
- * exit code. Its own errors stay apart.
+ * exit code. Its own errors stay apart. First it writes a line to the descriptor `gate` and waits for one in answer; without
+ * it nothing is run. The command does not get that descriptor.
  */
-export function initCommand(sh: string, line: readonly string[], limits: EnforcedLimits): string[] {
-  // The one signal that shells catch by themselves would let a command end its own namespace, with an exit code of its choice.
-  return [sh, '-c', `trap : INT; ${limitingScript(limits)}; "$@" 2>&1; exit $?`, 'sh', ...line];
+export function initCommand(
+  sh: string,
+  gate: number,
+  line: readonly string[],
+  limits: EnforcedLimits,
+): string[] {
+  const steps = [
+    // The one signal that shells catch by themselves would let a command end its own namespace, with an exit code of its choice.
+    'trap : INT',
+    `echo >&${gate}; read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
+    limitingScript(limits),
+    '"$@" 2>&1; exit $?',
+  ];
+  return [sh, '-c', steps.join('; '), 'sh', ...line];
 }
 
 /** `name` is what the script knows as its own name, and what stands before the shell's errors. */
