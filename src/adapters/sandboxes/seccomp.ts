@@ -23,6 +23,8 @@ const REFUSED: readonly SystemCall[] = [
   'io_uring_enter',
   'io_uring_register',
   'userfaultfd',
+  // What it holds shows neither as memory of a process nor as a file in memory.
+  'memfd_secret',
   'bpf',
   'perf_event_open',
   'pidfd_getfd',

@@ -39,6 +39,7 @@ const NUMBERS = {
   kexec_file_load: [320, 294],
   kexec_load: [246, 104],
   keyctl: [250, 219],
+  memfd_secret: [447, 447],
   mknod: [133, null],
   mknodat: [259, 33],
   mount: [165, 40],

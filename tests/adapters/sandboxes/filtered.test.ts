@@ -28,6 +28,7 @@ test('the calls that reach past the namespaces are refused', async () => {
     'io_uring_enter',
     'io_uring_register',
     'userfaultfd',
+    'memfd_secret',
     'bpf',
     'perf_event_open',
     'process_vm_readv',

@@ -223,6 +223,7 @@ test('both processors have one filter, but for numbers and for calls that only o
     io_uring_enter: error 1
     io_uring_register: error 1
     userfaultfd: error 1
+    memfd_secret: error 1
     bpf: error 1
     perf_event_open: error 1
     pidfd_getfd: error 1
