@@ -150,6 +150,8 @@ export interface Workspace {
   ignoredWrites(): Promise<IgnoredFiles>;
   /** The limit that changes have come to, so that captures have left some of them out; null while none has. */
   exceeded(): ExceededChangeLimit | null;
+  /** Repositories of the work tree beside its own in which something changed since the run began, sorted; git dirs aside. */
+  nestedChanges(): Promise<NestedChange[]>;
   /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
   warnings(): string[];
   /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */
@@ -203,6 +205,18 @@ export interface NestedRepository {
   readonly path: string;
   /** What its `.git` was when the run began. */
   readonly dotGit: 'folder' | 'file' | 'none';
+  /** Commands may change none of its files either; left out for no. */
+  readonly readOnly?: boolean;
+}
+
+/** What changed in a repository of the work tree beside its own, since the run began. */
+export interface NestedChange {
+  /** Its folder, relative to the root. */
+  readonly path: string;
+  /** Files and links below it that were written, made or touched, sorted, relative to the root. */
+  readonly files: readonly string[];
+  /** Folders whose entries changed, which is all that is left of a file that was deleted; that folder itself among them. */
+  readonly folders: readonly string[];
 }
 
 /** `blob` is git's id of the bytes as they are on disk; `text` is null when they are not UTF-8 or hold a NUL. */

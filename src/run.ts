@@ -20,6 +20,7 @@ import { stopOfInterruption } from './domain/stop-reason.ts';
 import { succeeded } from './domain/tool.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
+import { nestedPart } from './run/nested-part.ts';
 import { prepare } from './run/prepare.ts';
 import { interruptedOutcome, type Ready, type Stopped } from './run/prepared.ts';
 import { closingWarnings, startedPart, statePart } from './run/report.ts';
@@ -154,6 +155,9 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
 const LOOK_CUT_SHORT =
   'There was no time to look at the whole work tree before the end: what changed last is not recorded, and not in the patch.';
 
+const NESTED_CUT_SHORT =
+  'There was no time to look for changes in submodules and other repositories in the work tree.';
+
 /** The journal comes first: what is not on disk has not happened. */
 async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {
   const { input, progress } = session;
@@ -209,9 +213,17 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   });
   for (const warning of attributed?.warnings ?? []) session.warn(warning);
   const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
-  const forbiddenPaths = [...new Set([...forbidden, ...state.stuck.keys()])].sort();
+  const beside = await nestedPart(ready).catch((error: unknown) => {
+    if (error instanceof CutShort) session.warn(NESTED_CUT_SHORT);
+    else crash ??= error;
+    return null;
+  });
+  const forbiddenPaths = [
+    ...new Set([...forbidden, ...(beside?.forbidden ?? []), ...state.stuck.keys()]),
+  ].sort();
 
   for (const warning of [...workspace.warnings(), ...ready.verifyPlace.warnings()]) session.warn(warning);
+  for (const warning of beside?.warnings ?? []) session.warn(warning);
   const ignored = await workspace.ignoredWrites();
   for (const warning of closingWarnings(state, ignored)) session.warn(warning);
   session.know({
@@ -221,6 +233,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     changedFiles: proven?.files ?? [],
     provenance: attributed?.provenance ?? null,
     ...review,
+    ...beside?.part,
     ignoredFiles: [...ignored.paths],
     ignoredFileCount: ignored.count,
     removedGitDirs: [...workspace.removedGitDirs()],

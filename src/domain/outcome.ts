@@ -281,6 +281,11 @@ export const RunResult = z.strictObject({
     .describe(
       'Git dirs (.git, in any spelling) that commands made and that the runner removed; the files beside them stayed',
     ),
+  nestedChanges: z
+    .array(z.strictObject({ path: z.string(), files: z.array(z.string()) }))
+    .describe(
+      'Submodules and other repositories in the work tree in which something changed while the run went on, each with at most 100 of the files and folders; that is not in the patch',
+    ),
   iterations: z.int(),
   tokens: Usage,
   costUsd: z.union([z.number(), z.literal('unknown')]),

@@ -1,7 +1,7 @@
 /** How a replay begins: with the journal of a run, and a fresh copy of the tree that it began with. */
 
 import { isAbsolute, normalize } from 'node:path';
-import { pathPolicy } from '../adapters/inputs/path-policy.ts';
+import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -145,6 +145,7 @@ export async function prepareReplay(
     verifyPlace,
     tools: createTools(recorded.toolSettings),
     permits: pathPolicy(recorded.plan, recorded.paths),
+    forbidsBelow: forbidsBelow(recorded.plan, recorded.paths),
     clock: follower.clock,
     interrupt,
     interruptOf: (call) => (follower.cutsShort(call.id) ? interrupt : session.interrupt),

@@ -1,7 +1,7 @@
 /** Everything before a killed run goes on: its checkout, its sandbox, and what it left in the air. */
 
 import { unlessAborted } from '../adapters/inputs/interrupt.ts';
-import { pathPolicy } from '../adapters/inputs/path-policy.ts';
+import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
@@ -62,6 +62,7 @@ export async function prepareResumed(
   clearScratch(directory);
   const tools = createTools(start.toolSettings);
   const permits = pathPolicy(start.plan, start.paths, settings);
+  const mayForbid = forbidsBelow(start.plan, start.paths, settings);
   const opening = Promise.all([
     openProvider(session, { provider: 'anthropic', model: start.model, settings: start.modelSettings }),
     reopenWorkspace(
@@ -70,6 +71,7 @@ export async function prepareResumed(
         shadowDir: directory.shadowGit,
         agentGitDir: directory.agentGit,
         env,
+        isReadOnly: mayForbid,
         limits: changeLimits(session, session.limits),
       },
       {
@@ -164,6 +166,7 @@ export async function prepareResumed(
     verifyPlace,
     tools,
     permits,
+    forbidsBelow: mayForbid,
     clock: session.input.now,
     interrupt: session.interrupt,
     redact,

@@ -1,7 +1,7 @@
 /** Everything before the first token is spent: plan, principles, checkout, sandbox, baseline, setup commands, provider. */
 
 import { unlessAborted } from '../adapters/inputs/interrupt.ts';
-import { pathPolicy } from '../adapters/inputs/path-policy.ts';
+import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
@@ -67,12 +67,15 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   if (principles.status === 'failed') return stopped(usageError(principles.message));
   for (const warning of principles.warnings) session.warn(warning);
 
+  const paths = { allow: settings.allow, protect: settings.protect };
+  const mayForbid = forbidsBelow(plan, paths);
   const { shadowGit, agentGit, scratch } = directory;
   const begun = beginWorkspace(checkout, {
     shadowDir: shadowGit,
     agentGitDir: agentGit,
     env,
     limits: changeLimits(session),
+    isReadOnly: mayForbid,
   });
   const opening = Promise.all([
     provision,
@@ -112,7 +115,6 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const tools = createTools(settings);
   const workingDirectory = settings.workingDirectory ?? checkout.prefix;
   const { limits } = session;
-  const paths = { allow: settings.allow, protect: settings.protect };
   const allowedDomains = keptDomains(sandbox, settings.allowedDomains);
   const ask = (verifyBaseline: readonly CommandReport[]) => {
     const task = {
@@ -208,6 +210,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     verifyPlace,
     tools,
     permits: pathPolicy(plan, paths),
+    forbidsBelow: mayForbid,
     clock: session.input.now,
     interrupt: session.interrupt,
     redact: session.redact,

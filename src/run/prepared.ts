@@ -33,6 +33,8 @@ export interface Ready {
   readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
+  /** Whether something below a folder may not change, as far as the rules tell without its files. */
+  readonly forbidsBelow: (folder: string) => boolean;
   readonly clock: Clock;
   /** Aborted with an `Interruption`. */
   readonly interrupt: AbortSignal;

@@ -23,6 +23,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
     ignoredWrites: () => workspace.ignoredWrites(),
     exceeded: () => workspace.exceeded(),
+    nestedChanges: () => workspace.nestedChanges(),
     warnings: () => workspace.warnings(),
     rebase: (changes) => workspace.rebase(changes),
     makePatch: (net) => workspace.makePatch(net),

@@ -41,6 +41,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     ignoredFiles: [],
     removedGitDirs: [],
     ignoredFileCount: 0,
+    nestedChanges: [],
     iterations: 0,
     tokens: noUsage,
     costUsd: 0,

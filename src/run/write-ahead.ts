@@ -78,6 +78,7 @@ export function writeAhead(
       repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
       ignoredWrites: () => workspace.ignoredWrites(),
       exceeded: () => workspace.exceeded(),
+      nestedChanges: () => workspace.nestedChanges(),
       warnings: () => workspace.warnings(),
       rebase: (changes) => workspace.rebase(changes),
       makePatch: (net) => workspace.makePatch(net),

@@ -90,8 +90,8 @@ export interface Stage {
   readonly together?: number;
   /** What the model says with its first and its last answer. */
   readonly words?: string;
-  /** How the run ends; default: well. A run that ends otherwise has not tried everything. */
-  readonly ends?: OutcomeName;
+  /** How the run ends, where commands are contained and where not; default: well. A run that ends otherwise has not tried everything. */
+  readonly ends?: OutcomeName | Readonly<Partial<Record<Mode, OutcomeName>>>;
   readonly attacks: readonly Attack[];
 }
 

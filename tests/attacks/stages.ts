@@ -7,6 +7,7 @@ import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
 import { NETWORK } from './network.ts';
 import { OUTPUT, STREAM } from './output.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
+import { NESTED } from './policy-nested.ts';
 import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
 import { REACH } from './reach.ts';
 import { REACHED, SHOWN } from './secrets.ts';
@@ -26,6 +27,7 @@ export const STAGES: readonly Stage[] = [
   GIT_DESTROYED,
   GIT_PLANTED,
   PROTECTED,
+  NESTED,
   FLAGGED,
   WITHHELD,
   OUTPUT,

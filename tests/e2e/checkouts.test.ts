@@ -110,7 +110,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   'a repository with a submodule': {
     script: `${COMMITTED}; git clone -q . ../lib; git submodule --quiet add ../lib lib; git commit -qm lib; echo x > lib/a.txt`,
-    warnings: ['Submodules are left as they are: lib.'],
+    warnings: ['Submodules are left out: lib.'],
   },
   'a submodule': {
     script: `${COMMITTED}; git clone -q . ../lib; git submodule --quiet add ../lib lib`,

@@ -17,6 +17,35 @@ export function pathPolicy(...rules: readonly PathRules[]): (path: string) => bo
   return (path) => judges.every((permits) => permits(path));
 }
 
+/**
+ * True for a folder below which the rules may forbid something: a `protect` glob could name a path there, or no `allow` glob
+ * names the folder. The globs are asked and not the files, so that the answer holds for files that are still to come; where a
+ * wildcard leaves it open it is yes.
+ */
+export function forbidsBelow(...rules: readonly PathRules[]): (folder: string) => boolean {
+  const judges = rules.map(({ allow, protect }) => {
+    const allowed = pathMatcher(allow);
+    return (folder: string) =>
+      (allow.length > 0 && !allowed(folder)) || protect.some((glob) => mayReachInto(folder, glob));
+  });
+  return (folder) => judges.some((forbids) => forbids(folder));
+}
+
+/** False only where a name of the glob, before its first wildcard, differs from the folder's. */
+function mayReachInto(folder: string, glob: string): boolean {
+  const rooted = withItsFolder(glob);
+  if (!rooted.includes('/')) return true;
+  const names = folder.split('/');
+  for (const [depth, segment] of rooted
+    .replace(/^(?:\.?\/)+/, '')
+    .split('/')
+    .entries()) {
+    if (depth >= names.length || /[*?[\]{}\\]/.test(segment)) return true;
+    if (segment !== names[depth]) return false;
+  }
+  return true;
+}
+
 /** True for a path that one of the globs names, by the same rules. */
 export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map((glob) => globMatcher(withItsFolder(glob)));

@@ -16,6 +16,7 @@ import type {
   FileRead,
   FileWrite,
   Line,
+  NestedChange,
   PatchResult,
   PutBack,
   SearchQuery,
@@ -28,6 +29,7 @@ import type { Checkout } from './checkout-layout.ts';
 import type { Instant } from './earlier-changes.ts';
 import { openGuardedFiles } from './guarded-files.ts';
 import { findIgnoredChanges, keepBeginning } from './ignored-changes.ts';
+import { type NestedFolders, nestedChanges } from './nested-changes.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import type { PlantedGit } from './planted-git.ts';
@@ -53,6 +55,7 @@ interface WorkspaceParts {
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
   readonly planted: PlantedGit;
+  readonly beside: NestedFolders;
   readonly warnings: Set<string>;
   readonly budget: ChangeBudget;
 }
@@ -91,7 +94,7 @@ export class GitWorkspace implements Workspace {
     const { tracked } = this.#parts.tree;
     const submodule = tracked.submoduleOf(path);
     if (submodule !== null) {
-      const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left as it is.`;
+      const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
       return { status: 'failed', reason: 'path_refused', message };
     }
     keepBeginning(this.#parts.shadowDir);
@@ -193,6 +196,10 @@ export class GitWorkspace implements Workspace {
 
   exceeded(): ExceededChangeLimit | null {
     return this.#parts.budget.exceeded;
+  }
+
+  nestedChanges(): Promise<NestedChange[]> {
+    return this.#inTurn(() => nestedChanges(this.#parts.beside));
   }
 
   warnings(): string[] {

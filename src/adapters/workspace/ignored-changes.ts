@@ -21,14 +21,19 @@ export function keepBeginning(shadowDir: string): void {
   if (!existsSync(file)) writeFileSync(file, '{}\n');
 }
 
+/** The moment as a ctime, in ns; null where nothing has begun. */
+export function beginningOf(shadowDir: string): bigint | null {
+  return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
+}
+
 /** Adds files that git ignores and that have changed since. Does nothing where nothing has begun. */
 export async function findIgnoredChanges(
   tree: WalkedTree,
   shadowDir: string,
   found: IgnoredFileList,
 ): Promise<void> {
-  const began = lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs;
-  if (began === undefined) return;
+  const began = beginningOf(shadowDir);
+  if (began === null) return;
   const view = new TreeView(tree.root);
   try {
     await search({ tree, view, began, found });

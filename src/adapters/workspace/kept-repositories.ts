@@ -7,7 +7,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseRepoPath } from '../../domain/path.ts';
-import type { NestedRepository } from '../../ports.ts';
 
 /** What a run directory says may have been written by anybody: paths stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -21,15 +20,19 @@ const Kept = z.strictObject({
   nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
   /** Paths of all git dirs, in whatever spelling; they are the user's, and nothing removes them. */
   gitDirs: z.array(z.string()),
+  /** Folders of repositories whose files are no files of this one, and that were there. */
+  foreign: z.array(z.string()),
+  /** The file system's time when the run came to this work tree, in ns. */
+  openedNs: z.string().regex(/^\d{1,20}$/),
 });
-type Kept = z.infer<typeof Kept>;
+export type Kept = z.infer<typeof Kept>;
 
 export function keepRepositories(shadowDir: string, kept: Kept): void {
   writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
 
 export type KeptRepositories =
-  | { status: 'ok'; nested: NestedRepository[]; gitDirs: string[] }
+  | ({ status: 'ok' } & Omit<Kept, 'root'>)
   | { status: 'other_root' }
   | { status: 'failed'; message: string };
 

@@ -43,6 +43,14 @@ export function coverable(root: string, folders: readonly string[], warn: (text:
   return { nested: nested.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered };
 }
 
+/** Marks those whose files commands may not change. */
+export function underPolicy(
+  nested: readonly NestedRepository[],
+  isReadOnly: (folder: string) => boolean,
+): NestedRepository[] {
+  return nested.map((one) => (isReadOnly(one.path) ? { ...one, readOnly: true } : one));
+}
+
 /** The linked worktrees of this repository that lie in the work tree, often in an ignored folder, where nobody looks for them. */
 export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'commonDir'>): string[] {
   const known = join(commonDir, 'worktrees');

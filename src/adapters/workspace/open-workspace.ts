@@ -11,7 +11,8 @@ import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { GitWorkspace } from './git-workspace.ts';
 import { keepRepositories } from './kept-repositories.ts';
-import { type Coverage, coverable, linkedWorktrees } from './nested-git.ts';
+import type { NestedFolders } from './nested-changes.ts';
+import { type Coverage, coverable, linkedWorktrees, underPolicy } from './nested-git.ts';
 import { takeRuleFilesOfIndex } from './rule-files.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot, type SnapshotParts } from './snapshot.ts';
@@ -31,6 +32,8 @@ export interface WorkspacePlaces {
   readonly manyFiles?: number;
   /** What the run may change; the defaults when left out. */
   readonly limits?: ChangeLimits;
+  /** Whether commands may change nothing in a repository in this folder; left out, they may. */
+  readonly isReadOnly?: (folder: string) => boolean;
 }
 
 /** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
@@ -57,7 +60,12 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
 /** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
   const { root } = checkout;
-  const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, manyFiles = MANY_FILES } = places;
+  const {
+    shadowDir,
+    limits = DEFAULT_CHANGE_LIMITS,
+    manyFiles = MANY_FILES,
+    isReadOnly = () => false,
+  } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   const [madeGit, index] = await Promise.all([
@@ -83,8 +91,12 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
   const { nested, uncovered } = nestedIn(checkout, parts);
-  keepRepositories(shadowDir, { root, nested, gitDirs: [...parts.planted.known] });
-  const agentGit = { ...madeGit, nested, uncovered };
+  const foreign = foreignIn({ nested, uncovered }, parts);
+  const openedNs = snapshot.instant().clockNs;
+  const gitDirs = [...parts.planted.known];
+  keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
+  const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
+  const agentGit = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
   rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   const { tree, planted, contents } = parts;
@@ -97,9 +109,26 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     tree,
     snapshot,
     planted,
+    beside: nestedFolders(parts, { foreign, openedNs, shadowDir }),
     warnings,
     budget,
   });
+}
+
+/**
+ * Of the repositories that were found, those that are there and whose files are no files of this one; the index has files in
+ * some, and those count as any others.
+ */
+export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }: SnapshotParts): string[] {
+  return [...nested.map(({ path }) => path), ...uncovered].filter((path) => !tracked.isFolder(path));
+}
+
+/** Where to look for changes in them. */
+export function nestedFolders(
+  { tree: { root, closed, tracked } }: SnapshotParts,
+  { foreign, openedNs, shadowDir }: { foreign: readonly string[]; openedNs: bigint; shadowDir: string },
+): NestedFolders {
+  return { root, closed, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
 }
 
 /** The repositories that the first look has found, and those that git itself knows of. */

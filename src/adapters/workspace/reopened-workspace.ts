@@ -11,14 +11,15 @@ import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { GitWorkspace } from './git-workspace.ts';
-import { keepRepositories, keptRepositories } from './kept-repositories.ts';
+import { type Kept, keepRepositories, keptRepositories } from './kept-repositories.ts';
 import { isTemporary, removeLeftovers } from './leftovers.ts';
-import { nestedIn, type WorkspacePlaces } from './open-workspace.ts';
+import { underPolicy } from './nested-git.ts';
+import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open-workspace.ts';
 import { plantedGitDirs } from './planted-git.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
-import { Snapshot } from './snapshot.ts';
+import { Snapshot, type SnapshotParts } from './snapshot.ts';
 import { readKeptIndex } from './start-index.ts';
 import { StartRules } from './start-rules.ts';
 import { listTree } from './tree-listing.ts';
@@ -56,7 +57,12 @@ export async function reopenWorkspace(
   places: WorkspacePlaces,
   { base, states, written, mayHavePlanted }: KeptState,
 ): Promise<Reopening> {
-  const { shadowDir, limits = DEFAULT_CHANGE_LIMITS, manyFiles = MANY_FILES } = places;
+  const {
+    shadowDir,
+    limits = DEFAULT_CHANGE_LIMITS,
+    manyFiles = MANY_FILES,
+    isReadOnly = () => false,
+  } = places;
   if (!existsSync(join(shadowDir, 'rules')))
     return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
   if (checkout.objectFormat !== base.objectFormat)
@@ -102,11 +108,19 @@ export async function reopenWorkspace(
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.know(repositories.gitDirs);
-  const nested = repositories.status === 'ok' ? repositories.nested : nestedIn(checkout, parts).nested;
+  const { nested, foreign, openedNs } =
+    repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.instant().clockNs);
   // What was left where it is must not count as the user's the next time.
   if (mayHavePlanted !== 'leave')
-    keepRepositories(shadowDir, { root: checkout.root, nested, gitDirs: [...watch.known] });
-  const agentGit = { ...keptGit, nested };
+    keepRepositories(shadowDir, {
+      root: checkout.root,
+      nested,
+      gitDirs: [...watch.known],
+      foreign,
+      openedNs,
+    });
+  const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
+  const agentGit = { ...keptGit, nested: underPolicy(nested, isKept) };
   const workspace = new GitWorkspace({
     checkout,
     shadowDir,
@@ -115,11 +129,22 @@ export async function reopenWorkspace(
     tree,
     snapshot,
     planted: watch,
+    beside: nestedFolders(parts, { foreign, openedNs: BigInt(openedNs), shadowDir }),
     warnings,
     budget: parts.contents.budget,
   });
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
+}
+
+/** In another checkout than the run began in, the repositories are those that are there now. */
+function foundAnew(
+  checkout: Checkout,
+  parts: SnapshotParts,
+  nowNs: bigint,
+): Pick<Kept, 'nested' | 'foreign' | 'openedNs'> {
+  const coverage = nestedIn(checkout, parts);
+  return { nested: coverage.nested, foreign: foreignIn(coverage, parts), openedNs: String(nowNs) };
 }
 
 /** What was being put back has left its temporary file in a folder that nobody could know of. */

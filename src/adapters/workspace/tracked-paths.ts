@@ -19,7 +19,7 @@ export class TrackedPaths {
     }
   }
 
-  /** A repository of its own, which is left as it is. */
+  /** A repository of its own, which is left out. */
   addSubmodule(path: string): void {
     this.#submodules.add(path);
     this.addFolders(path);

@@ -60,7 +60,7 @@ export function snapshotParts({
     else tracked.addFolders(path);
   }
   if (tracked.submodules.length > 0)
-    warnings.add(`Submodules are left as they are: ${tracked.submodules.join(', ')}.`);
+    warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);
   const warn = (text: string) => void warnings.add(text);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pathPolicy } from '../../../src/adapters/inputs/path-policy.ts';
+import { forbidsBelow, pathPolicy } from '../../../src/adapters/inputs/path-policy.ts';
 
 const PATHS = [
   'docs',
@@ -46,4 +46,53 @@ test('what several rules say holds together', () => {
 test('without globs every path may change, and protect wins over allow', () => {
   expect(PATHS.filter(pathPolicy({ allow: [], protect: [] }))).toEqual(PATHS);
   expect(PATHS.filter(pathPolicy({ allow: ['docs'], protect: ['*.md'] }))).toEqual(['docs']);
+});
+
+describe('below the folder vendor/sub', () => {
+  const forbids = (allow: string[], protect: string[]) => forbidsBelow({ allow, protect })('vendor/sub');
+
+  test.each([
+    ['*.lock'],
+    ['vendor'],
+    ['/vendor'],
+    ['vendor/'],
+    ['vendor/**'],
+    ['./vendor/sub'],
+    ['vendor/sub/a/b.txt'],
+    ['vendor/*/x'],
+    ['{src,vendor}/sub/x'],
+    ['{src/a,vendor}/x'],
+    ['ven\\dor/sub'],
+    ['**/x'],
+    ['[uv]endor/x'],
+  ])('%s may protect something', (glob) => {
+    expect(forbids([], [glob])).toBe(true);
+  });
+
+  test.each([['src/**'], ['/src'], ['vendor/other/**'], ['vendor/subs'], ['vendor/su/b']])(
+    '%s protects nothing',
+    (glob) => {
+      expect(forbids([], [glob])).toBe(false);
+    },
+  );
+
+  test.each([
+    [['vendor/**'], false],
+    [['vendor/sub'], false],
+    [['sub'], false],
+    [['**'], false],
+    [['src/**', 'vendor'], false],
+    [['vendor/sub/src/**'], true],
+    [['src/**'], true],
+    [['*.js'], true],
+    [[], false],
+  ])('%j allows everything, or not', (allow, forbidden) => {
+    expect(forbids(allow, [])).toBe(forbidden);
+  });
+
+  test('the strictest of several rules counts', () => {
+    const none = { allow: [], protect: [] };
+    expect(forbidsBelow(none, { allow: ['src/**'], protect: [] })('vendor/sub')).toBe(true);
+    expect(forbidsBelow(none, none)('vendor/sub')).toBe(false);
+  });
 });

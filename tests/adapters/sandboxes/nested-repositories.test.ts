@@ -78,6 +78,49 @@ test('their git dirs can be neither read nor changed, moved or replaced, and the
   ).toBe('n\n');
 });
 
+test('one that is read-only can be neither changed nor moved, nor what lies in it, and can be read', async () => {
+  const place = makeNested();
+  const within = join(place.root, 'lib/deep/inner/within');
+  mkdirSync(within);
+  git(within, 'init', '--quiet');
+  writeFileSync(join(within, 'file.txt'), 'within\n');
+  const nested: NestedRepository[] = [
+    { path: 'later', dotGit: 'none', readOnly: true },
+    { path: 'lib/deep/inner', dotGit: 'folder', readOnly: true },
+    { path: 'lib/deep/inner/within', dotGit: 'folder' },
+    { path: 'sub', dotGit: 'file', readOnly: true },
+  ];
+  const { run, text } = await open({ ...place, agentGit: { ...place.agentGit, nested } }, 'required');
+  const before = contentOf(join(place.root, 'lib/deep'));
+  for (const attempt of [
+    'echo x > lib/deep/inner/file.txt',
+    'echo x > lib/deep/inner/new.txt',
+    'rm lib/deep/inner/file.txt',
+    'chmod 000 lib/deep/inner',
+    'touch lib/deep/inner/file.txt',
+    'ln lib/deep/inner/file.txt hard',
+    'echo x > lib/deep/inner/within/file.txt',
+    'mv lib/deep/inner/within lib/deep/inner/away',
+    'mv lib away',
+    'mv lib/deep away',
+    'cat lib/deep/inner/.git/config | grep canary',
+    'ls lib/deep/inner/within/.git | grep .',
+    'echo x > sub/new.txt',
+    'echo x > sub/.git',
+    'echo x > later/new.txt',
+    'mount -o remount,rw lib/deep/inner',
+    'umount lib/deep/inner',
+  ]) {
+    const { end } = await run(attempt);
+    expect([attempt, end.exitCode]).toEqual([attempt, expect.toSatisfy((code) => code !== 0)]);
+  }
+  expect(contentOf(join(place.root, 'lib/deep'))).toEqual(before);
+  expect(await text('cat lib/deep/inner/file.txt lib/deep/inner/within/file.txt')).toBe('inner\nwithin\n');
+  expect(await text('echo x > lib/deep/beside.txt; cat lib/deep/beside.txt sub/.git')).toBe(
+    'x\ngitdir: ../.git/modules/sub\n',
+  );
+});
+
 test('they are covered from the first command after they have become known', async () => {
   const place = makeNested();
   const nested: NestedRepository[] = [];

@@ -169,14 +169,14 @@ describe('the workspace', () => {
     scratch.commit();
     const workspace = await scratch.open();
     expect(workspace.base.dirty).toBe(false);
-    expect(workspace.warnings()).toEqual(['Submodules are left as they are: lib.']);
+    expect(workspace.warnings()).toEqual(['Submodules are left out: lib.']);
     scratch.write('lib/a.txt', 'changed in the submodule\n');
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['lib/a.txt', 'lib'])).toEqual([]);
     expect(await workspace.writeFile(at('lib/x.txt'), Buffer.from('x'))).toEqual({
       status: 'failed',
       reason: 'path_refused',
-      message: '"lib/x.txt" lies in the submodule "lib", which is left as it is.',
+      message: '"lib/x.txt" lies in the submodule "lib", which is left out.',
     });
     expect(await workspace.listFiles(at(''), '*.txt')).toEqual({
       status: 'ok',
