@@ -140,7 +140,7 @@ export const HOLDS = {
     label: 'policy',
     reach: 'everywhere',
     means:
-      'tools refuse paths that `allow` and `protect` exclude, and what makes a folder a repository for git; what commands change there is put back',
+      'tools refuse paths that `allow` and `protect` exclude, and what makes a folder a repository for git; what commands change there is put back, and other repositories in the work tree that the rules could concern are read-only or, with `--sandbox off`, watched',
   },
   examination: {
     label: 'examination',

@@ -27,7 +27,14 @@ function toChangeUnnoticed(path: string, named: string = path): Goal {
 }
 
 function attack(id: string, what: string, does: Attack['does'], goal: Goal): Attack {
-  return { id: `policy-nested-${id}`, category: 'Policy', what, ...(does ? { does } : {}), goal };
+  return {
+    id: `policy-nested-${id}`,
+    category: 'Policy',
+    what,
+    ...(does ? { does } : {}),
+    goal,
+    heldBy: ['policy'],
+  };
 }
 
 const BY_COMMAND: readonly (readonly [
