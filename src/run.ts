@@ -46,6 +46,7 @@ export async function runPrepared(
     outcome: crashed(session, error),
     patch: null,
   }));
+  await session.disarm();
   const concluded = conclude(session, ended.outcome);
   const outcome = (await writeDocument(session, ended.patch)) ?? concluded;
   session.sayGoodbye(outcome);

@@ -8,6 +8,7 @@ import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
 import {
   copyBase,
+  disarmAgentGit,
   findCheckout,
   openKeptObjects,
   openRestorer,
@@ -80,6 +81,7 @@ export async function prepareReplay(
     env: NO_USER,
     limits: changeLimits(session, recorded.limits),
   });
+  session.atEnd(() => disarmAgentGit(found.checkout, directory));
   const allowedDomains = permittedDomains(session, recorded);
   const sandboxed = await openContained(
     session,

@@ -5,7 +5,12 @@ import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
-import { findCheckout, type Reopening, reopenWorkspace } from '../adapters/workspace/checkout.ts';
+import {
+  disarmAgentGit,
+  findCheckout,
+  type Reopening,
+  reopenWorkspace,
+} from '../adapters/workspace/checkout.ts';
 import { settleInterrupted, writtenPaths } from '../agent/interrupted-calls.ts';
 import { enforcePolicy } from '../agent/policy.ts';
 import type { PathChange } from '../domain/change.ts';
@@ -87,6 +92,7 @@ export async function prepareResumed(
   const [providing, reopened] = both;
   if (providing.status === 'failed') return stopped(usageError(providing.message));
   if (reopened.status === 'failed') return stopped(usageError(reopened.message));
+  session.atEnd(() => disarmAgentGit(checkout, directory));
 
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
     const why = 'The run began without a sandbox, so it cannot go on in one';

@@ -5,7 +5,12 @@ import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { readPlan } from '../adapters/inputs/plan-file.ts';
 import { readPrinciples } from '../adapters/inputs/principles.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
-import { type BegunWorkspace, beginWorkspace, findCheckout } from '../adapters/workspace/checkout.ts';
+import {
+  type BegunWorkspace,
+  beginWorkspace,
+  disarmAgentGit,
+  findCheckout,
+} from '../adapters/workspace/checkout.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/events.ts';
 import { type RunOutcome, usageError } from '../domain/outcome.ts';
 import { openingOf } from '../domain/state.ts';
@@ -154,7 +159,8 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       shownAs: checkout.root,
       beside: opened.beside,
     });
-  const settled = await settleIn(session, before, { begun, sandbox, placeIn }).catch(
+  const disarm = () => disarmAgentGit(checkout, directory);
+  const settled = await settleIn(session, before, { begun, sandbox, placeIn, disarm }).catch(
     async (error: unknown) => {
       await letGo();
       throw error;
@@ -243,6 +249,8 @@ interface Settling {
   readonly begun: BegunWorkspace;
   readonly sandbox: Sandbox;
   readonly placeIn: (workspace: Workspace) => VerifyPlace;
+  /** For the end of a run in which commands may have run. */
+  readonly disarm: () => Promise<void>;
 }
 
 type Settled = RanBefore & { status: 'ok'; workspace: Workspace; verifyPlace: VerifyPlace };
@@ -251,11 +259,12 @@ type Settled = RanBefore & { status: 'ok'; workspace: Workspace; verifyPlace: Ve
 async function settleIn(
   session: Session,
   commands: CommandsBefore,
-  { begun, sandbox, placeIn }: Settling,
+  { begun, sandbox, placeIn, disarm }: Settling,
 ): Promise<Exclude<RanBefore, { status: 'ok' }> | Settled> {
   // A large work tree takes its time, and a run that is to stop does not wait for it.
   const workspace = await unlessAborted(session.interrupt, begun.takeBaseline());
   if (workspace === null) return { status: 'interrupted' };
+  session.atEnd(disarm);
   const open = session.input.settings.sandbox === 'required' ? (workspace.agentGit.uncovered ?? []) : [];
   if (open.length > 0) return { status: 'uncontained', message: whyUncovered(open) };
   const verifyPlace = placeIn(workspace);

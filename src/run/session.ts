@@ -113,6 +113,7 @@ export class Session {
   readonly #stopClock: () => void;
   readonly #spentMs: number;
   #letGo: () => void = () => {};
+  #disarm: () => Promise<void> = async () => {};
 
   /** `earlier` is null for a new run. */
   constructor(input: RunInput, earlier: EarlierPart | null = null) {
@@ -199,6 +200,21 @@ export class Session {
   async close(sandbox: Sandbox): Promise<void> {
     await sandbox.close().catch((error: unknown) => {
       this.warn(`The sandbox could not clear up: ${error instanceof Error ? error.message : String(error)}.`);
+    });
+  }
+
+  /** Has this done when nothing of the run runs any more, however it has ended. */
+  atEnd(disarm: () => Promise<void>): void {
+    this.#disarm = disarm;
+  }
+
+  /** Takes from the run directory what git would run or obey there. */
+  async disarm(): Promise<void> {
+    await this.#disarm().catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.warn(
+        `${this.directory?.agentGit} may hold settings of commands that git runs programs by, so remove it: ${why}`,
+      );
     });
   }
 

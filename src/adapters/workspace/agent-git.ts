@@ -3,10 +3,10 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { copyFileSync, lstatSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
-import { makeRepository, readsFrom } from './bare-repository.ts';
+import { makeRepository, type RepositoryPlan } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { encodeName } from './names.ts';
@@ -27,14 +27,12 @@ export async function makeAgentGit(
   return describeAgentGit(checkout, gitDir);
 }
 
-/** The same without an index. */
-export async function makeGitDir(
+/** What is written into it by hand. */
+export function agentGitPlan(
   checkout: Checkout,
-  gitDir: string,
   settings: ReadingSettings,
-): Promise<void> {
-  makeRepository({
-    gitDir,
+): Omit<RepositoryPlan, 'gitDir' | 'alternate'> & { alternate: string } {
+  return {
     objectFormat: checkout.objectFormat,
     alternate: checkout.objects,
     head: checkout.head.branchRef === null ? (checkout.head.commit ?? '') : `ref: ${checkout.head.branchRef}`,
@@ -48,7 +46,16 @@ export async function makeGitDir(
     },
     // Without a name the model's own commits would fail.
     config: '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost\n[gc]\n\tauto = 0\n',
-  });
+  };
+}
+
+/** The same without an index. */
+export async function makeGitDir(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<void> {
+  makeRepository({ gitDir, ...agentGitPlan(checkout, settings) });
   // Listed one by one, so that any ref storage will do; the stash is the user's own and stays out.
   const refs = await runGit({
     cwd: checkout.root,
@@ -80,17 +87,6 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
     input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
   });
   setMtime(index, mtimeNs);
-}
-
-/**
- * The git dir of an earlier process, with all that commands did in it; null when the checkout's objects lie elsewhere now.
- * What commands left there may hold links, so nothing is written into it.
- */
-export function keptAgentGit(checkout: Checkout, gitDir: string): AgentGit | null {
-  if (!readsFrom(gitDir, checkout.objects)) return null;
-  // A git that was killed leaves its lock behind.
-  rmSync(join(gitDir, 'index.lock'), { force: true, recursive: true });
-  return describeAgentGit(checkout, gitDir);
 }
 
 /** How a sandbox finds it, made or not; without the nested repositories, which only the walk knows. */

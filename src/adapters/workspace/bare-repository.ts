@@ -23,14 +23,24 @@ export function makeRepository(plan: RepositoryPlan): void {
   for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
     mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
   }
+  writeFileSync(join(plan.gitDir, 'config'), configOf(plan));
+  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
+  if (plan.alternate !== null) {
+    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), alternatesOf(plan.alternate));
+  }
+}
+
+/** Content of `config`. */
+export function configOf(plan: Omit<RepositoryPlan, 'gitDir'>): string {
   const core = { repositoryformatversion: plan.objectFormat === 'sha1' ? '0' : '1', ...plan.core };
   const lines = Object.entries(core).map(([name, value]) => `\t${name} = ${value}\n`);
   const format = plan.objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${plan.objectFormat}\n`;
-  writeFileSync(join(plan.gitDir, 'config'), `[core]\n${lines.join('')}${format}${plan.config ?? ''}`);
-  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
-  if (plan.alternate !== null) {
-    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), `${quoted(plan.alternate)}\n`);
-  }
+  return `[core]\n${lines.join('')}${format}${plan.config ?? ''}`;
+}
+
+/** Content of `objects/info/alternates`. */
+export function alternatesOf(alternate: string): string {
+  return `${quoted(alternate)}\n`;
 }
 
 /** Whether the repository still reads from this object store, as `makeRepository` was told; others may have written to it since. */
@@ -38,7 +48,7 @@ export function readsFrom(gitDir: string, alternate: string): boolean {
   const opening = openRegular(gitDir, 'objects/info/alternates');
   if (opening.status !== 'open') return false;
   try {
-    const expected = Buffer.from(`${quoted(alternate)}\n`);
+    const expected = Buffer.from(alternatesOf(alternate));
     return opening.file.stat.size === expected.length && readWhole(opening.file).equals(expected);
   } finally {
     closeSync(opening.file.descriptor);

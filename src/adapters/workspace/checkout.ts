@@ -13,6 +13,7 @@ export { openKeptObjects } from './kept-objects.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { removePlantedGitDirs } from './planted-git.ts';
 export { type Reopening, reopenWorkspace, revertChanges } from './reopened-workspace.ts';
+export { disarmAgentGit } from './reset-agent-git.ts';
 export { openRestorer, type Restorer } from './restore.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git.ts';
 

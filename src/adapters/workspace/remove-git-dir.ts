@@ -98,7 +98,7 @@ async function removeLeaf(folder: FileHandle, name: Buffer): Promise<boolean> {
 }
 
 /** A folder that its owner has closed to himself is opened; that of somebody else is left to the error that follows. */
-async function openToOwner(folder: FileHandle): Promise<void> {
+export async function openToOwner(folder: FileHandle): Promise<void> {
   const { mode } = await folder.stat();
   if ((mode & 0o700) === 0o700) return;
   try {

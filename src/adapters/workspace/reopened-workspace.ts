@@ -7,7 +7,7 @@ import { sameState } from '../../domain/change.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/change-limits.ts';
 import type { BaseRevision } from '../../domain/events.ts';
 import type { AgentGit, Workspace } from '../../ports.ts';
-import { hideSubmodules, keptAgentGit, makeAgentGit } from './agent-git.ts';
+import { hideSubmodules, makeAgentGit } from './agent-git.ts';
 import { makeRepository } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { GitWorkspace } from './git-workspace.ts';
@@ -17,6 +17,7 @@ import { underPolicy } from './nested-git.ts';
 import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open-workspace.ts';
 import { plantedGitDirs } from './planted-git.ts';
 import { removeGitDir } from './remove-git-dir.ts';
+import { keptAgentGit } from './reset-agent-git.ts';
 import { openRestorer } from './restore.ts';
 import { MANY_FILES } from './settled-files.ts';
 import { Snapshot, type SnapshotParts } from './snapshot.ts';
@@ -104,7 +105,7 @@ export async function reopenWorkspace(
   const { tree, planted: watch } = parts;
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
   const keptGit =
-    keptAgentGit(checkout, places.agentGitDir) ??
+    (await keptAgentGit(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.know(repositories.gitDirs);

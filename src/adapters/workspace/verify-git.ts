@@ -150,7 +150,7 @@ function inFolder(
 }
 
 /** As the rules of the start have them. */
-async function startSettings(shadowDir: string): Promise<ReadingSettings> {
+export async function startSettings(shadowDir: string): Promise<ReadingSettings> {
   const { filemode, ignorecase, autocrlf, eol } = await settingsIn(join(shadowDir, 'rules/git/config'));
   return {
     fileMode: filemode !== 'false',
