@@ -14,10 +14,11 @@ import { CutShort } from './domain/cut-short.ts';
 import type { RunEvent } from './domain/events.ts';
 import type { StopReason } from './domain/limits.ts';
 import { machineFault } from './domain/machine-fault.ts';
-import { decideOutcome, internalError, type RunOutcome } from './domain/outcome.ts';
+import { decideOutcome, internalError, type RunOutcome, usageError } from './domain/outcome.ts';
 import type { RunState } from './domain/state.ts';
 import { stopOfInterruption } from './domain/stop-reason.ts';
 import { succeeded } from './domain/tool.ts';
+import { UnusableFile } from './domain/unusable-file.ts';
 import type { PatchResult, ProvenPatch } from './ports.ts';
 import { attributedPart } from './run/attributed-part.ts';
 import { nestedPart } from './run/nested-part.ts';
@@ -307,6 +308,7 @@ async function writeDocument(session: Session, patch: ProvenPatch | null): Promi
 
 function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof CutShort) return interruptedOutcome(session);
+  if (error instanceof UnusableFile) return usageError(error.message);
   if (session.hasLostDirectory())
     return internalError(
       `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,

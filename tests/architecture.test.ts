@@ -37,7 +37,11 @@ async function violations(): Promise<string[]> {
             from: { path: '^src/adapters/([^/]+)/' },
             to: {
               path: '^src/',
-              pathNot: ['^src/adapters/$1/', '^src/(ports|prompts)\\.ts$', '^src/domain/'],
+              pathNot: [
+                '^src/adapters/($1/|regular-file\\.ts$)',
+                '^src/(ports|prompts)\\.ts$',
+                '^src/domain/',
+              ],
             },
           },
           {

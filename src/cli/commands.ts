@@ -241,14 +241,16 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
   if (read.status === 'refused') return read;
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
   const { undoRun } = await import('../undo.ts');
-  const outcome = await undoRun({
+  const input = {
     run: operands[0] ?? '',
     repo: read.settings.repo,
     force: switches.has('force'),
     cwd: edge.cwd,
     env: withoutKey(edge.env),
     say,
-  });
+  };
+  const { untilSignal } = await import('../run/until-signal.ts');
+  const outcome = await untilSignal(edge.interrupt, () => undoRun(input));
   say(finalLine(outcome));
   return { status: 'told', outcome };
 }
@@ -290,7 +292,7 @@ async function startBlame(edge: Edge, { operands, flags, problems }: Given): Pro
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
   const { blameRun } = await import('../blame.ts');
-  const outcome = await blameRun({
+  const input = {
     run: operands[0] ?? '',
     path: operands[1] ?? null,
     json: flags.output === 'json',
@@ -298,8 +300,10 @@ async function startBlame(edge: Edge, { operands, flags, problems }: Given): Pro
     cwd: edge.cwd,
     env: withoutKey(edge.env),
     // A reader that has gone away has wanted no more.
-    print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
-  });
+    print: (document: string) => new Promise<void>((resolve) => edge.stdout.write(document, () => resolve())),
+  };
+  const { untilSignal } = await import('../run/until-signal.ts');
+  const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
   edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
   return { status: 'told', outcome };
 }

@@ -1,8 +1,9 @@
 /** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
 
+import { readRegularFile } from '../adapters/regular-file.ts';
 import { findRun } from '../adapters/storage/find-run.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES, readRunFile } from '../adapters/storage/run-file.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../adapters/storage/run-file.ts';
 import { sha256Of } from '../adapters/storage/sha256.ts';
 import { decodeName } from '../adapters/workspace/names.ts';
 import { isBranchName } from '../domain/branch-name.ts';
@@ -38,7 +39,7 @@ export async function readRun(
   const found = findRun(run, at);
   if (found.status === 'failed') return found;
   const { directory } = found;
-  const read = readRunFile(directory.result, MAX_RESULT_BYTES);
+  const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (read.status === 'failed') return failed(`${directory.result} ${read.why}`);
   const parsed = RunResult.safeParse(jsonOf(read.bytes));
   if (!parsed.success) {
@@ -61,7 +62,7 @@ async function readPatch(
   result: RunResult,
   { sha256, bytes: size }: NonNullable<RunResult['patch']>,
 ): Promise<CheckedPatch | string> {
-  const read = readRunFile(directory.patch, Math.min(Math.max(size, 0), MAX_PATCH_BYTES));
+  const read = readRegularFile(directory.patch, Math.min(Math.max(size, 0), MAX_PATCH_BYTES));
   if (read.status === 'failed') return `${directory.patch} ${read.why}`;
   const { bytes } = read;
   if (bytes.length !== size || sha256Of(bytes) !== sha256)

@@ -1,24 +1,13 @@
 /** Reading a file that may be missing, huge or not a file at all. */
 
 import { spawn } from 'node:child_process';
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import process from 'node:process';
 import { figure } from '../../domain/figure.ts';
+import { type FileRead, readRegularFile } from '../regular-file.ts';
 
 /** `why` is for people and follows the name of the file. */
-export type BytesRead = { status: 'ok'; bytes: Buffer } | { status: 'failed'; missing: boolean; why: string };
-
-/** Why a path could not be opened, for people; other errors are not about the path. */
-const WHY: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  ENOTDIR: 'does not exist',
-  EACCES: 'may not be read',
-  EPERM: 'may not be read',
-  EISDIR: 'is a folder',
-  ELOOP: 'is a link that leads nowhere or may not be followed',
-  ENAMETOOLONG: 'has too long a name',
-  ENXIO: 'is not a file',
-};
+export type BytesRead = FileRead;
 
 /**
  * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` gives; fails above `maxBytes`.
@@ -28,32 +17,8 @@ export async function readBytes(
   path: string,
   { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
 ): Promise<BytesRead> {
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
-  try {
-    if (pipes && statSync(path).isFIFO()) return await collect(pipeOf(path), maxBytes);
-    const file = openSync(path, flags);
-    try {
-      const stat = fstatSync(file);
-      if (stat.isDirectory()) return failed('is a folder');
-      if (!stat.isFile()) return failed('is not a file');
-      return readOpen(file, maxBytes);
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? WHY[String(error.code)] : undefined;
-    if (why === undefined) throw error;
-    return failed(why, why === WHY.ENOENT);
-  }
-}
-
-function readOpen(file: number, maxBytes: number): BytesRead {
-  const bytes = Buffer.allocUnsafeSlow(maxBytes + 1);
-  let size = 0;
-  for (let read = -1; read !== 0 && size < bytes.length; size += read) {
-    read = readSync(file, bytes, size, bytes.length - size, null);
-  }
-  return size > maxBytes ? tooLarge(maxBytes) : { status: 'ok', bytes: Buffer.from(bytes.subarray(0, size)) };
+  if (pipes && isPipe(path)) return collect(pipeOf(path), maxBytes);
+  return readRegularFile(path, maxBytes, { follow });
 }
 
 /**
@@ -101,9 +66,15 @@ export function textOf(bytes: Uint8Array): string | null {
 }
 
 function tooLarge(maxBytes: number): BytesRead {
-  return failed(`is larger than ${figure(maxBytes)} bytes`);
+  return { status: 'failed', missing: false, why: `is larger than ${figure(maxBytes)} bytes` };
 }
 
-function failed(why: string, missing = false): BytesRead {
-  return { status: 'failed', missing, why };
+/** What cannot be looked at is none: reading it then says why. */
+function isPipe(path: string): boolean {
+  try {
+    return statSync(path).isFIFO();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
 }

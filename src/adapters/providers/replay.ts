@@ -1,10 +1,10 @@
 /** Plays the model's turns from a recording, in their order, whatever it is asked. */
 
-import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { LlmTurn, Retry } from '../../domain/conversation.ts';
 import { ProviderFailureKind } from '../../domain/limits.ts';
 import type { LlmProvider, TurnResult } from '../../ports.ts';
+import { readRegularFile } from '../regular-file.ts';
 import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -21,16 +21,14 @@ const Failed = z.looseObject({ kind: ProviderFailureKind, message: z.string(), r
 
 /** A journal as it is, a hand-written script as one. Throws ProviderSettingsError when the file cannot be used. */
 export async function readRecording(path: string): Promise<Recording> {
-  try {
-    const text = await readFile(path, 'utf8');
-    return { name: path, text: journalOfScript(path, text) ?? text };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) {
-      throw new ProviderSettingsError(`The recording ${path} cannot be read (${String(error.code)}).`);
-    }
-    throw error;
-  }
+  const read = readRegularFile(path, MAX_RECORDING_BYTES, { follow: true });
+  if (read.status === 'failed') throw new ProviderSettingsError(`The recording ${path} ${read.why}.`);
+  const text = read.bytes.toString('utf8');
+  return { name: path, text: journalOfScript(path, text) ?? text };
 }
+
+/** As much as a journal may have. */
+const MAX_RECORDING_BYTES = 256 * 1024 * 1024;
 
 /**
  * Only model turns matter; other events are passed over. A line that cannot be understood is reported when its turn

@@ -1,9 +1,11 @@
 /** What a sandboxed command sees of the machine, in the order of mounting. */
 
-import { mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getgid, getuid } from 'node:process';
+import { UnusableFile } from '../../domain/unusable-file.ts';
 import type { AgentGit } from '../../ports.ts';
+import { readRegularFile } from '../regular-file.ts';
 import type { Mount } from './bubblewrap-args.ts';
 import { credentialFilesIn } from './credential-files.ts';
 import { etcMounts } from './etc-folder.ts';
@@ -118,13 +120,17 @@ async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
   };
 }
 
+/** More lines than any repository has stores. */
+const MAX_ALTERNATES_BYTES = 1024 * 1024;
+
 /** The store and those it borrows from (`git clone --shared`), in git's own manner. */
 async function objectStores(first: string): Promise<string[]> {
   const stores = new Set([first]);
   for (const store of stores) {
-    if (!statOf(join(store, 'info/alternates'))?.isFile()) continue;
-    const lines = (await readFile(join(store, 'info/alternates'), 'utf8')).split('\n');
-    for (const line of lines) {
+    const alternates = join(store, 'info/alternates');
+    const read = readRegularFile(alternates, MAX_ALTERNATES_BYTES, { follow: true });
+    if (read.status === 'failed' && !read.missing) throw new UnusableFile(alternates, read.why);
+    for (const line of read.status === 'ok' ? read.bytes.toString('utf8').split('\n') : []) {
       if (line === '' || line.startsWith('#')) continue;
       const next = line.startsWith('/') ? line : join(store, line);
       // The file may come with the repository, and must not be a way to show any folder of the machine.

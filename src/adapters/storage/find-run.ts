@@ -22,7 +22,7 @@ export function openRun(run: string, from: From): FoundRun {
 
 /**
  * `run` is a run directory, absolute or relative to `cwd`, or the id of a run in one of the default places. Its path is told
- * without links, which whoever names it may use. Nothing in it has been looked at: its files are read by `readRunFile`.
+ * without links, which whoever names it may use. Nothing in it has been looked at: its files are read by `readRegularFile`.
  */
 export function findRun(run: string, { cwd, env }: From): FoundRun {
   const candidates = [resolve(cwd, run), ...(run.includes('/') ? [] : placesOf(run, env))];

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type JsonBudget, parseJson } from '../../domain/bounded-json.ts';
 import { RunAction, type RunEvent } from '../../domain/events.ts';
 import { figure } from '../../domain/figure.ts';
-import { eachChunk } from './run-file.ts';
+import { eachChunk } from '../regular-file.ts';
 
 /**
  * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the

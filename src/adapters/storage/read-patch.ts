@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ChangedFile } from '../../domain/outcome.ts';
+import { type FileReadFailure, readRegularFile } from '../regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES, type RunFileFailure, readRunFile } from './run-file.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 
 export type PatchRead =
   | { status: 'ok'; patch: Uint8Array; files: ChangedFile[] }
@@ -22,9 +23,9 @@ const UNENDED =
 
 /** Fails when there is no patch, and when it is not the one that the run wrote. */
 export function readPatch(directory: RunDirectory): PatchRead {
-  const text = readRunFile(directory.result, MAX_RESULT_BYTES);
+  const text = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (text.status === 'failed') return unreadable(directory, directory.result, text);
-  const read = readRunFile(directory.patch, MAX_PATCH_BYTES);
+  const read = readRegularFile(directory.patch, MAX_PATCH_BYTES);
   if (read.status === 'failed') return unreadable(directory, directory.patch, read);
   const { bytes: patch } = read;
   const result = Result.safeParse(jsonOf(text.bytes));
@@ -37,7 +38,7 @@ export function readPatch(directory: RunDirectory): PatchRead {
   return { status: 'ok', patch, files: result.data.changedFiles };
 }
 
-function unreadable(directory: RunDirectory, path: string, { missing, why }: RunFileFailure): PatchRead {
+function unreadable(directory: RunDirectory, path: string, { missing, why }: FileReadFailure): PatchRead {
   return failed(missing ? `The run in ${directory.path} has made no patch.` : `${path} ${why}.`);
 }
 

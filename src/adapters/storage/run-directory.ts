@@ -17,7 +17,8 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { RunResult } from '../../domain/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/redact.ts';
 import { inertJson } from '../../domain/terminal-text.ts';
-import { jsonOf, MAX_RESULT_BYTES, readRunFile } from './run-file.ts';
+import { readRegularFile } from '../regular-file.ts';
+import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
 export interface RunDirectory {
   readonly path: string;
@@ -146,7 +147,7 @@ export function writeResult(directory: RunDirectory, text: string): void {
 
 /** The result as it stands there; null when there is none that can be read as one. */
 export function readResult(directory: RunDirectory): RunResult | null {
-  const read = readRunFile(directory.result, MAX_RESULT_BYTES);
+  const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
 }
 

@@ -3,13 +3,14 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { copyFileSync, lstatSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import { makeRepository, type RepositoryPlan } from './bare-repository.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { runGit } from './git.ts';
 import { encodeName } from './names.ts';
+import { copyIfThere } from './repository-file.ts';
 import { copyIndex, setMtime } from './start-index.ts';
 import type { UserSettings } from './user-settings.ts';
 
@@ -93,12 +94,4 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
 export function describeAgentGit(checkout: Checkout, gitDir: string): AgentGit {
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
   return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false, nested: [] };
-}
-
-function copyIfThere(from: string, to: string): void {
-  try {
-    copyFileSync(from, to);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
 }

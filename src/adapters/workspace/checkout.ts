@@ -2,9 +2,11 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { UnusableFile } from '../../domain/unusable-file.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from './git.ts';
 import { decodeName } from './names.ts';
+import { checkRepositoryOf } from './repository-check.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
@@ -26,6 +28,12 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   const obstacle = obstacleTo(startDir);
   if (obstacle !== null) return failed(`${startDir} ${obstacle}. Name a checkout with --repo.`);
   const start = realpathSync(startDir);
+  try {
+    await checkRepositoryOf(start);
+  } catch (error) {
+    if (error instanceof UnusableFile) return failed(error.message);
+    throw error;
+  }
   const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
   const [places, commit, branch] = await Promise.all([
     askPlaces(ask),

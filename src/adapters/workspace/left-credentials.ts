@@ -1,10 +1,10 @@
 /** Credentials that others have left in the git configuration of a checkout, as actions/checkout does. */
 
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { percentDecoded } from '../../domain/percent-decoded.ts';
 import { askGit } from './git.ts';
 import { decodeName } from './names.ts';
+import { textOfFile } from './repository-file.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export interface LeftCredentials {
@@ -27,7 +27,7 @@ export async function findLeftCredentials(root: string, env: UserEnvironment): P
   const secrets = new Set<string>();
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [key = '', value = ''] = splitOnce(records[at + 1] ?? '');
-    const found = await secretsIn(key, value, env);
+    const found = secretsIn(key, value, env);
     if (found === null) continue;
     places.add(`${key.replace(USERINFO, '://***@')} (${(records[at] ?? '').replace(/^file:/, '')})`);
     for (const secret of found) if (secret !== '') secrets.add(secret);
@@ -38,7 +38,7 @@ export async function findLeftCredentials(root: string, env: UserEnvironment): P
 const USERINFO = /:\/\/[^/\s@]+@/;
 
 /** Null when the setting holds no credentials; empty when it leads to some that are not for us to read. */
-async function secretsIn(key: string, value: string, env: UserEnvironment): Promise<string[] | null> {
+function secretsIn(key: string, value: string, env: UserEnvironment): string[] | null {
   if (/^http\.(?:.*\.)?extraheader$/is.test(key)) return headerSecrets(value);
   if (/^http\.(?:.*\.)?(?:sslkey|cookiefile)$/is.test(key)) return [];
   if (key.toLowerCase() === 'core.sshcommand') return /\s-i\s/.test(value) ? [] : null;
@@ -68,24 +68,15 @@ function addressSecrets(text: string): string[] {
 }
 
 /** `store` keeps addresses with passwords in a file; a helper in shell may hold one itself. */
-async function storedSecrets(helper: string, env: UserEnvironment): Promise<string[] | null> {
+function storedSecrets(helper: string, env: UserEnvironment): string[] | null {
   const inline = [...helper.matchAll(/password=["']?([^\s"';&|]+)/g)].map(([, password = '']) => password);
   if (inline.length > 0) return inline.filter((password) => !password.startsWith('$'));
   const store = /^\s*store\b(?:.*?--file[= ]\s*("[^"]*"|'[^']*'|\S+))?/.exec(helper);
   if (!store) return null;
   const home = env.HOME ?? '/nonexistent';
   const named = store[1]?.replace(/^["']|["']$/g, '').replace(/^~(?=\/)/, home);
-  const text = await textOrNull(resolve(home, named ?? '.git-credentials'));
+  const text = textOfFile(resolve(home, named ?? '.git-credentials'));
   return text === null ? null : addressSecrets(text);
-}
-
-async function textOrNull(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
 }
 
 function splitOnce(text: string, mark = '\n'): [string, string?] {

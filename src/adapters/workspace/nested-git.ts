@@ -1,9 +1,10 @@
 /** Repositories in the work tree beside its own: submodules, those that nobody tracks, and linked worktrees. */
 
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { NestedRepository } from '../../ports.ts';
 import type { Checkout } from './checkout-layout.ts';
+import { textOfFile } from './repository-file.ts';
 import { lookAt } from './tree-view.ts';
 import { invisible } from './work-tree.ts';
 
@@ -57,7 +58,7 @@ export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'co
   return (orMissing(() => readdirSync(known)) ?? []).flatMap((name) => {
     const file = lookAt(known, `${name}/gitdir`);
     if (file.status !== 'seen' || file.stat.kind !== 'file') return [];
-    const text = orMissing(() => readFileSync(join(known, name, 'gitdir'), 'utf8'))?.trim();
+    const text = textOfFile(join(known, name, 'gitdir'))?.trim();
     if (!text || text.includes('\0')) return [];
     // Of one that somebody has removed, git still has the entry.
     const folder = orMissing(() => realpathSync(dirname(resolve(join(known, name), text))));

@@ -3,20 +3,12 @@
  * be hashed, because git saw them unchanged.
  */
 
-import {
-  closeSync,
-  copyFileSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../domain/change.ts';
 import { runGit } from './git.ts';
 import { decodeName, encodeName } from './names.ts';
+import { copyIfThere, MAX_INDEX_BYTES } from './repository-file.ts';
 
 export interface StartIndex {
   /** By path. An unmerged path has an entry with `blob` null. */
@@ -117,25 +109,17 @@ export function copyIndex(
   name: string,
   fromName = 'index',
 ): bigint | null {
-  let index: number;
-  try {
-    index = openSync(join(fromGitDir, fromName), 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
+  const from = join(fromGitDir, fromName);
+  const stat = statSync(from, { bigint: true, throwIfNoEntry: false });
+  if (!copyIfThere(from, join(toGitDir, name), MAX_INDEX_BYTES)) return null;
+  // Taken before the copy: should the index have been replaced meanwhile, what was copied is younger, and trusted less.
+  const mtimeNs = stat?.mtimeNs ?? 0n;
+  setMtime(join(toGitDir, name), mtimeNs);
+  for (const shared of readdirSync(fromGitDir)) {
+    if (shared.startsWith('sharedindex.'))
+      copyIfThere(join(fromGitDir, shared), join(toGitDir, shared), MAX_INDEX_BYTES);
   }
-  try {
-    const { mtimeNs } = fstatSync(index, { bigint: true });
-    // By its descriptor: this very file, of which the time was taken.
-    copyFileSync(`/proc/self/fd/${index}`, join(toGitDir, name));
-    setMtime(join(toGitDir, name), mtimeNs);
-    for (const shared of readdirSync(fromGitDir)) {
-      if (shared.startsWith('sharedindex.')) copyFileSync(join(fromGitDir, shared), join(toGitDir, shared));
-    }
-    return mtimeNs;
-  } finally {
-    closeSync(index);
-  }
+  return mtimeNs;
 }
 
 /** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */

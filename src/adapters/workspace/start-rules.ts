@@ -4,7 +4,8 @@
  */
 
 import {
-  copyFileSync,
+  accessSync,
+  constants,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -20,6 +21,7 @@ import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionF
 import { hasCode } from './file-failure.ts';
 import { askGit, runGit } from './git.ts';
 import { encodeName } from './names.ts';
+import { copyIfThere, isNullDevice } from './repository-file.ts';
 import type { UserSettings } from './user-settings.ts';
 
 export class StartRules {
@@ -63,11 +65,11 @@ export class StartRules {
         if (name.startsWith(ASIDE)) rmSync(join(folder, name), { recursive: true });
       return;
     }
-    copyIfThere(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
-    copyIfThere(settings.excludesFile, this.#excludes);
+    takeRules(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
+    takeRules(settings.excludesFile, this.#excludes);
     const copied = [
-      copyIfThere(join(infoDir, 'attributes'), join(this.#git, 'info/attributes')),
-      copyIfThere(settings.attributesFile, this.#attributes),
+      takeRules(join(infoDir, 'attributes'), join(this.#git, 'info/attributes')),
+      takeRules(settings.attributesFile, this.#attributes),
     ];
     this.#hasAttributes = copied.includes(true) || SYSTEM_ATTRIBUTES.some((file) => existsSync(file));
     const files = [join(this.#git, 'info/attributes'), this.#attributes, ...SYSTEM_ATTRIBUTES];
@@ -226,13 +228,17 @@ const SYSTEM_ATTRIBUTES = [
   '/opt/homebrew/etc/gitattributes',
 ];
 
-function copyIfThere(from: string | null, to: string): boolean {
-  if (from === null) return false;
+/** False where there are no rules: no file, or one that git cannot read either and goes on without. */
+function takeRules(from: string | null, to: string): boolean {
+  if (from === null || isNullDevice(from) || !mayBeRead(from)) return false;
+  return copyIfThere(from, to);
+}
+
+function mayBeRead(path: string): boolean {
   try {
-    copyFileSync(from, to);
+    accessSync(path, constants.R_OK);
     return true;
   } catch (error) {
-    // Git, too, goes on without a rule file that it cannot read.
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }

@@ -93,7 +93,7 @@ describe('it is refused', () => {
     symlinkSync('real.yml', join(root, NAME));
     expect(await readSettingsFile(root, NAME)).toEqual({
       status: 'failed',
-      problems: [`${NAME}: is a link that leads nowhere or may not be followed`],
+      problems: [`${NAME}: is a link, and links are not followed here`],
     });
   });
 

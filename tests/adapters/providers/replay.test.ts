@@ -119,7 +119,7 @@ test('an interrupted run is told so', async () => {
 
 test('a recording that cannot be read is named', async () => {
   await expect(readRecording('/nonexistent/events.jsonl')).rejects.toThrow(
-    new ProviderSettingsError('The recording /nonexistent/events.jsonl cannot be read (ENOENT).'),
+    new ProviderSettingsError('The recording /nonexistent/events.jsonl does not exist.'),
   );
 });
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { openRun } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
-import { readRunFile } from '../../../src/adapters/storage/run-file.ts';
+import { readRegularFile } from '../../../src/adapters/regular-file.ts';
 import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 /** What a run leaves behind, by name. */
@@ -159,7 +159,7 @@ test('no file of a run is waited for, followed or read beyond its bound', () => 
   makePipe(join(folder, 'pipe'));
   symlinkSync('file', join(folder, 'link'));
   const why = (name: string) => {
-    const read = readRunFile(name.startsWith('/') ? name : join(folder, name), 4);
+    const read = readRegularFile(name.startsWith('/') ? name : join(folder, name), 4);
     return read.status === 'failed' ? read.why : read.bytes.toString();
   };
   expect(['pipe', 'link', 'file', '/dev/zero', '/proc/self', 'none'].map(why)).toEqual([

@@ -1,0 +1,15 @@
+/** A file of the checkout or of its repository that is not what it has to be. */
+
+/** Thrown where the runner meets it; the run ends as a usage error. The message names the file and says how to go on. */
+export class UnusableFile extends Error {
+  /** `why` follows the path, as in `is not a file`. */
+  constructor(path: string, why: string) {
+    super(unusable(path, why));
+    this.name = 'UnusableFile';
+  }
+}
+
+/** What people are told about such a file. */
+export function unusable(path: string, why: string): string {
+  return `${JSON.stringify(path)} ${why}. Remove it, or name another checkout with --repo.`;
+}
