@@ -53,7 +53,9 @@ describe('a divergence names', () => {
 
   test('another tree to begin with', () => {
     const other = { ...started, base: { ...started.base, tree: 't1' } };
-    expect(told(started, other)).toBe('event 7 (run.started), base.tree: expected "t0", got "t1"');
+    expect(told(started, other)).toBe(
+      `event 7 (run.started), base.tree: expected "${started.base.tree}", got "t1"`,
+    );
   });
 
   test('another event, or none', () => {

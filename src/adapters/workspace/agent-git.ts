@@ -3,7 +3,7 @@
  * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
  */
 
-import { lstatSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentGit } from '../../ports.ts';
 import { makeRepository, type RepositoryPlan } from './bare-repository.ts';

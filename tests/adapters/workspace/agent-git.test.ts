@@ -55,6 +55,7 @@ describe("the model's git dir", () => {
       objects: join(scratch.root, '.git/objects'),
       dotGitIsFile: false,
       nested: [],
+      uncovered: [],
     });
   });
 
