@@ -1,4 +1,4 @@
-/** Files that git ignores and that a run changed: they are in no patch, and verify commands may run them. */
+/** Files and folders that git ignores and that a run changed: they are in no patch, and verify commands may run them. */
 
 /** `count` is that of all; of more than a hundred, `paths` names those that verify commands are likely to obey first. */
 export interface IgnoredFiles {

@@ -273,9 +273,9 @@ export const RunResult = z.strictObject({
   ignoredFiles: z
     .array(z.string())
     .describe(
-      'Files that tools and commands changed and that .gitignore keeps out of the patch; of more than 100, programs, settings and dependencies first',
+      'Files that tools and commands changed and that .gitignore keeps out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
     ),
-  ignoredFileCount: z.int().default(0).describe('Number of all such files'),
+  ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
   removedGitDirs: z
     .array(z.string())
     .describe(

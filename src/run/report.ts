@@ -120,7 +120,7 @@ export function closingWarnings(
       : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, since .gitignore names them: ${count(ignored.count, 'file')}, such as ${ignored.paths.slice(0, 5).join(', ')}.`,
+          `Not in the patch, since .gitignore names them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, 5).join(', ')}.`,
         ]
       : []),
   ];
@@ -181,4 +181,8 @@ export function fileLine(file: ChangedFile): string {
   const name = file.from === undefined ? file.path : `${file.from} → ${file.path}`;
   const lines = file.additions === null ? 'binary' : `+${file.additions} −${file.deletions ?? 0}`;
   return `${letter} ${name} ${file.kind === 'mode' ? 'mode' : lines}`;
+}
+
+function filesAndFolders(number: number): string {
+  return `${number} ${number === 1 ? 'file or folder' : 'files and folders'}`;
 }

@@ -203,32 +203,47 @@ test('ignored files that commands changed are named, those that run by their nam
     verify: ['node_modules/.bin/check'],
   });
   const path = (name: string) => join(repository.root, name);
-  for (const folder of ['node_modules/.bin', 'node_modules/deep/er', 'node_modules/moved'])
+  for (const folder of [
+    'node_modules/.bin',
+    'node_modules/deep/er',
+    'node_modules/less',
+    'node_modules/swapped',
+    'node_modules/other',
+  ])
     mkdirSync(path(folder), { recursive: true });
   writeFileSync(path('node_modules/.bin/check'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
   writeFileSync(path('node_modules/.bin/other'), '');
   writeFileSync(path('node_modules/deep/er/index.js'), '');
   writeFileSync(path('node_modules/deep/er/same.js'), '');
-  writeFileSync(path('node_modules/moved/file.js'), '');
+  for (const name of ['less', 'swapped', 'other']) writeFileSync(path(`node_modules/${name}/file.js`), name);
   const ended = await run([
     command(
       [
         'touch -r node_modules/.bin/check ref; printf "#!/bin/sh\nexit 0" > node_modules/.bin/check; touch -r ref node_modules/.bin/check; rm ref',
         'echo script-shell=./fake > .npmrc; mkdir out; seq 150 | while read i; do echo > out/$i; done',
         'mv node_modules/deep/er/index.js node_modules/deep/er/main.js; touch kept/tracked.log new.txt; chmod 000 node_modules/deep',
+        // What they leave is as old as it was.
+        'cd node_modules; rm less/file.js; mv swapped aside; mv other swapped',
       ].join('; '),
     ),
     done,
   ]);
   const { outcome, ignoredFiles, ignoredFileCount, warnings } = ended.result;
-  expect([outcome, ignoredFileCount, ignoredFiles.length], ended.stderr).toEqual(['done', 153, 100]);
-  expect(ignoredFiles.slice(0, 4)).toEqual([
+  expect([outcome, ignoredFileCount, ignoredFiles.length], ended.stderr).toEqual(['done', 160, 100]);
+  expect(ignoredFiles.slice(0, 11)).toEqual([
     'node_modules/.bin/check',
     '.npmrc',
+    'node_modules/',
+    'node_modules/aside/',
+    'node_modules/deep/',
+    'node_modules/deep/er/',
     'node_modules/deep/er/main.js',
+    'node_modules/less/',
+    'node_modules/swapped/',
+    'out/',
     'out/1',
   ]);
   expect(warnings).toContainEqual(
-    expect.stringMatching(/names them: 153 files, such as node_modules\/\.bin\/check, \.npmrc, /),
+    expect.stringMatching(/names them: 160 files and folders, such as node_modules\/\.bin\/check, \.npmrc, /),
   );
 });

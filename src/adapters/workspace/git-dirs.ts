@@ -1,6 +1,7 @@
 /**
  * Finds git dirs where the walk does not look: in folders that git ignores, and in other repositories. Of folders that have
- * not changed since the last look, it costs no more than their stat: 17 ms for 5,500 folders with 50,000 files.
+ * not changed since the last look, it costs no more than their stat: 65 ms of processor time for 5,500 folders with 50,000
+ * files.
  */
 
 import { isGitDirName } from '../../domain/path.ts';
@@ -10,9 +11,11 @@ import { TreeView } from './tree-view.ts';
 import { type FileStat, sameStat } from './work-tree.ts';
 
 /** A folder whose entries are the same as long as its stat is. */
-interface ReadFolder {
+export interface ReadFolder {
   readonly stat: FileStat;
   readonly folders: readonly string[];
+  /** Names of everything else, each with a slash behind it: one string takes a tenth of the memory of many. */
+  readonly files: string;
   readonly gitDirs: readonly string[];
 }
 
@@ -53,7 +56,7 @@ export class GitDirs {
     const unreadable: string[] = [];
     const breath = new Breath();
     for (const folder of queue) {
-      const found = this.#lookInto(view, folder);
+      const found = this.read(view, folder);
       if (found === 'unreadable') unreadable.push(folder);
       if (found === 'absent' || found === 'unreadable') continue;
       // A folder as young as the clock may change again without a trace.
@@ -66,7 +69,8 @@ export class GitDirs {
     return { gitDirs: [...gitDirs], unreadable };
   }
 
-  #lookInto(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' {
+  /** What a folder holds; one that has not changed since the last search is not read again. */
+  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' {
     const look = this.#closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
     if (look.stat.kind !== 'folder') return 'absent';
@@ -76,11 +80,13 @@ export class GitDirs {
     if (listing.status !== 'seen') return listing.status;
     const folders: string[] = [];
     const gitDirs: string[] = [];
+    let files = '';
     for (const { name, folder: isFolder } of listing.entries) {
       const path = folder === '' ? name : `${folder}/${name}`;
       if (MAYBE_GIT.test(name) && isGitDirName(name)) gitDirs.push(path);
       else if (isFolder) folders.push(path);
+      else files += `${name}/`;
     }
-    return { stat: listing.stat, folders, gitDirs };
+    return { stat: listing.stat, folders, files, gitDirs };
   }
 }

@@ -185,9 +185,9 @@ export class GitWorkspace implements Workspace {
   }
 
   async ignoredWrites(): Promise<IgnoredFiles> {
-    const { tree, shadowDir } = this.#parts;
+    const { tree, shadowDir, planted } = this.#parts;
     const found = new IgnoredFileList();
-    await findIgnoredChanges(tree, shadowDir, found).catch((error: unknown) => {
+    await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch((error: unknown) => {
       // What was found until then is worth telling.
       if (!(error instanceof CutShort)) throw error;
     });

@@ -1,13 +1,21 @@
 /**
  * What the run changed of files that git ignores. They are many and nobody keeps their states, so the kernel's word has to
  * do: what has been written, renamed, linked or made runnable since the work began has a ctime of then, and nobody can set
- * that back. Costs a stat for each ignored file, once a run.
+ * that back. A folder has one as well when names in it came, went or changed, and when it was moved itself, with files in it
+ * that show nothing of that; so folders are named too.
+ *
+ * What remains unseen: an ignored file that was deleted from a folder that git does look into, and one that moved together
+ * with such a folder, whose other files are in the patch.
+ *
+ * Costs a stat for each ignored file, once a run: MEASURED of processor time for 50,000 files in 5,500 folders, which are not
+ * read again unless they have changed since the last look for git dirs.
  */
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IgnoredFileList } from '../../domain/ignored-files.ts';
 import { isGitDirName } from '../../domain/path.ts';
+import type { GitDirs } from './git-dirs.ts';
 import { Breath } from './time-limit.ts';
 import { TreeView } from './tree-view.ts';
 import type { WalkedTree } from './walked-tree.ts';
@@ -26,55 +34,91 @@ export function beginningOf(shadowDir: string): bigint | null {
   return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
 }
 
-/** Adds files that git ignores and that have changed since. Does nothing where nothing has begun. */
+export interface IgnoredPlaces {
+  readonly tree: WalkedTree;
+  readonly unwalked: Pick<GitDirs, 'read'>;
+  readonly shadowDir: string;
+}
+
+/**
+ * Adds files that git ignores and that have changed since, and folders, with a slash at their end, whose entries did or that
+ * were moved. Does nothing where nothing has begun.
+ */
 export async function findIgnoredChanges(
-  tree: WalkedTree,
-  shadowDir: string,
+  { tree, unwalked, shadowDir }: IgnoredPlaces,
   found: IgnoredFileList,
 ): Promise<void> {
   const began = beginningOf(shadowDir);
   if (began === null) return;
   const view = new TreeView(tree.root);
   try {
-    await search({ tree, view, began, found });
+    const search = new Search({ tree, unwalked, view, began, found });
+    await search.inIgnored(await search.inWalked());
   } finally {
     view.close();
   }
 }
 
-interface Search {
-  readonly tree: WalkedTree;
+interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
   readonly view: TreeView;
   /** ctime, in ns. */
   readonly began: bigint;
   readonly found: IgnoredFileList;
 }
 
-async function search({ tree, view, began, found }: Search): Promise<void> {
-  const breath = new Breath();
-  const isSince = (path: string) => {
-    const look = tree.closed.insist(path, () => view.lookAt(path));
-    if (look.status !== 'seen') return look.status === 'unreadable';
-    // As old as the moment counts: the first act of the run may follow it within the same tick of the clock.
-    return look.stat.kind !== 'folder' && look.stat.ctimeNs >= began;
-  };
-  const waiting = [{ folder: '', isIgnored: false }];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const { folder, isIgnored } = at;
-    const listing = tree.closed.insist(folder, () => view.listFolder(folder));
-    // What cannot be examined may have been changed.
-    if (listing.status === 'unreadable' && isIgnored) found.add(`${folder}/`);
-    const entries = listing.status === 'seen' ? listing.entries : [];
-    const paths = entries.flatMap(({ name, folder: isFolder }) =>
-      isGitDirName(name) ? [] : [`${folder === '' ? name : `${folder}/${name}`}${isFolder ? '/' : ''}`],
-    );
-    const ignored = isIgnored ? null : await ignoredAmong(paths, tree);
-    for (const path of paths) {
-      const isOut = ignored === null || ignored.has(path);
-      if (path.endsWith('/')) waiting.push({ folder: path.slice(0, -1), isIgnored: isOut });
-      else if (isOut && isSince(path)) found.add(path);
+class Search {
+  readonly #parts: SearchParts;
+  readonly #breath = new Breath();
+
+  constructor(parts: SearchParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks for ignored files in folders that git looks into, and returns the folders that it does not. */
+  async inWalked(): Promise<string[]> {
+    const { tree, view } = this.#parts;
+    const ignoredFolders: string[] = [];
+    const waiting = [''];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const at = folder;
+      const listing = tree.closed.insist(at, () => view.listFolder(at));
+      const entries = listing.status === 'seen' ? listing.entries : [];
+      const paths = entries.flatMap(({ name, folder: isFolder }) =>
+        isGitDirName(name) ? [] : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],
+      );
+      const ignored = await ignoredAmong(paths, tree);
+      for (const path of paths) {
+        if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
+        else if (ignored.has(path)) this.#addChanged(path);
+      }
+      await this.#breath.after(1 + paths.length);
     }
-    await breath.after(1 + paths.length);
+    return ignoredFolders;
+  }
+
+  /** Looks at all that is in these folders. */
+  async inIgnored(folders: readonly string[]): Promise<void> {
+    const { unwalked, view, began, found } = this.#parts;
+    const waiting = [...folders];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const read = unwalked.read(view, folder);
+      // What cannot be examined may have been changed.
+      if (read === 'unreadable') found.add(`${folder}/`);
+      if (read === 'absent' || read === 'unreadable') continue;
+      if (read.stat.ctimeNs >= began) found.add(`${folder}/`);
+      const names = read.files.split('/').slice(0, -1);
+      for (const name of names) this.#addChanged(`${folder}/${name}`);
+      for (const path of read.folders) waiting.push(path);
+      await this.#breath.after(1 + names.length);
+    }
+  }
+
+  #addChanged(path: string): void {
+    const { tree, view, began, found } = this.#parts;
+    const look = tree.closed.insist(path, () => view.lookAt(path));
+    // As old as the moment counts: the first act of the run may follow it within the same tick of the clock.
+    const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
+    if (isSince) found.add(path);
   }
 }
 

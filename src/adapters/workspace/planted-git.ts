@@ -32,6 +32,11 @@ export class PlantedGit {
     this.#parts = parts;
   }
 
+  /** Folders that the walk does not look into, as the last look has read them. */
+  get unwalked(): Pick<GitDirs, 'read'> {
+    return this.#parts.unwalked;
+  }
+
   /** Paths of git dirs that were there when the run began, and of those that something outside has made since. */
   get known(): readonly string[] {
     return [...this.#known];
