@@ -20,14 +20,14 @@ export function plainLine(text: string, maxLength: number): string {
     : inert;
 }
 
-/** Also what stands before the mark of a team: `@org/team`. */
-const MENTION = /(?<![a-z0-9_])@(?=[\p{L}\p{N}_])/giu;
+/** Also what stands before the mark of a team: `@org/team`. No flag `i`: with `u` it takes `ſ` and the Kelvin sign for letters of ASCII. */
+const MENTION = /(?<![A-Za-z0-9_])@(?=[\p{L}\p{N}_])/gu;
 
 /** `#1`, `owner/repo#1`. */
 const NUMBER_SIGN = /#(?=\p{Nd})/gu;
 
-/** `GH-1`. */
-const GH_REFERENCE = /(?<![a-z0-9_])(GH)-(?=\p{Nd})/giu;
+/** `GH-1`, but not the end of a word, as in `high-5`. */
+const GH_REFERENCE = /(?<![A-Za-z0-9_])([Gg][Hh])-(?=\p{Nd})/gu;
 
 /** An address of an issue closes it as its number does. */
 const SCHEME = /:\/\/(?=\S)/g;
