@@ -143,6 +143,10 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
     return [{ ...plain(what, 'ms', product), floor, aim: { figure, atMost: 10, as: 'ms added' } }];
   },
 
+  async verify(bench) {
+    return [...(await verification(bench, SMALL, 100)), ...(await verification(bench, 5_000, 600))];
+  },
+
   'snapshot-5000': (bench) => snapshot(bench, 5_000),
   'snapshot-50000': (bench) => snapshot(bench, 50_000),
   'snapshot-200000': (bench) => snapshot(bench, 200_000),
@@ -156,6 +160,32 @@ export const SLOW: ReadonlySet<string> = new Set([
   'snapshot-50000',
   'snapshot-200000',
 ]);
+
+/** What a fresh checkout of so many files costs a run with one verify command; `atMost` is the aim, in ms. */
+async function verification(
+  { programs, server, rounds, repository }: Bench,
+  files: number,
+  atMost: number,
+): Promise<Row[]> {
+  const root = repository(files);
+  const exits = { worktree: [] as number[], checkout: [] as number[] };
+  for (let round = 0; round < Math.max(3, Math.round(rounds * 0.6)); round += 1) {
+    for (const kind of ['worktree', 'checkout'] as const) {
+      restore(root);
+      const ran = await measure(server, verifying(programs, kind), root, workOf(2, ['edit']));
+      exits[kind].push(ran.exitMs);
+    }
+  }
+  const [product, floor] = [median(exits.checkout), median(exits.worktree)];
+  const what = `\`true\` verified in a checkout of ${files.toLocaleString('en-US')} files, to exit (floor: in the work tree)`;
+  return [{ ...plain(what, 'ms', product), floor, aim: { figure: product - floor, atMost, as: 'ms added' } }];
+}
+
+/** A command line of the product that ends with the flag for the task. */
+function verifying({ clients }: Programs, kind: 'worktree' | 'checkout'): string[] {
+  const [flags, task] = [clients.product.slice(0, -1), clients.product.slice(-1)];
+  return [...flags, '--verify', 'true', '--verify-in', kind, ...task];
+}
 
 async function snapshot(bench: Bench, files: number): Promise<Row[]> {
   const root = bench.repository(files);
