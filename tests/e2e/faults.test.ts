@@ -253,26 +253,16 @@ describe('a limit of open files', () => {
   });
 });
 
-test('a process that runs out of memory dies, and its run is resumed', async () => {
-  const { root } = await repositoryOf();
-  const runDir = join(temporaryFolder(), 'run');
-  const answers = patient([edit, command('echo b > b.txt'), done]);
-  const text = 'x'.repeat(24_000_000);
-  const server = await startClaudeServer({
-    // Only once: no model could take such a conversation back.
-    turns: (request, index) => ({ ...answers(request), ...(index === 1 ? { text } : {}) }),
-    apiKey: KEY,
+test('an answer that there is no memory for is refused, not held', async () => {
+  const run = await scriptedRun({
+    repository: await repositoryOf(),
+    turns: [command('echo b > b.txt'), { ...edit, text: 'x'.repeat(24_000_000) }, done],
+    env: { NODE_OPTIONS: '--max-old-space-size=48' },
+    args: off,
   });
-  const env = { PATH: process.env.PATH ?? '', ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
-  try {
-    const line = ['run', '-m', 'x', '--repo', root, '--run-dir', runDir, ...off];
-    const first = await runCli(line, { cwd: root, env: { ...env, NODE_OPTIONS: '--max-old-space-size=48' } });
-    expect(first.stderr).toContain('JavaScript heap out of memory');
-    const resumed = await runCli(['resume', runDir], { cwd: root, env });
-    expect(resumed.lastLine).toContain('done (exit 0): 2 files changed');
-  } finally {
-    await server.close();
-  }
+  expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);
+  expect(run.result.reason).toContain('larger than 4,194,304 bytes, the most that is taken');
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
 });
 
 /** Puts a program in front of another, which kills itself the first time that it gets this argument. */

@@ -77,3 +77,28 @@ test('sixteen reads at a time of a file of 31 MB are refused by its size, and of
   );
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
+
+test.each([
+  [
+    'a write_file of 30 MB of short lines',
+    { calls: [call('write_file', { path: 'a', content: 'short\n'.repeat(5_000_000) })] },
+  ],
+  ['a text of 30 MB', { text: 'short\n'.repeat(5_000_000) }],
+])('%s is no answer: the run ends before it is held', async (_, turn) => {
+  const { run, peakMib } = await measured([command('echo b > b.txt'), turn, done]);
+  expect([run.exitCode, run.result.outcome, run.result.reason], run.stderr).toEqual([
+    4,
+    'provider_error',
+    expect.stringContaining('larger than 4,194,304 bytes'),
+  ]);
+  expect(run.server.requests).toHaveLength(2);
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});
+
+test('a write_file of 4 MB of short lines is held', async () => {
+  const content = 'short\n'.repeat(590_000);
+  const { run, peakMib } = await measured([{ calls: [call('write_file', { path: 'a', content })] }]);
+  expect(run.result.changedFiles[0]?.additions, run.stderr).toBe(590_000);
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});

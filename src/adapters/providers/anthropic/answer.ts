@@ -24,8 +24,18 @@ export type Finished =
   | { status: 'broken'; why: string }
   | { status: 'unknown_stop'; reason: string };
 
-/** What one event did: `text` is there to be shown; `broken` ends the stream. */
-export type Step = { status: 'more'; text: string } | { status: 'done' } | { status: 'broken'; why: string };
+/** What one event did: `text` is there to be shown; `broken` and `too_large` end the stream. */
+export type Step =
+  | { status: 'more'; text: string }
+  | { status: 'done' }
+  | { status: 'broken'; why: string }
+  | { status: 'too_large' };
+
+/**
+ * The most bytes of text, thinking and tool input in one answer. The largest that a model can give has less than a
+ * megabyte; what is larger would take several times its size before any tool could refuse it.
+ */
+export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 const more: Step = { status: 'more', text: '' };
 const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
@@ -53,6 +63,7 @@ export class AnswerBuilder {
   readonly #blocks: OpenBlock[] = [];
   #started: { model: string } | null = null;
   #tokens: TokenCounts = noTokens;
+  #contentBytes = 0;
   #stop: { reason: string; detail: string } | null = null;
 
   /** What the API has reported so far; null before it has reported anything. */
@@ -138,6 +149,7 @@ export class AnswerBuilder {
     if (!start.success || start.data.index !== this.#blocks.length) {
       return broken('A content block began out of order');
     }
+    if (!this.#hasRoomFor(start.data.content_block)) return { status: 'too_large' };
     this.#blocks.push({ block: { ...start.data.content_block }, json: null, open: true });
     return more;
   }
@@ -147,6 +159,7 @@ export class AnswerBuilder {
     const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
     if (!parsed.success || !open?.open) return broken('A delta belongs to no open content block');
     const { delta } = parsed.data;
+    if (!this.#hasRoomFor(delta)) return { status: 'too_large' };
     if (delta.type === 'input_json_delta') {
       open.json = (open.json ?? '') + String(delta.partial_json ?? '');
     } else if (delta.type === 'citations_delta') {
@@ -166,6 +179,14 @@ export class AnswerBuilder {
     if (!open?.open) return broken('A content block ended that was not open');
     open.open = false;
     return more;
+  }
+
+  #hasRoomFor(piece: ContentBlock): boolean {
+    for (const value of Object.values(piece))
+      this.#contentBytes += Buffer.byteLength(
+        typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+      );
+    return this.#contentBytes <= MAX_CONTENT_BYTES;
   }
 
   #applyDelta(event: unknown): Step {

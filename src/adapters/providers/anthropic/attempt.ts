@@ -4,16 +4,17 @@ import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import type { Usage } from '../../../domain/conversation.ts';
+import { figure } from '../../../domain/figure.ts';
 import type { Redact } from '../../../domain/redact.ts';
 import type { Clock } from '../../../ports.ts';
-import { type Answer, AnswerBuilder } from './answer.ts';
+import { type Answer, AnswerBuilder, MAX_CONTENT_BYTES } from './answer.ts';
 import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** Far above any answer a model can give; a server that sends more is broken. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Bytes of a whole stream, most of which is the wrapping of small pieces. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 
 export interface Attempt {
   /** Without the SDK's resources, which are most of it and not needed for one kind of request. */
@@ -64,6 +65,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));
     }
+    if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (error instanceof LoginFailed) return failed(error.failure);
     if (isBodyError(error)) {
       return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
@@ -104,6 +106,7 @@ async function readAnswer(
     if (parsed.type === 'error') return failed(errorEvent(attempt.redact(data)));
     const step = builder.add(parsed);
     if (step.status === 'broken') return failed(streamFailure(step.why));
+    if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'more') {
       if (step.text !== '') attempt.onText(step.text);
       continue;
@@ -123,17 +126,32 @@ async function readAnswer(
   return failed(streamFailure('The answer ended before it was complete'));
 }
 
-/** The same body, with every chunk reported as a sign of life and the total bounded. */
+/** Asking again would cost the same again, and mostly come to the same. */
+class AnswerTooLarge extends Error {
+  constructor(what: string, bytes: number) {
+    super(
+      `The ${what} of the model is larger than ${figure(bytes)} bytes, the most that is taken; ask for smaller steps in the plan`,
+    );
+  }
+}
+
+const NEWLINE = 10;
+
+/** The same body, with every chunk reported as a sign of life, and the total and every line bounded. */
 function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: Watchdog): Response {
   const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`;
-  let bytes = 0;
+  let [bytes, lineBytes] = [0, 0];
   watchdog.expect(attempt.idleTimeoutMs, silence);
   return new Response(
     body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform(chunk, controller) {
           bytes += chunk.byteLength;
-          if (bytes > MAX_ANSWER_BYTES) watchdog.bite(`it is larger than ${MAX_ANSWER_BYTES} bytes`);
+          const lineEnd = chunk.lastIndexOf(NEWLINE);
+          lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
+          if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
+          // The line is an event, and would be held several times before anything could be said of it.
+          if (lineBytes > MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
           watchdog.expect(attempt.idleTimeoutMs, silence);
           controller.enqueue(chunk);
         },
