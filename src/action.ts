@@ -57,7 +57,7 @@ async function main(): Promise<number> {
 /** Nothing where the step came to its end. */
 async function post(): Promise<number> {
   if (edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
-  const { lines, summary } = leftBehind({
+  const { lines, summary } = await leftBehind({
     runDir: edge.env[`STATE_${STATE.runDir}`] ?? null,
     wasPublishing: edge.env[`STATE_${STATE.publishing}`] === 'true',
   });

@@ -31,7 +31,7 @@ export interface BlameInput {
 
 /** Nothing is changed, and the checkout is not looked at. */
 export async function blameRun(input: BlameInput): Promise<RunOutcome> {
-  const found = openRun(input.run, input);
+  const found = await openRun(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const journal = readJournal(directory.events);

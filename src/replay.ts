@@ -11,7 +11,7 @@ import { type RunInput, runPrepared } from './run.ts';
  * Neither the checkout of the run nor a key is needed. `run` is the id of a run or its directory.
  */
 export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: string }> {
-  const found = openRun(run, input);
+  const found = await openRun(run, input);
   if (found.status === 'failed') return { problem: found.message };
   const folder = makeTemporaryFolder(input.env);
   const objects = makeTemporaryFolder(input.env);

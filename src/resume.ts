@@ -27,7 +27,7 @@ export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refus
  * than they do it is refused, where they protect more they hold.
  */
 export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
-  const found = openRun(run, input);
+  const found = await openRun(run, input);
   if (found.status === 'failed') return refused(found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);

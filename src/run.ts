@@ -63,6 +63,7 @@ function conclude(session: Session, decided: RunOutcome): RunOutcome {
     () => session.decide(outcome),
     ...sinks.map((sink) => () => sink.close(session.result)),
     () => session.writeResult(),
+    () => session.letGo(),
   ];
   for (const step of steps) {
     try {

@@ -40,7 +40,7 @@ type Judged =
 /** HEAD, index and refs are not looked at. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
-  const found = openRun(input.run, input);
+  const found = await openRun(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const read = readJournal(directory.events);

@@ -212,7 +212,11 @@ export const RunResult = z.strictObject({
   version: z.literal(1),
   runId: z.string(),
   patchsmith: z.string().describe('Version of patchsmith'),
-  status: z.enum(['running', 'finished']).describe('running: written at the start and replaced at the end'),
+  status: z
+    .enum(['running', 'finished'])
+    .describe(
+      'running: written at the start and replaced at the end; when the process has died, by the next command over the run',
+    ),
   outcome: OutcomeName.nullable().describe('null while the run is running'),
   exitCode: z.int().nullable(),
   reason: z.string(),

@@ -1,6 +1,7 @@
 /** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
 
 import { readRegularFile } from '../adapters/regular-file.ts';
+import { endDeadRun } from '../adapters/storage/dead-run.ts';
 import { findRun } from '../adapters/storage/find-run.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../adapters/storage/run-file.ts';
@@ -48,7 +49,7 @@ export async function readRun(
       `${directory.result} is no result of a run of this version (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`,
     );
   }
-  const result = parsed.data;
+  const result = (await endDeadRun(directory)) ?? parsed.data;
   const unsafe = unsafeNames(result);
   if (unsafe !== null) return failed(`${directory.result}: ${unsafe}`);
   if (result.patch === null) return { status: 'ok', run: { directory, result, patch: null } };

@@ -4,7 +4,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { createProvider } from '../adapters/providers/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
-import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { type RunDirectory, readResult } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
 import {
   copyBase,
@@ -19,6 +19,7 @@ import { isCovered } from '../domain/allowed-domain.ts';
 import { describeDivergence } from '../domain/divergence.ts';
 import type { RunEvent, RunStarted } from '../domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from '../domain/outcome.ts';
+import { oneLine } from '../domain/terminal-text.ts';
 import type { ProvenPatch } from '../ports.ts';
 import { createTools } from '../tools/registry.ts';
 import { baselineIn } from './before-the-work.ts';
@@ -44,7 +45,7 @@ export async function prepareReplay(
   session: Session,
   { run, folder, objectsGitDir }: ReplayPlaces,
 ): Promise<Ready | Stopped> {
-  const problem = session.makeDirectory(folder);
+  const problem = await session.makeDirectory(folder);
   const { directory } = session;
   if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
   const read = readJournal(run.events);
@@ -53,7 +54,9 @@ export async function prepareReplay(
   const [recorded] = events;
   if (events.at(-1)?.type !== 'run.stopped') {
     return stopped(
-      usageError(`The run ${recorded.runId} was not finished: its journal ends with event ${events.length}.`),
+      usageError(
+        `The run ${recorded.runId} was not finished: its journal ends with event ${events.length}.${whyUnfinished(run)}`,
+      ),
     );
   }
   if (events.some(({ type }) => type === 'run.resumed')) {
@@ -224,4 +227,11 @@ function judge(
 
 function stopped(outcome: RunOutcome): Stopped {
   return { status: 'stopped', outcome };
+}
+
+/** A sentence with a space before it; empty where the result does not say. */
+function whyUnfinished(run: RunDirectory): string {
+  const result = readResult(run);
+  if (result?.status === 'running') return ' A process is at work on it.';
+  return result?.outcome === 'internal_error' ? ` ${oneLine(result.reason, 2_000)}` : '';
 }

@@ -21,15 +21,7 @@ import { type CommandsBefore, type RanBefore, runBefore } from './before-the-wor
 import { keptDomains, openContained } from './contained.ts';
 import { withHeadStart } from './head-start.ts';
 import { loadHttpClient, modelChoiceOf, openProvider } from './model.ts';
-import {
-  interruptedOutcome,
-  newRun,
-  type Ready,
-  runIsBusy,
-  type Stopped,
-  stopped,
-  stoppedBefore,
-} from './prepared.ts';
+import { interruptedOutcome, newRun, type Ready, type Stopped, stopped, stoppedBefore } from './prepared.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './sandbox-settings.ts';
 import { absolutePath, changeLimits, type Session } from './session.ts';
 import type { TrustedPlan } from './trusted-plan.ts';
@@ -44,12 +36,11 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const provision = openProvider(session, choice);
   provision.catch(() => undefined);
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
-  const problem = session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
+  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
   if (problem !== null || session.directory === null) return stopped(usageError(problem ?? ''));
   if (found.status === 'failed') return stopped(usageError(found.message));
   const { checkout } = found;
   const { directory } = session;
-  if (!(await session.lockDirectory())) return stopped(usageError(runIsBusy(directory.path)));
 
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));

@@ -30,6 +30,7 @@ import {
 } from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
+import { runIsBusy } from './prepared.ts';
 import { MAX_RECOVERIES, MAX_STALL_TURNS } from './recorded-permissions.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 import type { Trust } from './trust.ts';
@@ -152,21 +153,17 @@ export class Session {
   }
 
   /** Null when the folder was made, else why it could not be. `workTree` is null when there is no checkout. */
-  makeDirectory(workTree: string | null): string | null {
+  async makeDirectory(workTree: string | null): Promise<string | null> {
     const { settings, cwd, env } = this.input;
     const made = makeRunDirectory({ runId: this.runId, chosen: settings.runDir, cwd, env, workTree });
     if (made.status === 'failed') return made.message;
+    const letGo = await lockRun(made.directory.path);
+    if (letGo === null) return runIsBusy(made.directory.path);
+    this.#letGo = letGo;
     this.directory = made.directory;
     this.tell({});
     this.input.watcher?.onDirectory(made.directory);
     return null;
-  }
-
-  /** Keeps other processes out of the run directory until the end. False when one is in it. */
-  async lockDirectory(): Promise<boolean> {
-    const letGo = this.directory === null ? null : await lockRun(this.directory.path);
-    if (letGo !== null) this.#letGo = letGo;
-    return letGo !== null;
   }
 
   /** True when somebody has removed the run directory, or moved it away. */
@@ -223,6 +220,10 @@ export class Session {
     this.#stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
     if (left !== null) this.warn(left);
+  }
+
+  /** Lets other processes into the run directory. Before its result is written they would take the run for dead. */
+  letGo(): void {
     this.#letGo();
   }
 

@@ -510,7 +510,7 @@ describe('a run directory is hostile input:', () => {
 
   test('a run that was not finished, and one that ended without success', async () => {
     tamper((result) => Object.assign(result, { status: 'running', outcome: null }));
-    await refused(/has not ended/);
+    await refused(/process ended without a result/);
     tamper((result) => Object.assign(result, { status: 'finished', outcome: 'limit_reached' }));
     await refused(/--publish-unfinished/);
     expect((await publish(['--publish-unfinished'])).told.pullRequest).toMatchObject({ draft: true });

@@ -2,6 +2,7 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { endDeadRun } from './dead-run.ts';
 import { placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 
@@ -12,12 +13,17 @@ interface From {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The same for those who use more of it than single files: the folder has been looked through. */
-export function openRun(run: string, from: From): FoundRun {
+/**
+ * The same for those who use more of it than single files: the folder has been looked through, and a run whose process has
+ * died has its end.
+ */
+export async function openRun(run: string, from: From): Promise<FoundRun> {
   const found = findRun(run, from);
   if (found.status === 'failed') return found;
   const message = whyNotUsable(found.directory);
-  return message === null ? found : { status: 'failed', message };
+  if (message !== null) return { status: 'failed', message };
+  await endDeadRun(found.directory);
+  return found;
 }
 
 /**

@@ -3,9 +3,13 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ChangedFile } from '../../domain/outcome.ts';
+import { oneLine } from '../../domain/terminal-text.ts';
 import { type FileReadFailure, readRegularFile } from '../regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
+
+/** Characters of a run's own reason that are passed on. */
+const MAX_REASON = 2_000;
 
 export type PatchRead =
   | { status: 'ok'; patch: Uint8Array; files: ChangedFile[] }
@@ -13,11 +17,12 @@ export type PatchRead =
 
 const Result = z.object({
   status: z.enum(['running', 'finished']),
+  reason: z.string(),
   patch: z.object({ sha256: z.string() }).nullable(),
   changedFiles: z.array(ChangedFile),
 });
 
-/** Of a result that says `running`: a process that is killed, or has no memory left, cannot say so any more. */
+/** Of a result that says `running` although a run whose process has died was given its end: it can only not be written. */
 const UNENDED =
   'has not ended. Unless it is still at work, its process died; patchsmith resume carries it on.';
 
@@ -25,14 +30,16 @@ const UNENDED =
 export function readPatch(directory: RunDirectory): PatchRead {
   const text = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (text.status === 'failed') return unreadable(directory, directory.result, text);
-  const read = readRegularFile(directory.patch, MAX_PATCH_BYTES);
-  if (read.status === 'failed') return unreadable(directory, directory.patch, read);
-  const { bytes: patch } = read;
   const result = Result.safeParse(jsonOf(text.bytes));
   if (!result.success) return failed(`${directory.result} is no result of a run of this version.`);
   if (result.data.status === 'running') return failed(`The run in ${directory.path} ${UNENDED}`);
   if (result.data.patch === null)
-    return failed(`The run in ${directory.path} was not brought to its end, so there is no patch.`);
+    return failed(
+      `The run in ${directory.path} ended without a patch: ${oneLine(result.data.reason, MAX_REASON)}`,
+    );
+  const read = readRegularFile(directory.patch, MAX_PATCH_BYTES);
+  if (read.status === 'failed') return unreadable(directory, directory.patch, read);
+  const { bytes: patch } = read;
   if (createHash('sha256').update(patch).digest('hex') !== result.data.patch.sha256)
     return failed(`${directory.patch} is not the patch that the run wrote.`);
   return { status: 'ok', patch, files: result.data.changedFiles };

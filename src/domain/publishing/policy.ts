@@ -23,7 +23,9 @@ export type Publishable =
 export function publishable(result: RunResult, publishUnfinished: boolean): Publishable {
   const refused = (reason: string) => ({ status: 'refused' as const, outcome: usageError(reason) });
   if (result.status === 'running' || result.outcome === null)
-    return refused('The run has not ended. When it was killed, patchsmith resume carries it on.');
+    return refused(
+      'The run has not ended: a process is at work on it. Publish it when that has come to its end.',
+    );
   switch (result.outcome) {
     case 'no_change':
       return { status: 'nothing', outcome: outcome('no_change', 0, result.reason) };
