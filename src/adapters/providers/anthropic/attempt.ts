@@ -150,8 +150,8 @@ function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: W
           const lineEnd = chunk.lastIndexOf(NEWLINE);
           lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
           if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-          // The line is an event, and would be held several times before anything could be said of it.
-          if (lineBytes > MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+          // A line is an event, held several times before it is counted; escapes up to double what is in it.
+          if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
           watchdog.expect(attempt.idleTimeoutMs, silence);
           controller.enqueue(chunk);
         },
