@@ -509,9 +509,10 @@ describe('a run directory is hostile input:', () => {
   });
 
   test('a run that was not finished, and one that ended without success', async () => {
+    const { patch } = run.result;
     tamper((result) => Object.assign(result, { status: 'running', outcome: null }));
     await refused(/process ended without a result/);
-    tamper((result) => Object.assign(result, { status: 'finished', outcome: 'limit_reached' }));
+    tamper((result) => Object.assign(result, { outcome: 'limit_reached', patch }));
     await refused(/--publish-unfinished/);
     expect((await publish(['--publish-unfinished'])).told.pullRequest).toMatchObject({ draft: true });
   });
