@@ -6,7 +6,7 @@ import { readJournal } from './adapters/storage/read-journal.ts';
 import { readPatch } from './adapters/storage/read-patch.ts';
 import type { RunDirectory } from './adapters/storage/run-directory.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
-import { openKeptObjects } from './adapters/workspace/checkout.ts';
+import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
 import { describeCall } from './domain/describe-call.ts';
 import type { RunEvent, RunStarted } from './domain/events.ts';
 import { count, outcome, type RunOutcome, usageError } from './domain/outcome.ts';

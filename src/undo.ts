@@ -4,13 +4,9 @@ import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { lockRun } from './adapters/storage/run-lock.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
-import {
-  findCheckout,
-  openKeptObjects,
-  openRestorer,
-  type Restorer,
-  removePlantedGitDirs,
-} from './adapters/workspace/checkout.ts';
+import { findCheckout, removePlantedGitDirs } from './adapters/workspace/checkout.ts';
+import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
+import { openRestorer, type Restorer } from './adapters/workspace/restore.ts';
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';

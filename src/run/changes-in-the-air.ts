@@ -1,7 +1,8 @@
 /** Whether a run that was killed has changed more than its journal tells. */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import { type CheckoutResult, reopenWorkspace } from '../adapters/workspace/checkout.ts';
+import type { CheckoutResult } from '../adapters/workspace/checkout.ts';
+import { reopenWorkspace } from '../adapters/workspace/reopened-workspace.ts';
 import { writtenPaths } from '../agent/interrupted-calls.ts';
 import type { RunEvent } from '../domain/events.ts';
 import { advance, startOf } from '../domain/state.ts';

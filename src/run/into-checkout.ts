@@ -1,6 +1,6 @@
 /** Brings another checkout of the same base to where the run stood. */
 
-import { revertChanges } from '../adapters/workspace/checkout.ts';
+import { revertChanges } from '../adapters/workspace/reopened-workspace.ts';
 import { type PathChange, sameState } from '../domain/change.ts';
 import { changesRecorded } from '../domain/changes-recorded.ts';
 import type { RunAction } from '../domain/events.ts';

@@ -6,14 +6,9 @@ import { createProvider } from '../adapters/providers/registry.ts';
 import { readJournal } from '../adapters/storage/read-journal.ts';
 import { type RunDirectory, readResult } from '../adapters/storage/run-directory.ts';
 import { sameBytes } from '../adapters/storage/same-bytes.ts';
-import {
-  copyBase,
-  disarmAgentGit,
-  findCheckout,
-  openKeptObjects,
-  openRestorer,
-  openWorkspace,
-} from '../adapters/workspace/checkout.ts';
+import { copyBase, disarmAgentGit, findCheckout, openWorkspace } from '../adapters/workspace/checkout.ts';
+import { openKeptObjects } from '../adapters/workspace/kept-objects.ts';
+import { openRestorer } from '../adapters/workspace/restore.ts';
 import { runCommands } from '../agent/verification.ts';
 import { isCovered } from '../domain/allowed-domain.ts';
 import { describeDivergence } from '../domain/divergence.ts';

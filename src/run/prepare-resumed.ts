@@ -5,12 +5,8 @@ import { forbidsBelow, pathPolicy } from '../adapters/inputs/path-policy.ts';
 import { obstacleTo } from '../adapters/publishers/patch-file.ts';
 import { reopenJournal } from '../adapters/sinks/journal.ts';
 import { clearScratch } from '../adapters/storage/run-directory.ts';
-import {
-  disarmAgentGit,
-  findCheckout,
-  type Reopening,
-  reopenWorkspace,
-} from '../adapters/workspace/checkout.ts';
+import { disarmAgentGit, findCheckout } from '../adapters/workspace/checkout.ts';
+import { type Reopening, reopenWorkspace } from '../adapters/workspace/reopened-workspace.ts';
 import { settleInterrupted, writtenPaths } from '../agent/interrupted-calls.ts';
 import { enforcePolicy } from '../agent/policy.ts';
 import type { PathChange } from '../domain/change.ts';

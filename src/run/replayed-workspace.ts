@@ -1,6 +1,6 @@
 /** The work tree of a replay: what nothing in a replay makes is put in place when it is due. */
 
-import type { Restorer } from '../adapters/workspace/checkout.ts';
+import type { Restorer } from '../adapters/workspace/restore.ts';
 import type { FileState } from '../domain/change.ts';
 import type { RunEvent } from '../domain/events.ts';
 import type { Line, Workspace } from '../ports.ts';

@@ -23,14 +23,16 @@ import { seccompProgram } from './seccomp.ts';
 import { findProgram, findShell } from './shell.ts';
 import { isWithin } from './toolchain-policy.ts';
 import { findToolchains, searchPath } from './toolchains.ts';
-import { explain, NOT_INSTALLED, readMachineFacts } from './unavailable.ts';
 import { userMounts } from './user-mounts.ts';
 
 /** Commands in bubblewrap, or what keeps them from it and how that is mended. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const { root, shownAs: at = root, agentGit, hostEnv } = options;
   const program = findProgram('bwrap');
-  if (program === null) return { status: 'unavailable', reason: NOT_INSTALLED };
+  if (program === null) {
+    const { NOT_INSTALLED } = await import('./unavailable.ts');
+    return { status: 'unavailable', reason: NOT_INSTALLED };
+  }
   if (isLink(join(root, '.git'))) {
     return {
       status: 'unavailable',
@@ -127,8 +129,10 @@ async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
     return { status: 'ok', sandbox: second.sandbox, unfiltered: null };
   // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
   const last = filter === null ? second : await prove({ ...plan, features, filter: null });
-  if (last.failure !== null)
+  if (last.failure !== null) {
+    const { explain, readMachineFacts } = await import('./unavailable.ts');
     return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
+  }
   // Bubblewrap's two processes can say it both, at the same time.
   const unfiltered = second.failure?.split('\n')[0] ?? `it cannot be made for ${arch}`;
   return { status: 'ok', sandbox: last.sandbox, unfiltered };

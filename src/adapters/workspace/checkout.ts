@@ -11,12 +11,9 @@ import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
 export type { Checkout } from './checkout-layout.ts';
-export { openKeptObjects } from './kept-objects.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { removePlantedGitDirs } from './planted-git.ts';
-export { type Reopening, reopenWorkspace, revertChanges } from './reopened-workspace.ts';
 export { disarmAgentGit } from './reset-agent-git.ts';
-export { openRestorer, type Restorer } from './restore.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };

@@ -33,7 +33,6 @@ import { type NestedFolders, nestedChanges } from './nested-changes.ts';
 import { blobId } from './object-store.ts';
 import { makeProvenPatch } from './patch.ts';
 import type { PlantedGit } from './planted-git.ts';
-import { putBack } from './put-back.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
 import { viewing } from './tree-view.ts';
@@ -158,9 +157,11 @@ export class GitWorkspace implements Workspace {
 
   putBack(changes: readonly PathChange[]): Promise<PutBack> {
     const { snapshot, shadowDir, tree } = this.#parts;
-    return this.#inTurn(() =>
-      putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed }),
-    );
+    return this.#inTurn(async () => {
+      // Few runs have anything to put back.
+      const { putBack } = await import('./put-back.ts');
+      return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed });
+    });
   }
 
   hidden(): readonly string[] {
