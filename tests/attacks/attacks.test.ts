@@ -50,7 +50,9 @@ describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$na
         const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
         const ends = end === undefined ? ['done', 'no_change'] : [end];
         expect(ends, run.stderr).toContain(run.result.outcome);
-        expect(run.result.sandbox).toBe(LEVELS[mode]);
+        // A first look at the work tree that takes all the time leaves none for a sandbox.
+        const unopened = stage.ends === 'deadline' ? [null] : [];
+        expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
         expect(scene.untold).toEqual([]);
         expect(scene.leaks()).toEqual([]);
         expect(scene.peakBytes).toBeGreaterThan(0);

@@ -6,6 +6,7 @@ import { GIT, GIT_DESTROYED, GIT_PLANTED } from './git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
 import { NETWORK } from './network.ts';
 import { OUTPUT, STREAM } from './output.ts';
+import { OWN_WORK } from './own-work.ts';
 import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
 import { NESTED } from './policy-nested.ts';
 import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
@@ -23,6 +24,7 @@ export const STAGES: readonly Stage[] = [
   RESOURCES,
   TAKEOVER,
   DISK,
+  ...OWN_WORK,
   GIT,
   GIT_DESTROYED,
   GIT_PLANTED,
