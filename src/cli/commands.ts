@@ -9,7 +9,6 @@ import type { Command, Given } from './command.ts';
 import type { CommandEnd, Edge } from './edge.ts';
 import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './run-inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
-import { startPublish } from './start-publish.ts';
 
 /** How commands are contained here and now, whatever run they belong to. */
 const OF_THE_MACHINE = [
@@ -77,7 +76,10 @@ export const COMMANDS: readonly Command[] = [
     settings: SETTINGS_TAKEN.publish,
     output: { value: 'json|none', help: 'What it came to, as JSON on stdout', initial: 'none' },
     switches: {},
-    start: startPublish,
+    async start(edge, given) {
+      const { startPublish } = await import('./start-publish.ts');
+      return startPublish(edge, given);
+    },
     nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
   },
   {

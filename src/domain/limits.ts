@@ -22,6 +22,10 @@ export const Limits = z.strictObject({
 });
 export type Limits = z.infer<typeof Limits>;
 
+/** What every run has; no setting says otherwise. */
+export const MAX_RECOVERIES = 3;
+export const MAX_STALL_TURNS = 5;
+
 export const ProviderFailureKind = z.enum([
   'authentication',
   'billing',

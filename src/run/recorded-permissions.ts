@@ -6,6 +6,7 @@
 import type { Settings } from '../config.ts';
 import { isCovered } from '../domain/allowed-domain.ts';
 import type { RunStarted } from '../domain/events.ts';
+import { MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/limits.ts';
 
 /** The flags that would permit what the journal asks for, as they are typed; empty when nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
@@ -54,10 +55,6 @@ export function withinToday<Start extends RunStarted>(start: Start, settings: Se
     },
   };
 }
-
-/** What every run has; no setting says otherwise. */
-export const MAX_RECOVERIES = 3;
-export const MAX_STALL_TURNS = 5;
 
 /** A price of one's own decides when a limit on the cost is reached. */
 function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {

@@ -18,7 +18,7 @@ import type { Settings } from '../config.ts';
 import type { ChangeLimits } from '../domain/change-limits.ts';
 import type { ToolCall } from '../domain/conversation.ts';
 import type { CommandReport } from '../domain/events.ts';
-import { Limits } from '../domain/limits.ts';
+import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/outcome.ts';
 import {
   knownSecretFinder,
@@ -31,7 +31,6 @@ import {
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
 import { runIsBusy } from './prepared.ts';
-import { MAX_RECOVERIES, MAX_STALL_TURNS } from './recorded-permissions.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 import type { Trust } from './trust.ts';
 
