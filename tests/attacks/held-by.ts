@@ -148,6 +148,12 @@ export const HOLDS = {
     means:
       'what commands close is opened again before anybody looks; what cannot be examined ends the run with exit 8',
   },
+  checkout: {
+    label: 'fresh checkout',
+    reach: 'everywhere',
+    means:
+      'verification runs in a fresh checkout of the base with the patch, where nothing else of the work tree is',
+  },
   review: {
     label: 'flags',
     reach: 'everywhere',

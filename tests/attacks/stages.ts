@@ -1,6 +1,7 @@
 /** All attacks, in the runs that they share. */
 
 import type { Stage } from './attack.ts';
+import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './faked-verification.ts';
 import { FILE_STAGES } from './files.ts';
 import { GIT, GIT_DESTROYED, GIT_PLANTED } from './git.ts';
 import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
@@ -28,6 +29,8 @@ export const STAGES: readonly Stage[] = [
   GIT,
   GIT_DESTROYED,
   GIT_PLANTED,
+  FAKED_IN_WORK_TREE,
+  FAKED_IN_CHECKOUT,
   PROTECTED,
   NESTED,
   FLAGGED,
