@@ -1,0 +1,17 @@
+/** Where the program that contains commands lies: out of their reach, or what they write there runs outside the sandbox. */
+
+import { realPathOf } from './host-files.ts';
+import { isWithin } from './toolchain-policy.ts';
+
+/**
+ * Why commands must not write to these folders, or null. A run loads parts of itself and its search program while commands
+ * run; a copy that is installed in the work tree (`node_modules/patchsmith`) would be theirs to change.
+ */
+export function whyNotWritable(folders: readonly string[]): string | null {
+  const own = realPathOf(import.meta.dirname) ?? import.meta.dirname;
+  const folder = folders.find((path) => isWithin(own, realPathOf(path) ?? path));
+  return folder === undefined
+    ? null
+    : `patchsmith itself lies in ${folder} (${own}), where commands could change it. ` +
+        'Install it elsewhere, for example with npm install --global patchsmith.';
+}
