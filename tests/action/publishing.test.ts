@@ -100,7 +100,7 @@ test('what failed in the run is an annotation of the job that ran it, and of no 
   const published = await publishJob(at, artifact);
   expect([published.exitCode, published.outputs.outcome], published.stderr).toEqual([0, 'done']);
   expect(published.stdout).not.toContain('::error');
-  expect(published.summary).toContain('**verification failed:**');
+  expect(published.summary).toContain('**verification failed in a fresh checkout of base + patch:**');
 });
 
 test('one job for both: what publishing lacks is told before a token is spent', async () => {

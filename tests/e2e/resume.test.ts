@@ -223,7 +223,9 @@ describe('a change that the run did not make', () => {
     expect(refusal).toContain('is not as the run left it: a.txt (changed), b.txt (changed).');
     expect(refusal).toContain('--accept-changes');
     expect(readFileSync(join(run.runDir, 'events.jsonl'), 'utf8')).toBe(journal);
-    expect(JSON.parse(readFileSync(join(run.runDir, 'result.json'), 'utf8')).status).toBe('running');
+    // What its result says is that its process is gone.
+    const result = JSON.parse(readFileSync(join(run.runDir, 'result.json'), 'utf8'));
+    expect([result.status, result.outcome]).toEqual(['finished', 'internal_error']);
   });
 
   test('is taken into the baseline when that is accepted; what the model has made stays in the patch', async () => {

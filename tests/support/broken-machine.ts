@@ -85,7 +85,7 @@ const BOTH = `
   echo $? > "$KEPT/first.exit"
   cp -R "$DISK/run" "$KEPT/first"
   eval "$MEND"
-  "$NODE" "$CLI" resume "$DISK/run" --sandbox off 2> "$KEPT/resumed.err"
+  "$NODE" "$CLI" resume "$DISK/run" --repo "$ROOT" --sandbox off 2> "$KEPT/resumed.err"
   echo $? > "$KEPT/resumed.exit"
   cp -R "$DISK/run" "$KEPT/resumed"
   true`;

@@ -99,8 +99,8 @@ export async function cutRun(
       };
       const resumed = await resumeRun(again, { run: moved, acceptChanges });
       if (resumed.status === 'refused') return resumed.problems.join('; ');
-      const end = endOf(moved, again.printed);
-      return end.result.status === 'finished' ? end : resumed.outcome.reason;
+      const { name, reason } = resumed.outcome;
+      return name === 'usage_error' ? reason : endOf(moved, again.printed);
     },
   };
 }

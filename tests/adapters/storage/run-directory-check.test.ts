@@ -147,11 +147,14 @@ test.runIf(getuid?.() === 0)('a directory of another user is refused', async () 
   expect(whyNot(shared)).toContain('shadow.git/objects/ab belongs to another user');
 });
 
-test('a link that the caller names leads to its run, whose path is then told without it', () => {
+test('a link that the caller names leads to its run, whose path is then told without it', async () => {
   const folder = runFolder();
   const link = join(tempFolder(), 'link');
   symlinkSync(folder, link);
-  expect(openRun(link, { cwd: '/', env: {} })).toEqual({ status: 'ok', directory: runDirectoryAt(folder) });
+  expect(await openRun(link, { cwd: '/', env: {} })).toEqual({
+    status: 'ok',
+    directory: runDirectoryAt(folder),
+  });
 });
 
 test('no file of a run is waited for, followed or read beyond its bound', () => {
