@@ -101,6 +101,10 @@ Past the fence:
   \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
   can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
+- **Sockets with a path.** No network namespace holds a UNIX socket or a named pipe that lies in the work tree or in a \`--mount\` and
+  that a process of the machine listens at: a command can connect to it.
+- **Process 1 of the sandbox** cannot be traced or read, but a command may change its limits and its priority (\`prlimit\`,
+  \`setpriority\` need no right to trace). What it gains is the end of its own command, with an exit code that is not 0.
 - **What you have opened.** A folder of \`--mount PATH:rw\` can be filled with what later builds of yours run (a package cache, for
   one); toolchain folders on PATH can be read whole, but for well-known credential files.
 
@@ -137,6 +141,10 @@ Into what you do next:
 
 At the cost of the machine:
 
+- **Memory in socket and pipe buffers** belongs to no process and is no file. It does not count towards \`--max-memory\`; what the
+  machine has left does, and ends the command.
+- **A runner that is killed while it starts a command** (SIGKILL within milliseconds) starts nothing, yet can leave one idle bubblewrap
+  process behind, which has mounted nothing.
 - **Time of the processors.** There is no limit on it but the time of a command (\`--max-command-timeout\`), the number of its
   processes and the deadline of the run. A cgroup around the runner, or a machine of its own, bounds it.
 - **Memory and disk up to their limits**, and for a moment beyond: where the watch keeps a limit it looks four times a second.
