@@ -3,10 +3,9 @@
 import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { readResult } from './adapters/storage/run-directory.ts';
-import { lockRun } from './adapters/storage/run-lock.ts';
+import { lockRun, runIsBusy } from './adapters/storage/run-lock.ts';
 import type { RunOutcome } from './domain/outcome.ts';
 import { prepareResumed } from './run/prepare-resumed.ts';
-import { runIsBusy } from './run/prepared.ts';
 import { flagsToRepeat, withinToday } from './run/recorded-permissions.ts';
 import { callsOf, type RecordedRun, stateOf } from './run/recorded-run.ts';
 import type { EarlierPart, RunInput } from './run/session.ts';

@@ -2,7 +2,7 @@
 
 import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
-import { lockRun } from './adapters/storage/run-lock.ts';
+import { lockRun, runIsBusy } from './adapters/storage/run-lock.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
 import { findCheckout, removePlantedGitDirs } from './adapters/workspace/checkout.ts';
 import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
@@ -12,7 +12,6 @@ import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from './domain/undo.ts';
 import { changesInTheAir } from './run/changes-in-the-air.ts';
-import { runIsBusy } from './run/prepared.ts';
 
 export interface UndoInput {
   /** A run directory or the id of a run. */

@@ -105,8 +105,3 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     ? decideOutcome({ ...facts, stop: { why: 'interrupted', signal } })
     : decideOutcome({ ...facts, stop: { why: 'deadline', valueMs: deadlineMs, usedMs: deadlineMs } });
 }
-
-/** `runDirectory` is the one that another process works in. */
-export function runIsBusy(runDirectory: string): string {
-  return `Another patchsmith is at work in ${runDirectory}. Wait for it, or end it.`;
-}

@@ -13,7 +13,7 @@ import {
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
-import { lockRun } from '../adapters/storage/run-lock.ts';
+import { lockRun, runIsBusy } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config.ts';
 import type { ChangeLimits } from '../domain/change-limits.ts';
 import type { ToolCall } from '../domain/conversation.ts';
@@ -30,7 +30,6 @@ import {
 } from '../domain/redact.ts';
 import type { FindKnown } from '../domain/secret-scan.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
-import { runIsBusy } from './prepared.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './report.ts';
 import type { Trust } from './trust.ts';
 

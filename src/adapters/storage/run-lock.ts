@@ -20,3 +20,8 @@ export function lockRun(runDirectory: string): Promise<(() => void) | null> {
     });
   });
 }
+
+/** What to say when there is no lock to be had for `runDirectory`. */
+export function runIsBusy(runDirectory: string): string {
+  return `Another patchsmith is at work in ${runDirectory}. Wait for it, or end it.`;
+}
