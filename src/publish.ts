@@ -10,6 +10,7 @@ import { UnreadableFolder } from './adapters/github/objects.ts';
 import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
 import { writeDocument } from './adapters/storage/write-document.ts';
+import { timeoutSignal } from './adapters/timeout-signal.ts';
 import type { Settings } from './config.ts';
 import type { Interruption } from './domain/limits.ts';
 import { outcome, type RunOutcome, RunResult, usageError } from './domain/outcome.ts';
@@ -58,7 +59,7 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
   const folder = makeTemporaryFolder(input.env);
   try {
-    const signal = AbortSignal.any([input.interrupt, AbortSignal.timeout(input.settings.deadlineMs)]);
+    const signal = AbortSignal.any([input.interrupt, timeoutSignal(input.settings.deadlineMs)]);
     const fetch = await fetchByEnvironment(input.env);
     const client = openGitHub({ ...input, apiUrl: input.settings.githubApiUrl, signal, fetch });
     const github = input.settings.dryRun ? dryRun(client, (line) => input.say(`would ${line}`)) : client;

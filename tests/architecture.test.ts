@@ -38,7 +38,7 @@ async function violations(): Promise<string[]> {
             to: {
               path: '^src/',
               pathNot: [
-                '^src/adapters/($1/|regular-file\\.ts$)',
+                '^src/adapters/($1/|(regular-file|timeout-signal)\\.ts$)',
                 '^src/(ports|prompts)\\.ts$',
                 '^src/domain/',
               ],

@@ -10,6 +10,7 @@ import { RequestError } from '@octokit/request-error';
 import Bottleneck from 'bottleneck/light.js';
 import * as z from 'zod';
 import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+import { timeoutSignal } from '../timeout-signal.ts';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */
@@ -125,7 +126,7 @@ function isWorthWaiting(retryAfter: number, _options: object, _octokit: unknown,
 /** Each try has its own deadline, which covers the body of the answer too. */
 function fetchInTime(ask: typeof fetch, signal: AbortSignal): typeof fetch {
   return (url, init) =>
-    ask(url, { ...init, signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]) });
+    ask(url, { ...init, signal: AbortSignal.any([signal, timeoutSignal(REQUEST_TIMEOUT_MS)]) });
 }
 
 /** The libraries cannot be called back from a wait for a rate limit. */

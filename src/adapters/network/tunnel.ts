@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { timeoutSignal } from '../timeout-signal.ts';
 import { readClientHello } from './client-hello.ts';
 import { codeOf, type Gate, type Passed } from './gate.ts';
 import { readSecondHello, readServerAnswer } from './hello-retry.ts';
@@ -19,7 +20,7 @@ export async function tunnel(gate: Gate, passed: Passed, inner: Socket, head: Bu
   // Told by its end.
   outer.on('error', () => outer.destroy());
   try {
-    await once(outer, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
+    await once(outer, 'connect', { signal: timeoutSignal(CONNECT_MS) });
   } catch (error) {
     outer.destroy();
     const { host, port } = passed.target;

@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { SearchMatch, SearchQuery, SearchResult } from '../../ports.ts';
+import { timeoutSignal } from '../timeout-signal.ts';
 import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 import { O_PATH, TreeView } from './tree-view.ts';
 import { invisible } from './work-tree.ts';
@@ -41,7 +42,7 @@ export async function searchFiles(
   }
   // Loaded only when something is searched: it looks for its binary as soon as it is imported.
   const { rgPath } = await import('@vscode/ripgrep');
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const timeout = timeoutSignal(TIMEOUT_MS);
   const signal = AbortSignal.any([query.signal, timeout]);
   const matches: SearchMatch[] = [];
   const queue = sorted(paths);

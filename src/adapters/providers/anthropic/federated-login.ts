@@ -7,6 +7,7 @@ import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import type { Federation } from '../../../ports.ts';
+import { timeoutSignal } from '../../timeout-signal.ts';
 import { withBoundedRefusals } from './bounded-refusals.ts';
 import { connectionFailure, type Failure, failureOf } from './failures.ts';
 
@@ -58,7 +59,7 @@ export class FederatedLogin {
   }
 
   #deadline(): AbortSignal {
-    return AbortSignal.any([this.#stop, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)]);
+    return AbortSignal.any([this.#stop, timeoutSignal(EXCHANGE_TIMEOUT_MS)]);
   }
 
   async #identityToken(federation: Federation): Promise<string> {
