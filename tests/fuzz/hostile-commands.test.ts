@@ -22,9 +22,9 @@ import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts'
 
 afterAll(removeFolders);
 
-/** `PATCHSMITH_FUZZ_SEQUENCES` and `PATCHSMITH_FUZZ_SEED` make it more, or again what it was. */
+/** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
 const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? 40);
-const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? Date.now() % 1e9);
+const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 11);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
 const isRoot = getuid?.() === 0;
