@@ -200,7 +200,10 @@ interface Settled {
 async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
   const { session, run, reopened, sandbox, verifyPlace, tools, permits, acceptChanges } = unsettled;
   const { workspace, found } = reopened;
-  const isOther = session.input.settings.repo !== null;
+  // Whoever stands elsewhere names the run's own checkout too. Where something is as in the base, it is a fresh one.
+  const isOwn =
+    workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
+  const isOther = session.input.settings.repo !== null && !isOwn;
   const state = stateOf(run);
   // In another checkout nothing of what was under way can have left a trace.
   const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });

@@ -273,10 +273,13 @@ function setIdFiles(root: string): string[] {
   });
 }
 
-/** As its user would next, wherever git could take a folder for a repository's; but not in what the user told it to ignore. */
+/**
+ * As its user would next, wherever git could take a folder for a repository's; but not in what the user told it to ignore, nor
+ * within the other repository, whose changes are named and in no patch.
+ */
 async function askGitEverywhere(root: string): Promise<void> {
   const folders = pathsBelow(root).filter((path) => {
-    if (!lstatSync(path).isDirectory() || /\/(?:\.git|kept)(?:\/|$)/.test(path)) return false;
+    if (!lstatSync(path).isDirectory() || /\/(?:\.git|kept)(?:\/|$)|\/vendor\/sub\//.test(path)) return false;
     const names = readdirSync(path);
     return (
       path === root ||

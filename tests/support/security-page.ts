@@ -133,7 +133,8 @@ Into what you do next:
   the action) takes away everything that is not in the patch. None of this proves that code which wants to deceive its own test is right.
 - **Files that git ignores.** They are in no patch, and stay: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by your
   next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in the result and a
-  warning name those that changed. Run on a checkout that is thrown away, or look there before you go on.
+  warning name those that changed. A bare repository planted there, or within another
+  checkout of the work tree, runs programs for whoever calls git in it. Run on a checkout that is thrown away, or look there before you go on.
 - **Checkouts in the work tree that cannot be covered** (more than 64 of them, or a \`.git\` that is a link): \`required\` refuses
   (exit 10), \`auto\` goes on with a warning, and a command can then change what your git runs there.
 - **The run directory of somebody else.** It is looked through before it is used and permits nothing by itself, yet \`undo\` writes the contents it holds
