@@ -1,6 +1,7 @@
 /** Opens the sandbox of a run, and with it the way to the hosts that its commands may reach. */
 
 import { statfsSync } from 'node:fs';
+import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../adapters/sandboxes/registry.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/command-limits.ts';
 import type { SandboxLevel } from '../domain/events.ts';
@@ -20,6 +21,8 @@ export async function openContained(
   options: Omit<SandboxOptions, 'proxySocket'>,
   allowed: readonly string[],
 ): Promise<ContainedSandbox> {
+  const problem = whyNotWritable(options.root, options.mounts ?? []);
+  if (problem !== null) return { status: 'refused', reason: problem };
   const egress = options.mode === 'off' || allowed.length === 0 ? null : await openEgress(options, allowed);
   const opened = await openSandbox({ ...options, proxySocket: egress?.socket ?? null }).catch(
     async (error: unknown) => {

@@ -81,7 +81,8 @@ test('runs nothing of the repository, neither inside nor outside', async () => {
   const PATH = `${join(root, 'bin')}:${join(other, 'bin')}:${folder}:/usr/bin:/bin`;
   for (const mode of ['required', 'off']) {
     const args = ['--repo', root, '--sandbox', mode, '--output', 'json'];
-    const { stdout } = await doctor(args, { PATH, JAVA_HOME: root });
+    const { stdout, stderr } = await doctor(args, { PATH, JAVA_HOME: root });
+    expect(stdout, stderr).not.toBe('');
     const { tools } = JSON.parse(stdout) as { tools: { name: string; path: string; status: string }[] };
     expect(tools).toContainEqual(expect.objectContaining({ name: 'bun', path: join(folder, 'bun') }));
     expect(tools).toContainEqual(expect.objectContaining({ name: 'mvn', status: 'broken' }));
@@ -112,7 +113,7 @@ test('outside of a checkout it tries an empty folder, and a hostile mount is exi
   expect(plain.stdout).toContain('checkout: none (');
   expect(plain.stdout).toContain('works   git  git version');
   for (const mount of ['/', '/etc/passwd', '/proc/1/root', '/var/run/docker.sock', `${folder}/none`]) {
-    const { exitCode, stderr } = await doctor(['--mount', mount], { PATH });
+    const { exitCode, stderr } = await doctor(['--repo', folder, '--mount', mount], { PATH });
     expect([mount, exitCode, stderr]).toEqual([
       mount,
       2,

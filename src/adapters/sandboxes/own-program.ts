@@ -4,14 +4,19 @@ import { realPathOf } from './host-files.ts';
 import { isWithin } from './toolchain-policy.ts';
 
 /**
- * Why commands must not write to these folders, or null. A run loads parts of itself and its search program while commands
+ * Why commands must not run in this work tree with these mounts (`PATH[:rw]`), or null. A run loads parts of itself and its search program while commands
  * run; a copy that is installed in the work tree (`node_modules/patchsmith`) would be theirs to change.
  */
-export function whyNotWritable(folders: readonly string[]): string | null {
+export function whyNotWritable(root: string, mounts: readonly string[]): string | null {
+  const folders = [root, ...mounts.flatMap(writablePart)];
   const own = realPathOf(import.meta.dirname) ?? import.meta.dirname;
   const folder = folders.find((path) => isWithin(own, realPathOf(path) ?? path));
   return folder === undefined
     ? null
     : `patchsmith itself lies in ${folder} (${own}), where commands could change it. ` +
         'Install it elsewhere, for example with npm install --global patchsmith.';
+}
+
+function writablePart(mount: string): string[] {
+  return mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : [];
 }

@@ -7,7 +7,6 @@ import { enforcedLimits } from './limits.ts';
 import { uncontained } from './none.ts';
 import { openBubblewrap } from './open-bubblewrap.ts';
 import { OutputPipes } from './output-pipe.ts';
-import { whyNotWritable } from './own-program.ts';
 import { killMarked } from './process-table.ts';
 import { type OpenedSandbox, ownFolder, type SandboxOptions } from './sandbox-options.ts';
 import { findShell } from './shell.ts';
@@ -17,8 +16,6 @@ export type { OpenedSandbox, SandboxMode, SandboxOptions } from './sandbox-optio
 
 /** Rejects only for a broken machine. */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
-  const problem = whyNotWritable([options.root, ...(options.mounts ?? []).flatMap(writablePart)]);
-  if (problem !== null) return { status: 'refused', reason: problem };
   if (options.mode === 'off') return openUncontained(options, []);
   const opened = await openBubblewrap(options);
   if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
@@ -59,9 +56,4 @@ async function openUncontained(options: SandboxOptions, warnings: string[]): Pro
     writable: [root, files, '/tmp'],
   });
   return { status: 'ok', sandbox, warnings, shown: [] };
-}
-
-/** The path of a writable mount. */
-function writablePart(mount: string): string[] {
-  return mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : [];
 }
