@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openSandbox } from '../src/adapters/sandboxes/registry.ts';
-import { beginWorkspace, findCheckout } from '../src/adapters/workspace/checkout.ts';
+import { openSandbox } from '../src/adapters/sandboxes/open.ts';
+import { beginWorkspace, findCheckout } from '../src/adapters/workspace/find-checkout.ts';
 
 export interface FenceTimes {
   readonly sandboxedMs: readonly number[];

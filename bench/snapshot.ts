@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findCheckout, openWorkspace } from '../src/adapters/workspace/checkout.ts';
+import { findCheckout, openWorkspace } from '../src/adapters/workspace/find-checkout.ts';
 
 export interface SnapshotTimes {
   readonly snapshotMs: readonly number[];

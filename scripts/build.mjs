@@ -42,7 +42,7 @@ const [, action] = await Promise.all([
     entryPoints: { action: 'src/action.ts' },
     legalComments: 'none',
     metafile: true,
-    alias: { '@vscode/ripgrep': './src/adapters/workspace/ripgrep-beside.ts' },
+    alias: { '@vscode/ripgrep': './src/adapters/workspace/search/bundled-ripgrep.ts' },
   }),
 ]);
 // The two steps are told apart by a file of their own: a post step whose main step was killed at once knows nothing else.

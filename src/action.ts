@@ -5,17 +5,17 @@
 
 import { Readable, Writable } from 'node:stream';
 import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './action/inputs.ts';
-import { leftBehind } from './action/left-behind.ts';
+import { leftBehind } from './action/post-step.ts';
 import { carryOut } from './action/modes.ts';
 import { STATE, Step } from './action/step.ts';
-import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
+import { tooFewOpenFiles } from './host/fd-limit.ts';
 import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
-import { addToSummary, runnerFiles } from './adapters/runner/file-commands.ts';
-import { requestIdentityToken, type TokenRequest, tokenRequest } from './adapters/runner/identity-token.ts';
-import type { Edge } from './cli/edge.ts';
-import { takeProcess } from './cli/process-edge.ts';
-import { machineFault } from './domain/machine-fault.ts';
-import { internalError, type RunOutcome, type RunResult } from './domain/outcome.ts';
+import { addToSummary, runnerFiles } from './action/runner/file-commands.ts';
+import { requestIdentityToken, type TokenRequest, tokenRequest } from './action/runner/identity-token.ts';
+import type { Edge } from './host/context.ts';
+import { takeProcess } from './host/process.ts';
+import { machineFault } from './domain/run/machine-fault.ts';
+import { internalError, type RunOutcome, type RunResult } from './domain/run/outcome.ts';
 import type { Federation } from './ports.ts';
 import { annotationLine, annotationsOf } from './texts/annotations.ts';
 import { stepSummary } from './texts/step-summary.ts';

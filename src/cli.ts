@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /** The command line: argv in, exit code out. What it shares with the action stands in cli/process-edge.ts. */
 
-import { tooFewOpenFiles } from './adapters/inputs/open-files.ts';
+import { tooFewOpenFiles } from './host/fd-limit.ts';
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
-import { readArguments } from './cli/arguments.ts';
-import type { Command } from './cli/command.ts';
-import { COMMANDS } from './cli/commands.ts';
-import { takeProcess, VERSION } from './cli/process-edge.ts';
-import { internalError, type RunOutcome } from './domain/outcome.ts';
-import { refusedResult } from './run/report.ts';
+import { readArguments } from './commands/arguments.ts';
+import type { Command } from './commands/command.ts';
+import { COMMANDS } from './commands/registry.ts';
+import { takeProcess, VERSION } from './host/process.ts';
+import { internalError, type RunOutcome } from './domain/run/outcome.ts';
+import { refusedResult } from './engine/finish/result.ts';
 
 const { edge, printLast, refusal, crash } = takeProcess(process);
 

@@ -1,19 +1,19 @@
 /** Every interface to the outside world, on one page. Types only. */
 
 import type * as z from 'zod';
-import type { RefusedHost } from './domain/allowed-domain.ts';
-import type { FileMode, FileState, PathChange } from './domain/change.ts';
-import type { ExceededChangeLimit } from './domain/change-limits.ts';
-import type { EnforcedLimits } from './domain/command-limits.ts';
-import type { Conversation, LlmTurn, Retry } from './domain/conversation.ts';
-import type { BaseRevision, RunEvent, SandboxLevel } from './domain/events.ts';
-import type { Excerpt } from './domain/excerpt.ts';
-import type { IgnoredFiles } from './domain/ignored-files.ts';
-import type { ProviderFailureKind } from './domain/limits.ts';
-import type { ChangedFile, RunResult } from './domain/outcome.ts';
-import type { RepoPath } from './domain/path.ts';
-import type { VerifyIn } from './domain/run-settings.ts';
-import type { CommandEnd, FailureReason, Lane } from './domain/tool.ts';
+import type { RefusedHost } from './domain/review/allowed-domain.ts';
+import type { FileMode, FileState, PathChange } from './domain/changes/change.ts';
+import type { ExceededChangeLimit } from './domain/run/change-limits.ts';
+import type { EnforcedLimits } from './domain/run/command-limits.ts';
+import type { Conversation, LlmTurn, Retry } from './domain/conversation/conversation.ts';
+import type { BaseRevision, RunEvent, SandboxLevel } from './domain/run/events.ts';
+import type { Excerpt } from './domain/conversation/excerpt.ts';
+import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
+import type { ProviderFailureKind } from './domain/run/limits.ts';
+import type { ChangedFile, RunResult } from './domain/run/outcome.ts';
+import type { RepoPath } from './domain/changes/path.ts';
+import type { VerifyIn } from './domain/run/model-settings.ts';
+import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;

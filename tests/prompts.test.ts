@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CommandReport } from '../src/domain/events.ts';
-import type { Limits } from '../src/domain/limits.ts';
-import type { Plan } from '../src/domain/plan.ts';
+import type { CommandReport } from '../src/domain/run/events.ts';
+import type { Limits } from '../src/domain/run/limits.ts';
+import type { Plan } from '../src/domain/run/plan.ts';
 import { continuePrompt, systemPrompt, taskPrompt, verifyFailedPrompt } from '../src/prompts.ts';
 import { createTools, definitionsOf } from '../src/tools/registry.ts';
 

@@ -1,8 +1,8 @@
 /** The inputs of the action. Those that are settings derive from the settings of `run` and `publish`; the others stand here. */
 
-import { nearestName } from '../adapters/inputs/nearest-name.ts';
-import { SETTINGS_TAKEN } from '../cli/settings-taken.ts';
-import { defaultText, type SettingEntry, settingEntries } from '../config/settings.ts';
+import { nearestName } from '../config/did-you-mean.ts';
+import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
+import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 
 export const MODES = ['run', 'publish', 'run-and-publish'] as const;

@@ -2,13 +2,13 @@
 
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
-import type { Given } from '../cli/command.ts';
-import { COMMANDS } from '../cli/commands.ts';
-import type { CommandEnd, Edge } from '../cli/edge.ts';
-import { type PublishInputs, readPublishInputs } from '../cli/start-publish.ts';
-import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { publishable } from '../domain/publishing/policy.ts';
-import { redactedStrings } from '../domain/redact.ts';
+import type { Given } from '../commands/command.ts';
+import { COMMANDS } from '../commands/registry.ts';
+import type { CommandEnd, Edge } from '../host/context.ts';
+import { type PublishInputs, readPublishInputs } from '../commands/publish/start.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import { publishable } from '../domain/github/publishing/policy.ts';
+import { redactedStrings } from '../domain/secrets/redact.ts';
 import type { InputsGiven } from './inputs.ts';
 import type { Step } from './step.ts';
 
@@ -72,7 +72,7 @@ async function obstacleToPublishing(
   if (settings.dryRun) return null;
   // The libraries that talk to GitHub are loaded by those who do.
   const { openGitHub } = await import('../adapters/github/client.ts');
-  const { preflightPublishing } = await import('../publish/preflight.ts');
+  const { preflightPublishing } = await import('../commands/publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   return preflightPublishing({ github, repository, settings });

@@ -3,12 +3,12 @@
  * first moment there is an outcome among the outputs.
  */
 
-import { addToSummary, type RunnerFiles, setValues } from '../adapters/runner/file-commands.ts';
+import { addToSummary, type RunnerFiles, setValues } from './runner/file-commands.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { Interruption } from '../domain/limits.ts';
-import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import type { Publication } from '../domain/publishing/publication.ts';
-import type { RunWatcher } from '../run/session.ts';
+import type { Interruption } from '../domain/run/limits.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
+import type { RunWatcher } from '../engine/session.ts';
 import {
   directoryOutputs,
   type Outputs,

@@ -1,10 +1,10 @@
 /** What a killed run left in the air: calls and commands that were under way, and what they had changed by then. */
 
-import type { PathChange } from '../domain/change.ts';
-import type { ToolCall } from '../domain/conversation.ts';
-import type { RunAction } from '../domain/events.ts';
-import type { RunState } from '../domain/state.ts';
-import type { ToolsPhase } from '../domain/tools-phase.ts';
+import type { PathChange } from '../domain/changes/change.ts';
+import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import type { RunState } from '../domain/run/state.ts';
+import type { ToolsPhase } from '../domain/conversation/tools-phase.ts';
 import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
 import type { CommandChanges } from './policy.ts';

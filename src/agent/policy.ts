@@ -1,10 +1,10 @@
 /** Holds commands to the policy: what they changed against it is put back as soon as they have ended. */
 
-import type { ChangeSource, PathChange } from '../domain/change.ts';
-import { changesRecorded } from '../domain/changes-recorded.ts';
-import type { RunAction } from '../domain/events.ts';
-import { belongsTo } from '../domain/git-folder.ts';
-import { withObstacles } from '../domain/obstacles.ts';
+import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import { belongsTo } from '../domain/review/git-folder.ts';
+import { withObstacles } from '../domain/changes/conflicting-paths.ts';
 import type { Workspace } from '../ports.ts';
 
 /** What commands did, before anything of it has been recorded. */

@@ -3,17 +3,17 @@
  * what they say. A call that goes wrong is lost alone; the run goes on.
  */
 
-import { changesRecorded } from '../domain/changes-recorded.ts';
-import type { ToolCall } from '../domain/conversation.ts';
-import { CutShort } from '../domain/cut-short.ts';
-import type { RunAction } from '../domain/events.ts';
-import { cutTo, type Excerpt, excerptLength } from '../domain/excerpt.ts';
-import { figure } from '../domain/figure.ts';
-import { belongsTo } from '../domain/git-folder.ts';
-import { type Redact, redactedExcerpt } from '../domain/redact.ts';
-import type { SeenNote } from '../domain/seen-files.ts';
-import type { FailureReason, Lane, ToolOutcome } from '../domain/tool.ts';
-import { MAX_CALLS_IN_A_TURN } from '../domain/tools-phase.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
+import type { ToolCall } from '../domain/conversation/conversation.ts';
+import { CutShort } from '../domain/run/cut-short.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
+import { figure } from '../domain/text/format-number.ts';
+import { belongsTo } from '../domain/review/git-folder.ts';
+import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
+import type { SeenNote } from '../domain/conversation/seen-files.ts';
+import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
+import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';

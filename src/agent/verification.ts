@@ -1,11 +1,11 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
-import type { PathChange } from '../domain/change.ts';
-import { changesRecorded } from '../domain/changes-recorded.ts';
-import type { CommandReport, RunAction } from '../domain/events.ts';
-import { cutTo, excerptLength } from '../domain/excerpt.ts';
-import { type Redact, redactedExcerpt } from '../domain/redact.ts';
-import { succeeded } from '../domain/tool.ts';
+import type { PathChange } from '../domain/changes/change.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
+import type { CommandReport, RunAction } from '../domain/run/events.ts';
+import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
+import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
+import { succeeded } from '../domain/conversation/tool.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 

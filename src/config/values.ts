@@ -4,8 +4,8 @@
  */
 
 import * as z from 'zod';
-import { isBranchName } from '../domain/branch-name.ts';
-import { Price } from '../domain/pricing.ts';
+import { isBranchName } from '../domain/github/branch-name.ts';
+import { Price } from '../domain/run/pricing.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
 const MAX_DURATION_MS = 500 * 3_600_000;

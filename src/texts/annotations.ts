@@ -1,11 +1,11 @@
 /** What a workflow run shows at lines of files, and the commands by which a step says so. */
 
-import type { CommandReport } from '../domain/events.ts';
-import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { FLAGS } from '../domain/second-look.ts';
-import { withinLine } from '../domain/terminal-text.ts';
-import { describeEnd } from '../domain/tool.ts';
-import { judgeReports } from '../domain/verify-baseline.ts';
+import type { CommandReport } from '../domain/run/events.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import { FLAGS } from '../domain/review/review-flags.ts';
+import { withinLine } from '../domain/text/terminal.ts';
+import { describeEnd } from '../domain/conversation/tool.ts';
+import { judgeReports } from '../domain/run/verify-baseline.ts';
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';

@@ -1,6 +1,6 @@
 /** Lists of which as much is shown as there is room for. */
 
-import { count } from '../domain/outcome.ts';
+import { count } from '../domain/run/outcome.ts';
 
 export interface Bounds {
   /** Characters, line ends included. */

@@ -1,9 +1,9 @@
 /** Parts of a run as Markdown, for a pull request and for the summary of a step. Whatever comes from outside is escaped. */
 
-import type { CommandReport } from '../domain/events.ts';
-import { figure } from '../domain/figure.ts';
-import { type ChangedFile, count, type RunResult } from '../domain/outcome.ts';
-import type { FileProvenance, Origin } from '../domain/provenance.ts';
+import type { CommandReport } from '../domain/run/events.ts';
+import { figure } from '../domain/text/format-number.ts';
+import { type ChangedFile, count, type RunResult } from '../domain/run/outcome.ts';
+import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
 import {
   code,
   codeCell,
@@ -13,11 +13,11 @@ import {
   pathCode,
   quoted,
   textCell,
-} from '../domain/publishing/markdown.ts';
-import { verificationOf } from '../domain/publishing/policy.ts';
-import { FLAGS, type Flag } from '../domain/second-look.ts';
-import { describeEndAndTime, succeeded } from '../domain/tool.ts';
-import { judgeReports } from '../domain/verify-baseline.ts';
+} from '../domain/github/publishing/markdown.ts';
+import { verificationOf } from '../domain/github/publishing/policy.ts';
+import { FLAGS, type Flag } from '../domain/review/review-flags.ts';
+import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
+import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { bullets, table } from './bounded-list.ts';
 
 /** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */

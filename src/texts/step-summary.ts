@@ -1,9 +1,9 @@
 /** The summary of a step: the outcome first, then what it rests on. */
 
-import type { RunOutcome, RunResult } from '../domain/outcome.ts';
-import { code, escaped, pathCode, quoted } from '../domain/publishing/markdown.ts';
-import { prose } from '../domain/publishing/prose.ts';
-import type { FoundSecret } from '../domain/secret-scan.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import { code, escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
+import { prose } from '../domain/github/publishing/prose.ts';
+import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
 import {
   factsLine,

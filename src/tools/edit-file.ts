@@ -1,15 +1,15 @@
 /** `edit_file`: replaces text in a file and leaves every other byte as it is. */
 
 import * as z from 'zod';
-import { figure } from '../domain/figure.ts';
-import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import { figure } from '../domain/text/format-number.ts';
+import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countLines, lineAt } from './lines.ts';
-import { nearestLines } from './nearest-lines.ts';
-import { describeNotText } from './not-text.ts';
+import { countLines, lineAt } from './text/lines.ts';
+import { nearestLines } from './text/nearest-lines.ts';
+import { describeNotText } from './text/not-text.ts';
 import { failed } from './result.ts';
-import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text-match.ts';
+import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({

@@ -1,11 +1,11 @@
 /** `list_files`: what lies below a folder, one path a line. */
 
 import * as z from 'zod';
-import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countNewlines } from './lines.ts';
-import { printablePath } from './printable-path.ts';
+import { countNewlines } from './text/lines.ts';
+import { printablePath } from './text/printable-path.ts';
 import { failed, literalCall, said } from './result.ts';
 
 const Input = z.strictObject({

@@ -1,13 +1,13 @@
 /** `read_file`: a text file, or some lines of it, as it is. */
 
 import * as z from 'zod';
-import type { Excerpt } from '../domain/excerpt.ts';
-import { figure } from '../domain/figure.ts';
-import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import type { Excerpt } from '../domain/conversation/excerpt.ts';
+import { figure } from '../domain/text/format-number.ts';
+import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countLines, type LineRange, missingLines, startOfLine } from './lines.ts';
-import { describeNotText } from './not-text.ts';
+import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
+import { describeNotText } from './text/not-text.ts';
 import { failed, literalCall, said, shellWord } from './result.ts';
 
 /** Bytes that one call shows at most. */

@@ -1,7 +1,7 @@
 /** The tools of a run, and how the model is told about them. A new tool is a file here, a line below and its prompt. */
 
 import * as z from 'zod';
-import type { ToolDefinition } from '../domain/conversation.ts';
+import type { ToolDefinition } from '../domain/conversation/conversation.ts';
 import type { Tool } from '../ports.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool } from './finish.ts';

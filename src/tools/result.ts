@@ -1,7 +1,7 @@
 /** How tools put what they say: results, and calls written out so that the model can repeat them. */
 
-import { whole } from '../domain/excerpt.ts';
-import type { FailureReason } from '../domain/tool.ts';
+import { whole } from '../domain/conversation/excerpt.ts';
+import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ToolResult } from '../ports.ts';
 import type { ToolName } from '../prompts.ts';
 

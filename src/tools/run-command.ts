@@ -1,11 +1,11 @@
 /** `run_command`: one shell command in the sandbox. */
 
 import * as z from 'zod';
-import type { Excerpt } from '../domain/excerpt.ts';
-import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/tool.ts';
+import type { Excerpt } from '../domain/conversation/excerpt.ts';
+import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/conversation/tool.ts';
 import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countLines, countNewlines, missingLines } from './lines.ts';
+import { countLines, countNewlines, missingLines } from './text/lines.ts';
 import { failed, literalCall } from './result.ts';
 
 export interface CommandTimes {

@@ -1,11 +1,11 @@
 /** `search`: matching lines of the files that git would see. */
 
 import * as z from 'zod';
-import { parseRepoPath, type RepoPath } from '../domain/path.ts';
+import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { SearchMatch, Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countNewlines } from './lines.ts';
-import { printablePath } from './printable-path.ts';
+import { countNewlines } from './text/lines.ts';
+import { printablePath } from './text/printable-path.ts';
 import { failed, literalCall, said } from './result.ts';
 
 /** Matching lines that one call shows at most. */

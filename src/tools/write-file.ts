@@ -1,11 +1,11 @@
 /** `write_file`: a whole file, byte for byte. */
 
 import * as z from 'zod';
-import { figure } from '../domain/figure.ts';
-import { parseRepoPath } from '../domain/path.ts';
+import { figure } from '../domain/text/format-number.ts';
+import { parseRepoPath } from '../domain/changes/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
-import { countLines } from './lines.ts';
+import { countLines } from './text/lines.ts';
 import { failed, literalCall } from './result.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 

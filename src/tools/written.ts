@@ -1,7 +1,7 @@
 /** What the tools that write files share. */
 
 import * as z from 'zod';
-import { parseRepoPath } from '../domain/path.ts';
+import { parseRepoPath } from '../domain/changes/path.ts';
 import type { FileWrite, ToolResult } from '../ports.ts';
 import { said } from './result.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { actionInputs, readInputs, withoutInputs } from '../../src/action/inputs.ts';
-import { settingEntries } from '../../src/config/settings.ts';
-import { isSecretName } from '../../src/domain/secret-name.ts';
+import { settingEntries } from '../../src/config/schema.ts';
+import { isSecretName } from '../../src/domain/secrets/secret-name.ts';
 
 const variable = (name: string) => `INPUT_${name.toUpperCase()}`;
 

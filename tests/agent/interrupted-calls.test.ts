@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { settleInterrupted } from '../../src/agent/interrupted-calls.ts';
-import { type PathChange, toCodeChanges } from '../../src/domain/change.ts';
-import { changesRecorded } from '../../src/domain/changes-recorded.ts';
-import type { RunAction } from '../../src/domain/events.ts';
-import type { RunState } from '../../src/domain/state.ts';
+import { type PathChange, toCodeChanges } from '../../src/domain/changes/change.ts';
+import { changesRecorded } from '../../src/domain/journal/change-events.ts';
+import type { RunAction } from '../../src/domain/run/events.ts';
+import type { RunState } from '../../src/domain/run/state.ts';
 import { createTools } from '../../src/tools/registry.ts';
 import { call, completed, stateAfter, turn } from '../support/events.ts';
 

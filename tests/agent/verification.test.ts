@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
-import type { RunAction } from '../../src/domain/events.ts';
-import { redactorFor } from '../../src/domain/redact.ts';
+import type { RunAction } from '../../src/domain/run/events.ts';
+import { redactorFor } from '../../src/domain/secrets/redact.ts';
 import { withEnoughTime } from '../support/enough-time.ts';
 import { isRunning, oddSeconds } from '../support/processes.ts';
 import { openRealParts, placeIn, type RealParts, SECRET } from '../support/real-parts.ts';

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ToolOutcome } from '../../src/domain/tool.ts';
+import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import { watchMemory } from '../support/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/processes.ts';
 import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';

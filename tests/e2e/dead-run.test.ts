@@ -3,11 +3,11 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leftBehind } from '../../src/action/left-behind.ts';
+import { leftBehind } from '../../src/action/post-step.ts';
 import { endDeadRun } from '../../src/adapters/storage/dead-run.ts';
 import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { lockRun } from '../../src/adapters/storage/run-lock.ts';
-import { RunResult } from '../../src/domain/outcome.ts';
+import { RunResult } from '../../src/domain/run/outcome.ts';
 import { startClaudeServer } from '../support/claude-server/server.ts';
 import { runCli } from '../support/cli.ts';
 import { patient } from '../support/recorded-run.ts';

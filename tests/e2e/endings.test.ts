@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../src/domain/outcome.ts';
+import { RunResult } from '../../src/domain/run/outcome.ts';
 import { CLI, runCli } from '../support/cli.ts';
 import { turn } from '../support/events.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';

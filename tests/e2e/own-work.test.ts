@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MAX_CALLS_IN_A_TURN } from '../../src/domain/tools-phase.ts';
+import { MAX_CALLS_IN_A_TURN } from '../../src/domain/conversation/tools-phase.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { RunResult } from '../../src/domain/outcome.ts';
+import type { RunResult } from '../../src/domain/run/outcome.ts';
 import { cutRun } from '../support/recorded-run.ts';
 import { removeFolders } from '../support/repository.ts';
 import { call } from '../support/scripted-run.ts';

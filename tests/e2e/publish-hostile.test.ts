@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunResult } from '../../src/domain/outcome.ts';
+import type { RunResult } from '../../src/domain/run/outcome.ts';
 import { type MadeRun, madeRun, type OnGitHub, onGitHub, publish } from '../support/publishing.ts';
 import { dangersIn } from '../support/rendered.ts';
 import { removeFolders } from '../support/repository.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunEvent } from '../../src/domain/events.ts';
+import type { RunEvent } from '../../src/domain/run/events.ts';
 import { runCli } from '../support/cli.ts';
 import { withEnoughTime } from '../support/enough-time.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';

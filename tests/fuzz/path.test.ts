@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openGuardedFiles } from '../../src/adapters/workspace/guarded-files.ts';
-import { isGitDirName, parseRepoPath } from '../../src/domain/path.ts';
+import { openGuardedFiles } from '../../src/files/nofollow-files.ts';
+import { isGitDirName, parseRepoPath } from '../../src/domain/changes/path.ts';
 import { makePipe, tempFolder } from '../support/temp-folder.ts';
 
 const CASES = 10_000;

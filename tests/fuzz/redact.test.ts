@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownSecretFinder, redactedJson, redactorFor } from '../../src/domain/redact.ts';
+import { knownSecretFinder, redactedJson, redactorFor } from '../../src/domain/secrets/redact.ts';
 
 const CASES = 10_000;
 

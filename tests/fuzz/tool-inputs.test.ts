@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ToolCall } from '../../src/domain/conversation.ts';
+import type { ToolCall } from '../../src/domain/conversation/conversation.ts';
 import { stateOf } from '../attacks/victim.ts';
 import { actionsOf, openRealParts } from '../support/real-parts.ts';
 

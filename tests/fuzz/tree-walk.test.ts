@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeName, encodeName } from '../../src/adapters/workspace/names.ts';
+import { decodeName, encodeName } from '../../src/files/names.ts';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
 
 /**

@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { enforcedLimits } from '../../src/adapters/sandboxes/limits.ts';
-import { openGuardedFiles } from '../../src/adapters/workspace/guarded-files.ts';
-import { searchFiles } from '../../src/adapters/workspace/search.ts';
-import { cutTo, excerptLength } from '../../src/domain/excerpt.ts';
-import { SeenLines } from '../../src/domain/seen-files.ts';
+import { enforcedLimits } from '../../src/adapters/sandboxes/command/limits.ts';
+import { openGuardedFiles } from '../../src/files/nofollow-files.ts';
+import { searchFiles } from '../../src/adapters/workspace/search/search.ts';
+import { cutTo, excerptLength } from '../../src/domain/conversation/excerpt.ts';
+import { SeenLines } from '../../src/domain/conversation/seen-files.ts';
 import type {
   CommandResult,
   SandboxCommand,

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openSandbox } from '../../src/adapters/sandboxes/registry.ts';
-import { findCheckout, openWorkspace } from '../../src/adapters/workspace/checkout.ts';
+import { openSandbox } from '../../src/adapters/sandboxes/open.ts';
+import { findCheckout, openWorkspace } from '../../src/adapters/workspace/find-checkout.ts';
 import { ToolExecutor } from '../../src/agent/tool-executor.ts';
-import type { ToolCall } from '../../src/domain/conversation.ts';
-import type { RunAction } from '../../src/domain/events.ts';
-import { redactorFor } from '../../src/domain/redact.ts';
-import { SeenLines } from '../../src/domain/seen-files.ts';
+import type { ToolCall } from '../../src/domain/conversation/conversation.ts';
+import type { RunAction } from '../../src/domain/run/events.ts';
+import { redactorFor } from '../../src/domain/secrets/redact.ts';
+import { SeenLines } from '../../src/domain/conversation/seen-files.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../src/ports.ts';
 import { createTools } from '../../src/tools/registry.ts';
 import { makeRepository } from './repository.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunOutcome, RunResult } from '../../src/domain/outcome.ts';
+import type { RunOutcome, RunResult } from '../../src/domain/run/outcome.ts';
 import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
 import { finishedRun, report } from '../support/finished-run.ts';
 import { hostileText } from '../support/hostile-text.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OutcomeName, type RunOutcome } from '../../src/domain/outcome.ts';
+import { OutcomeName, type RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
 import { finishedRun } from '../support/finished-run.ts';
 import { hostileText } from '../support/hostile-text.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { whole } from '../../src/domain/excerpt.ts';
-import type { CommandEnd } from '../../src/domain/tool.ts';
+import { whole } from '../../src/domain/conversation/excerpt.ts';
+import type { CommandEnd } from '../../src/domain/conversation/tool.ts';
 import type { CommandResult } from '../../src/ports.ts';
 import { runCommandTool } from '../../src/tools/run-command.ts';
 import { plainWorkspace } from '../support/plain-workspace.ts';

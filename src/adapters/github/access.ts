@@ -1,8 +1,8 @@
 /** Who may do what in a repository, and whose code a pull request is. */
 
 import * as z from 'zod';
-import type { Head } from '../../domain/github-event.ts';
-import { type Account, GitHubUser } from '../../domain/outside-text.ts';
+import type { Head } from '../../domain/github/event.ts';
+import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports.ts';
 import { ownerAndName } from './owner-and-name.ts';
 

@@ -1,8 +1,8 @@
 /** Whose a branch is, and how it stands to its base. */
 
 import * as z from 'zod';
-import { type CommitOrigin, originOfCommit } from '../../domain/publishing/commit-message.ts';
-import { need, type OnGitHub } from './asking.ts';
+import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
+import { need, type OnGitHub } from './request.ts';
 import { findCommit, ObjectId } from './objects.ts';
 
 /**

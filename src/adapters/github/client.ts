@@ -10,7 +10,7 @@ import { RequestError } from '@octokit/request-error';
 import Bottleneck from 'bottleneck/light.js';
 import * as z from 'zod';
 import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
-import { timeoutSignal } from '../timeout-signal.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */

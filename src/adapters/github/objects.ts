@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { find, need, type OnGitHub } from './asking.ts';
+import { find, need, type OnGitHub } from './request.ts';
 
 export const ObjectId = z.string().regex(/^[0-9a-f]{40}$/);
 

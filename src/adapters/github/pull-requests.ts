@@ -1,7 +1,7 @@
 /** Pull requests: found, opened, and brought up to date. */
 
 import * as z from 'zod';
-import { GitHubRefused, listAll, need, type OnGitHub } from './asking.ts';
+import { GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
 
 export const Login = z.object({ login: z.string() });
 

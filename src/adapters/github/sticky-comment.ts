@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports.ts';
-import { GitHubRefused, listAll, need, type OnGitHub } from './asking.ts';
+import { GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
 
 const Comment = z.object({
   id: z.int(),

@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
-import { parseTarget, permits, type Target } from '../../domain/allowed-domain.ts';
+import { parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { isPublicAddress } from './public-address.ts';
 import { plainName, Refusals } from './refusals.ts';
 

@@ -1,7 +1,7 @@
 /** The HTTP client that knows proxies. Loaded only where there is one: it is larger than all the rest. */
 
 import { fetch as ask, ProxyAgent } from 'undici';
-import { percentDecoded } from '../../domain/percent-decoded.ts';
+import { percentDecoded } from '../../domain/text/uri.ts';
 
 /** Goes by this proxy wherever `isDirect` does not say otherwise. */
 export function proxiedFetch(proxy: URL, isDirect: (address: URL) => boolean): typeof fetch {

@@ -1,6 +1,6 @@
 /** Counts what the proxy has refused. What commands ask for is hostile, so it is kept short and plain. */
 
-import type { RefusedHost } from '../../domain/allowed-domain.ts';
+import type { RefusedHost } from '../../domain/review/allowed-domain.ts';
 
 /** Hosts that are told apart; the rest are counted together. */
 const MAX_HOSTS = 100;

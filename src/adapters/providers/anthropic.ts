@@ -2,9 +2,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import type { Conversation, Retry } from '../../domain/conversation.ts';
-import { type Redact, redactorFor } from '../../domain/redact.ts';
-import { oneLine } from '../../domain/terminal-text.ts';
+import type { Conversation, Retry } from '../../domain/conversation/conversation.ts';
+import { type Redact, redactorFor } from '../../domain/secrets/redact.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import type { Clock, Federation, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
 import { withBoundedRefusals } from './anthropic/bounded-refusals.ts';

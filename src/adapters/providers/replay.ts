@@ -1,10 +1,10 @@
 /** Plays the model's turns from a recording, in their order, whatever it is asked. */
 
 import * as z from 'zod';
-import { LlmTurn, Retry } from '../../domain/conversation.ts';
-import { ProviderFailureKind } from '../../domain/limits.ts';
+import { LlmTurn, Retry } from '../../domain/conversation/conversation.ts';
+import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import type { LlmProvider, TurnResult } from '../../ports.ts';
-import { readRegularFile } from '../regular-file.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 

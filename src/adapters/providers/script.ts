@@ -5,7 +5,7 @@
 
 import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
 import * as z from 'zod';
-import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation.ts';
+import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({

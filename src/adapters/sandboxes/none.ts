@@ -2,15 +2,15 @@
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { EnforcedLimits } from '../../domain/command-limits.ts';
+import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
 import type { Sandbox } from '../../ports.ts';
-import type { ForeignDescriptors } from './descriptors.ts';
-import type { OutputPipes } from './output-pipe.ts';
-import { asFirstVictim, killMarked, killNow } from './process-table.ts';
-import { type ContainedProcess, runToEnd } from './run-to-end.ts';
-import { sandboxOf } from './sandbox-of.ts';
-import { exitOf, shellCommand, withScript } from './shell.ts';
-import { usageOfMarked } from './usage.ts';
+import type { ForeignDescriptors } from './command/descriptors.ts';
+import type { OutputPipes } from './command/output-pipe.ts';
+import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
+import { type ContainedProcess, runToEnd } from './command/supervise-command.ts';
+import { sandboxOf } from './command/sandbox-lifecycle.ts';
+import { exitOf, shellCommand, withScript } from './command/shell.ts';
+import { usageOfMarked } from './command/usage.ts';
 
 export interface NoneSetup {
   readonly shell: string;

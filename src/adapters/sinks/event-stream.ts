@@ -1,10 +1,10 @@
 /** `--output jsonl`: the events on stdout as they happen, and the result as the last line. */
 
 import type { Writable } from 'node:stream';
-import type { RunEvent } from '../../domain/events.ts';
-import type { RunResult } from '../../domain/outcome.ts';
-import { type Redact, redactedJson } from '../../domain/redact.ts';
-import { inertJson } from '../../domain/terminal-text.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import type { RunResult } from '../../domain/run/outcome.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';
 
 export function createEventStream(stdout: Writable, redact: Redact): EventSink {

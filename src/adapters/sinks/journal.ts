@@ -1,8 +1,8 @@
 /** `events.jsonl`: one event a line, on disk before the run acts on it. */
 
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import type { RunEvent } from '../../domain/events.ts';
-import { type Redact, redactedJson } from '../../domain/redact.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** `patchsmith.log`: what happened, in one line an event, for the person who looks into a run afterwards. */
 
-import type { RunEvent } from '../../domain/events.ts';
-import type { RunResult } from '../../domain/outcome.ts';
-import { type Redact, redactedJson } from '../../domain/redact.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import type { RunResult } from '../../domain/run/outcome.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**

@@ -1,15 +1,15 @@
 /** What a person sees on stderr while the run goes on. */
 
 import type { Writable } from 'node:stream';
-import type { ToolCall } from '../../domain/conversation.ts';
-import { describeCall } from '../../domain/describe-call.ts';
-import type { CommandReport, RunEvent } from '../../domain/events.ts';
-import { count, type RunResult } from '../../domain/outcome.ts';
-import { type Redact, redactedStrings } from '../../domain/redact.ts';
-import { oneLine, openMark, prefixed, withinLine } from '../../domain/terminal-text.ts';
-import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/tool.ts';
-import { MAX_CALLS_IN_A_TURN } from '../../domain/tools-phase.ts';
-import { judgeReports } from '../../domain/verify-baseline.ts';
+import type { ToolCall } from '../../domain/conversation/conversation.ts';
+import { describeCall } from '../../domain/conversation/describe-call.ts';
+import type { CommandReport, RunEvent } from '../../domain/run/events.ts';
+import { count, type RunResult } from '../../domain/run/outcome.ts';
+import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
+import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
+import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/conversation/tool.ts';
+import { MAX_CALLS_IN_A_TURN } from '../../domain/conversation/tools-phase.ts';
+import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
 export interface ProgressOptions {

@@ -1,10 +1,10 @@
 /** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
 
 import * as z from 'zod';
-import { type JsonBudget, parseJson } from '../../domain/bounded-json.ts';
-import { RunAction, type RunEvent } from '../../domain/events.ts';
-import { figure } from '../../domain/figure.ts';
-import { eachChunk } from '../regular-file.ts';
+import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
+import { RunAction, type RunEvent } from '../../domain/run/events.ts';
+import { figure } from '../../domain/text/format-number.ts';
+import { eachChunk } from '../../files/regular-file.ts';
 
 /**
  * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { ChangedFile } from '../../domain/outcome.ts';
-import { oneLine } from '../../domain/terminal-text.ts';
-import { type FileReadFailure, readRegularFile } from '../regular-file.ts';
+import { ChangedFile } from '../../domain/run/outcome.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import { type FileReadFailure, readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 

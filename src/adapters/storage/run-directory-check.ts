@@ -6,7 +6,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { figure } from '../../domain/figure.ts';
+import { figure } from '../../domain/text/format-number.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Files and folders of a run directory; the objects of a run are far fewer. */

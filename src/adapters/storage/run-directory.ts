@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { RunResult } from '../../domain/outcome.ts';
-import { type Redact, redactedJson } from '../../domain/redact.ts';
-import { inertJson } from '../../domain/terminal-text.ts';
-import { readRegularFile } from '../regular-file.ts';
+import { RunResult } from '../../domain/run/outcome.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
 export interface RunDirectory {

@@ -1,6 +1,6 @@
 /** Bounds for the files of a run directory, which anybody may have made. */
 
-import { parseJson } from '../../domain/bounded-json.ts';
+import { parseJson } from '../../domain/text/bounded-json.ts';
 
 /** A result holds excerpts and lists; its largest lists are cut. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;

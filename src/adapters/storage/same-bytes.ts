@@ -1,6 +1,6 @@
 /** Compares a file of a run with bytes. */
 
-import { readRegularFile } from '../regular-file.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 
 /** `bytes` null stands for a file that is not there. */
 export function sameBytes(path: string, bytes: Uint8Array | null): boolean {

@@ -1,14 +1,14 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open-workspace.ts makes one. */
 
 import { lstatSync } from 'node:fs';
-import type { PathChange } from '../../domain/change.ts';
-import type { ExceededChangeLimit } from '../../domain/change-limits.ts';
-import { CutShort } from '../../domain/cut-short.ts';
-import type { BaseRevision } from '../../domain/events.ts';
-import { repositoriesAround } from '../../domain/git-folder.ts';
-import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/glob.ts';
-import { IgnoredFileList, type IgnoredFiles } from '../../domain/ignored-files.ts';
-import type { RepoPath } from '../../domain/path.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { ExceededChangeLimit } from '../../domain/run/change-limits.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import type { BaseRevision } from '../../domain/run/events.ts';
+import { repositoriesAround } from '../../domain/review/git-folder.ts';
+import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
+import { IgnoredFileList, type IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import type { RepoPath } from '../../domain/changes/path.ts';
 import type {
   AgentGit,
   CaptureScope,
@@ -23,22 +23,22 @@ import type {
   SearchResult,
   Workspace,
 } from '../../ports.ts';
-import { keepTree } from './base-copy.ts';
-import type { ChangeBudget } from './change-budget.ts';
-import type { Checkout } from './checkout-layout.ts';
-import type { Instant } from './earlier-changes.ts';
-import { openGuardedFiles } from './guarded-files.ts';
-import { findIgnoredChanges, keepBeginning } from './ignored-changes.ts';
-import { type NestedFolders, nestedChanges } from './nested-changes.ts';
-import { blobId } from './object-store.ts';
-import { makeProvenPatch } from './patch.ts';
-import type { PlantedGit } from './planted-git.ts';
-import { searchFiles } from './search.ts';
-import type { Snapshot } from './snapshot.ts';
-import { viewing } from './tree-view.ts';
-import { BASE_INDEX, ScratchIndex } from './trees.ts';
-import { walk } from './walk.ts';
-import type { WalkedTree } from './walked-tree.ts';
+import { keepTree } from './baseline/base-copy.ts';
+import type { ChangeBudget } from './snapshot/change-budget.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import type { Instant } from './snapshot/earlier-changes.ts';
+import { openGuardedFiles } from '../../files/nofollow-files.ts';
+import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
+import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
+import { blobId } from '../../git/object-store.ts';
+import { makeProvenPatch } from './patch/patch.ts';
+import type { PlantedGit } from './unwalked/planted-git.ts';
+import { searchFiles } from './search/search.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+import { viewing } from '../../files/tree-view.ts';
+import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
+import { walk } from './snapshot/walk.ts';
+import type { WalkedTree } from './snapshot/walked-tree.ts';
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
@@ -159,7 +159,7 @@ export class GitWorkspace implements Workspace {
     const { snapshot, shadowDir, tree } = this.#parts;
     return this.#inTurn(async () => {
       // Few runs have anything to put back.
-      const { putBack } = await import('./put-back.ts');
+      const { putBack } = await import('./restore/revert.ts');
       return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed });
     });
   }

@@ -1,7 +1,7 @@
 /** The bill of whole runs against the least that any use of the cache could cost. */
 
 import { describe, expect, test } from 'vitest';
-import type { Conversation, Message } from '../../../src/domain/conversation.ts';
+import type { Conversation, Message } from '../../../src/domain/conversation/conversation.ts';
 import { positionsOf, type RequestBody } from '../../support/claude-server/prefix.ts';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import type { SeenRequest } from '../../support/claude-server/server.ts';

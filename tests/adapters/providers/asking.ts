@@ -2,7 +2,7 @@
 
 import { onTestFinished } from 'vitest';
 import { type AnthropicOptions, createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
-import type { Conversation, LlmTurn, Message } from '../../../src/domain/conversation.ts';
+import type { Conversation, LlmTurn, Message } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createProvider, providerNames } from '../../../src/adapters/providers/registry.ts';
 import { createReplayProvider, readRecording } from '../../../src/adapters/providers/replay.ts';
 import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
-import { type LlmTurn, noUsage } from '../../../src/domain/conversation.ts';
+import { type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
 import { plainConversation } from './asking.ts';
 

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CommandEnd } from '../../../src/domain/tool.ts';
+import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import { withEnoughTime } from '../../support/enough-time.ts';
 import { oddSeconds, processesWith } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';

@@ -8,8 +8,8 @@ import {
   type OpenedSandbox,
   openSandbox,
   type SandboxMode,
-} from '../../../src/adapters/sandboxes/registry.ts';
-import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/command-limits.ts';
+} from '../../../src/adapters/sandboxes/open.ts';
+import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
 import type { AgentGit, CommandResult, Sandbox } from '../../../src/ports.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { git, tempFolder } from '../../support/temp-folder.ts';

@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { enforcedLimits } from '../../../src/adapters/sandboxes/limits.ts';
-import { initCommand } from '../../../src/adapters/sandboxes/shell.ts';
+import { enforcedLimits } from '../../../src/adapters/sandboxes/command/limits.ts';
+import { initCommand } from '../../../src/adapters/sandboxes/command/shell.ts';
 
 const GATE_FD = 5;
 

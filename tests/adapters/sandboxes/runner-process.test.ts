@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { CommandLimits } from '../../../src/domain/command-limits.ts';
+import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
 import { oddSeconds, processesWith } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';

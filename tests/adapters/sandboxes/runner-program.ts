@@ -1,7 +1,7 @@
 /** A runner of its own, for tests of what a sandbox costs and of what is left when its runner dies. */
 
 import { readFileSync } from 'node:fs';
-import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/registry.ts';
+import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/open.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
 const [script = ''] = process.argv.slice(3);

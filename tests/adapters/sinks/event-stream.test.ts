@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createEventStream } from '../../../src/adapters/sinks/event-stream.ts';
-import { redactorFor } from '../../../src/domain/redact.ts';
-import { emptyResult } from '../../../src/run/report.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { started } from '../../support/events.ts';
 
 test('events come as they happen, and the result is the last line', () => {

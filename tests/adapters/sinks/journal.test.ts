@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openJournal } from '../../../src/adapters/sinks/journal.ts';
-import type { RunEvent } from '../../../src/domain/events.ts';
-import { redactorFor } from '../../../src/domain/redact.ts';
-import { emptyResult } from '../../../src/run/report.ts';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { started } from '../../support/events.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

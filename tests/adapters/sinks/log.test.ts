@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLog } from '../../../src/adapters/sinks/log.ts';
-import { redactorFor } from '../../../src/domain/redact.ts';
-import { emptyResult } from '../../../src/run/report.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { completed, turn } from '../../support/events.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Progress } from '../../../src/adapters/sinks/progress.ts';
-import type { ChangeSource } from '../../../src/domain/change.ts';
-import type { ToolCall } from '../../../src/domain/conversation.ts';
-import type { RunAction } from '../../../src/domain/events.ts';
-import { openEndOf, redactorFor } from '../../../src/domain/redact.ts';
-import { emptyResult } from '../../../src/run/report.ts';
+import type { ChangeSource } from '../../../src/domain/changes/change.ts';
+import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
+import type { RunAction } from '../../../src/domain/run/events.ts';
+import { openEndOf, redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { call, commandEnd, completed, started, turn } from '../../support/events.ts';
 
 const SECRET = 'hunter2-hunter2';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { readRegularFile } from '../../../src/adapters/regular-file.ts';
+import { readRegularFile } from '../../../src/files/regular-file.ts';
 import { openRun } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';

@@ -12,8 +12,8 @@ import {
   resultText,
   writeResult,
 } from '../../../src/adapters/storage/run-directory.ts';
-import { redactorFor } from '../../../src/domain/redact.ts';
-import { emptyResult } from '../../../src/run/report.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../src/engine/finish/result.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
 function make(part: Partial<RunDirectoryRequest>) {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findCheckout } from '../../../src/adapters/workspace/checkout.ts';
+import { findCheckout } from '../../../src/adapters/workspace/find-checkout.ts';
 import { appliedByGit, at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
 
 function committed(...initOptions: string[]): ScratchCheckout {

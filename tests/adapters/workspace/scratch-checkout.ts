@@ -19,10 +19,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/checkout.ts';
-import type { Checkout } from '../../../src/adapters/workspace/checkout-layout.ts';
-import { decodeName, encodeName } from '../../../src/adapters/workspace/names.ts';
-import type { RepoPath } from '../../../src/domain/path.ts';
+import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
+import type { Checkout } from '../../../src/git/checkout-layout.ts';
+import { decodeName, encodeName } from '../../../src/files/names.ts';
+import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import type { ProvenPatch, Workspace } from '../../../src/ports.ts';
 
 export const at = (path: string) => path as RepoPath;

@@ -1,6 +1,6 @@
 /** The prompt cache and the bill, by the published rules. */
 
-import type { Usage } from '../../../src/domain/conversation.ts';
+import type { Usage } from '../../../src/domain/conversation/conversation.ts';
 import type { Position } from './prefix.ts';
 import { invalid } from './refusal.ts';
 

@@ -5,8 +5,8 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addUsage, noUsage, type Usage } from '../../../src/domain/conversation.ts';
-import { costOf } from '../../../src/domain/pricing.ts';
+import { addUsage, noUsage, type Usage } from '../../../src/domain/conversation/conversation.ts';
+import { costOf } from '../../../src/domain/run/pricing.ts';
 import { answerTo, eventsOf, messageOf, type ScriptedAnswer } from './answer.ts';
 import { PromptCache } from './cache.ts';
 import { type CheckedRequest, checkRequest } from './check-request.ts';

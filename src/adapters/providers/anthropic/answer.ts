@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { ContentBlock, type ToolCall, type TurnStop, type Usage } from '../../../domain/conversation.ts';
+import { ContentBlock, type ToolCall, type TurnStop, type Usage } from '../../../domain/conversation/conversation.ts';
 import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
 /** A complete answer, as far as it comes from the model. */

@@ -3,9 +3,9 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
-import type { Usage } from '../../../domain/conversation.ts';
-import { figure } from '../../../domain/figure.ts';
-import type { Redact } from '../../../domain/redact.ts';
+import type { Usage } from '../../../domain/conversation/conversation.ts';
+import { figure } from '../../../domain/text/format-number.ts';
+import type { Redact } from '../../../domain/secrets/redact.ts';
 import type { Clock } from '../../../ports.ts';
 import { type Answer, AnswerBuilder, MAX_CONTENT_BYTES } from './answer.ts';
 import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';

@@ -1,7 +1,7 @@
 /** The error table of the Claude API: what a failed attempt means, and whether another one can help. */
 
-import type { ProviderFailureKind } from '../../../domain/limits.ts';
-import { oneLine } from '../../../domain/terminal-text.ts';
+import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
 
 /** `never`: the same request would fail again. The other two have their own waits. */
 export type RetryClass = 'never' | 'rate_limit' | 'outage';

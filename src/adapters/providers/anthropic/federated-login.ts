@@ -7,7 +7,7 @@ import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import type { Federation } from '../../../ports.ts';
-import { timeoutSignal } from '../../timeout-signal.ts';
+import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import { withBoundedRefusals } from './bounded-refusals.ts';
 import { connectionFailure, type Failure, failureOf } from './failures.ts';
 

@@ -1,7 +1,7 @@
 /** Token counts as the API reports them, and as the run counts them. */
 
 import * as z from 'zod';
-import type { Usage } from '../../../domain/conversation.ts';
+import type { Usage } from '../../../domain/conversation/conversation.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
 

@@ -1,0 +1,60 @@
+/** What a run has left behind whose step was killed before it could say so. */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { endDeadRun } from '../adapters/storage/dead-run.ts';
+import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
+import { code, escaped } from '../domain/github/publishing/markdown.ts';
+import { oneLine } from '../domain/text/terminal.ts';
+
+export interface LeftBehind {
+  /** For the log. */
+  readonly lines: readonly string[];
+  /** Markdown. */
+  readonly summary: string;
+}
+
+export interface StepKilled {
+  /** The run directory; null when the step was killed before there was one. */
+  readonly runDir: string | null;
+  readonly wasPublishing: boolean;
+}
+
+/** Gives a run whose process has died its end; nothing else in the run directory is touched. */
+export async function leftBehind({ runDir, wasPublishing }: StepKilled): Promise<LeftBehind> {
+  const ofRun = runDir === null || !existsSync(runDir) ? [NOTHING] : await found(runDir);
+  const lines = wasPublishing ? [PUBLISHING, ...ofRun.slice(1)] : ofRun;
+  const [first = '', ...more] = lines.map((line) => oneLine(line, 2_000));
+  const list = more.map((line) => `- ${code(line, 2_000)}`).join('\n');
+  return {
+    lines: [first, ...more],
+    summary: `### patchsmith: killed before its end\n\n${escaped(first)}\n\n${list}\n`,
+  };
+}
+
+const PUBLISHING =
+  'The step was killed in the middle of a publication. What it has made on GitHub by then stays; publish the run again to carry on.';
+
+const UNBEGUN =
+  'The step was killed before the first turn of the model was recorded: only setup commands can have changed anything, and there is nothing to carry on.';
+
+const NOTHING = 'The step was killed before there was a run directory: nothing was done.';
+
+async function found(path: string): Promise<string[]> {
+  const directory = runDirectoryAt(path);
+  const dead = await endDeadRun(directory);
+  const result = readResult(directory);
+  if (dead === null && result?.status === 'finished')
+    return [
+      'The step was killed when the run had ended; its result is whole.',
+      `outcome: ${result.outcome} (exit ${result.exitCode})`,
+      `run directory: ${path}`,
+    ];
+  const outcome = dead === null ? [] : [`outcome: ${dead.outcome} (exit ${dead.exitCode})`];
+  if (!existsSync(directory.events)) return [UNBEGUN, ...outcome, `run directory: ${path}`];
+  return [
+    'The step was killed in the middle of the run. The work so far is in its journal and in the work tree.',
+    ...outcome,
+    `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,
+    `carry it on where this checkout and this folder are: patchsmith resume ${path}`,
+  ];
+}

@@ -1,0 +1,119 @@
+/** What a job on GitHub Actions is told of the event that started it. */
+
+import * as z from 'zod';
+import type { GitHubEvent, Head } from '../../domain/github/event.ts';
+import {
+  GitHubComment,
+  GitHubIssue,
+  GitHubUser,
+  type OutsideText,
+  textOfComment,
+  textOfIssue,
+} from '../../domain/github/untrusted-text.ts';
+import { readBytes, textOf } from '../../files/read-bytes.ts';
+
+/** GitHub's own limit for a payload. */
+const MAX_BYTES = 25 * 1_048_576;
+
+export type EventRead =
+  | { status: 'ok'; event: GitHubEvent }
+  /** Not in a job of GitHub Actions. */
+  | { status: 'none' }
+  | { status: 'failed'; message: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `env` is the environment that the runner has made. */
+export async function readGitHubEvent(env: Environment): Promise<EventRead> {
+  if (env.GITHUB_ACTIONS !== 'true') return { status: 'none' };
+  const name = env.GITHUB_EVENT_NAME;
+  const path = env.GITHUB_EVENT_PATH;
+  if (!name) return failed('GITHUB_ACTIONS is true, but GITHUB_EVENT_NAME is not set');
+  if (!path) return { status: 'ok', event: eventOf(name, env, {}) };
+  const read = await readBytes(path, { maxBytes: MAX_BYTES });
+  if (read.status === 'failed') return failed(`the file that GITHUB_EVENT_PATH names ${read.why}`);
+  const json = jsonOf(textOf(read.bytes) ?? '');
+  const payload = Payload.safeParse(json);
+  if (!payload.success) {
+    const [issue] = payload.error.issues;
+    return failed(
+      `the payload of ${name} is not as GitHub writes it: ${issue?.path.join('.')}: ${issue?.message}`,
+    );
+  }
+  return { status: 'ok', event: eventOf(name, env, payload.data) };
+}
+
+const Repository = z.object({ id: z.int(), full_name: z.string() });
+const PullRequest = z.object({
+  number: z.int(),
+  head: z.object({ sha: z.string(), repo: Repository.nullish() }),
+  base: z.object({ sha: z.string() }),
+});
+
+/** What is read of any event; the rest is not looked at. */
+const Payload = z.object({
+  sender: GitHubUser.nullish(),
+  repository: Repository.nullish(),
+  pull_request: PullRequest.nullish(),
+  workflow_run: z
+    .object({
+      event: z.string(),
+      head_sha: z.string(),
+      head_repository: z.object({ id: z.int() }).nullish(),
+      actor: GitHubUser.nullish(),
+    })
+    .nullish(),
+  issue: GitHubIssue.nullish(),
+  comment: GitHubComment.nullish(),
+});
+type Payload = z.infer<typeof Payload>;
+
+function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent {
+  const { sender, repository, pull_request: pull, workflow_run: earlier, issue } = payload;
+  const rerunBy = env.GITHUB_TRIGGERING_ACTOR ?? null;
+  return {
+    name,
+    repository: repository?.full_name ?? env.GITHUB_REPOSITORY ?? null,
+    repositoryId: repository?.id ?? null,
+    commit: env.GITHUB_SHA || null,
+    sender: sender ?? null,
+    rerunBy: !rerunBy || rerunBy === (sender?.login ?? env.GITHUB_ACTOR) ? null : rerunBy,
+    pullRequest: pull
+      ? { ...headOf(pull.head.sha, pull.head.repo), number: pull.number, baseCommit: pull.base.sha }
+      : null,
+    earlierRun: earlier
+      ? {
+          ...headOf(earlier.head_sha, earlier.head_repository),
+          event: earlier.event,
+          actor: earlier.actor ?? null,
+        }
+      : null,
+    commentedPull: name === 'issue_comment' && issue?.pull_request ? issue.number : null,
+    texts: repository ? textsOf(payload, repository.full_name) : [],
+  };
+}
+
+function headOf(commit: string, repository: { id: number } | null | undefined): Head {
+  return { commit, repositoryId: repository?.id ?? null };
+}
+
+/** Issue and comment, where the event is about them. */
+function textsOf({ issue, comment }: Payload, repository: string): OutsideText[] {
+  if (!issue) return [];
+  const { number, title } = issue;
+  const commented = comment ? [textOfComment({ repository, number, title }, comment)] : [];
+  return [textOfIssue(repository, issue), ...commented];
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function failed(message: string): EventRead {
+  return { status: 'failed', message };
+}

@@ -1,0 +1,105 @@
+/** A tree on GitHub, read as far as some paths lie in it, and what it becomes when files of it change. */
+
+import type { FileMode } from '../../domain/changes/change.ts';
+import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
+import type { OnGitHub } from './request.ts';
+import { folderId, readFolder, type TreeEntry } from './objects.ts';
+
+/** A path and what it shall be; null takes it away. */
+export interface TreeEdit {
+  readonly path: string;
+  readonly state: { readonly mode: FileMode; readonly blob: string } | null;
+}
+
+export interface TouchedTree {
+  readonly sha: string;
+  occupant(path: string): Occupant | null;
+  /** The tree after these edits; the path in the way where a file would be below a file. */
+  after(edits: readonly TreeEdit[]): Edited;
+}
+
+/** `namesIn` gives the names in a folder that the paths or the edits lie in; of others it knows nothing. */
+export type Edited =
+  | { status: 'ok'; sha: string; namesIn: (folder: string) => Iterable<string> }
+  | { status: 'obstructed'; path: string };
+
+/** Reads the folders that the paths lie in, level by level; no others. */
+export async function readTouchedTree(
+  where: OnGitHub,
+  sha: string,
+  paths: readonly string[],
+): Promise<TouchedTree> {
+  const folders = new Map<string, TreeEntry[]>();
+  const wanted = new Set(paths.flatMap(foldersOf));
+  for (let level = new Map([['', sha]]); level.size > 0; ) {
+    const read = await Promise.all(
+      [...level].map(async ([path, id]) => [path, await readFolder(where, id)] as const),
+    );
+    level = new Map();
+    for (const [path, entries] of read) {
+      folders.set(path, entries);
+      for (const entry of entries) {
+        const below = joined(path, entry.path);
+        if (entry.mode === FOLDER && wanted.has(below)) level.set(below, entry.sha);
+      }
+    }
+  }
+  return { sha, occupant: (path) => occupantOf(folders, path), after: (edits) => edited(folders, edits) };
+}
+
+const FOLDER = '040000';
+
+/** `a/b/c` lies in ``, `a` and `a/b`. */
+function foldersOf(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
+}
+
+function joined(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+function split(path: string): [folder: string, name: string] {
+  const at = path.lastIndexOf('/');
+  return [path.slice(0, Math.max(at, 0)), path.slice(at + 1)];
+}
+
+function occupantOf(folders: ReadonlyMap<string, readonly TreeEntry[]>, path: string): Occupant | null {
+  const [folder, name] = split(path);
+  const entry = folders.get(folder)?.find((one) => one.path === name);
+  if (!entry) return null;
+  if (entry.mode === FOLDER) return { kind: 'folder' };
+  // Very old repositories hold files that a group may write to.
+  return { kind: 'file', mode: entry.mode === '100664' ? '100644' : entry.mode, blob: entry.sha };
+}
+
+function edited(folders: ReadonlyMap<string, readonly TreeEntry[]>, edits: readonly TreeEdit[]): Edited {
+  const now = new Map(
+    [...folders].map(([path, entries]) => [path, new Map(entries.map((entry) => [entry.path, entry]))]),
+  );
+  for (const { path, state } of edits) {
+    const [folder, name] = split(path);
+    if (state === null) now.get(folder)?.delete(name);
+  }
+  for (const { path, state } of edits) {
+    if (state === null) continue;
+    for (const folder of foldersOf(path)) if (!now.has(folder)) now.set(folder, new Map());
+    const [folder, name] = split(path);
+    now.get(folder)?.set(name, { path: name, mode: state.mode, sha: state.blob });
+  }
+  // Deepest first, so that a folder is known when the one around it is written. Git keeps no empty folders.
+  const deepestFirst = [...now.keys()].sort((a, b) => b.split('/').length - a.split('/').length);
+  for (const folder of deepestFirst) {
+    if (folder === '') continue;
+    const entries = [...(now.get(folder)?.values() ?? [])];
+    const [parent, name] = split(folder);
+    const around = now.get(parent);
+    const occupant = around?.get(name);
+    if (entries.length > 0) {
+      if (occupant && occupant.mode !== FOLDER) return { status: 'obstructed', path: folder };
+      around?.set(name, { path: name, mode: FOLDER, sha: folderId(entries) });
+    } else if (occupant?.mode === FOLDER) around?.delete(name);
+  }
+  const namesIn = (folder: string) => now.get(folder)?.keys() ?? [];
+  return { status: 'ok', sha: folderId([...(now.get('')?.values() ?? [])]), namesIn };
+}

@@ -1,0 +1,175 @@
+/** Labels, people and a milestone for a pull request. */
+
+import * as z from 'zod';
+import type { GitHubRefusal } from '../../ports.ts';
+import { find, GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
+import { Login, type PullRequest } from './pull-requests.ts';
+
+export interface Furnishing {
+  readonly labels: readonly string[];
+  readonly reviewers: readonly string[];
+  readonly teamReviewers: readonly string[];
+  readonly assignees: readonly string[];
+  /** Number or title. */
+  readonly milestone: string | null;
+}
+
+/** Adds what is missing and takes nothing away. What GitHub refuses does not keep the rest from being added. */
+export async function furnish(
+  where: OnGitHub,
+  pull: PullRequest,
+  wanted: Furnishing,
+): Promise<(GitHubRefusal | string)[]> {
+  const problems: (GitHubRefusal | string)[] = [];
+  for (const step of [addLabels, addAssignees, setMilestone, askForReviews]) {
+    try {
+      const problem = await step(where, pull, wanted);
+      if (problem !== null) problems.push(problem);
+    } catch (error) {
+      if (!(error instanceof GitHubRefused)) throw error;
+      problems.push(error.refusal);
+    }
+  }
+  return problems;
+}
+
+type Step = (where: OnGitHub, pull: PullRequest, wanted: Furnishing) => Promise<string | null>;
+
+const Anything = z.unknown();
+
+const addLabels: Step = async (where, pull, { labels }) => {
+  const missing = without(
+    labels,
+    pull.labels.map(({ name }) => name),
+  );
+  if (missing.length === 0) return null;
+  await need(where, {
+    route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
+    parameters: { issue_number: pull.number, labels: missing },
+    schema: Anything,
+    isRepeatable: true,
+    planned: [],
+  });
+  return null;
+};
+
+const addAssignees: Step = async (where, pull, { assignees }) => {
+  const missing = without(assignees, loginsOf(pull.assignees));
+  if (missing.length === 0) return null;
+  const { assignees: now } = await need(where, {
+    route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees',
+    parameters: { issue_number: pull.number, assignees: missing },
+    schema: z.object({ assignees: z.array(Login).nullish() }),
+    isRepeatable: true,
+    planned: { assignees: missing.map((login) => ({ login })) },
+  });
+  // GitHub says nothing of those whom it leaves out.
+  const left = without(missing, loginsOf(now));
+  return left.length > 0 ? `GitHub does not let it be assigned to ${left.join(', ')}` : null;
+};
+
+const setMilestone: Step = async (where, pull, { milestone }) => {
+  if (milestone === null) return null;
+  const number = await milestoneNumber(where, milestone);
+  if (number === null) return `there is no milestone ${JSON.stringify(milestone)}`;
+  if (pull.milestone?.number === number) return null;
+  await need(where, {
+    route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
+    parameters: { issue_number: pull.number, milestone: number },
+    schema: Anything,
+    isRepeatable: true,
+    planned: null,
+  });
+  return null;
+};
+
+/** Who has given a review is not asked again. */
+const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) => {
+  if (reviewers.length === 0 && teamReviewers.length === 0) return null;
+  const reviews =
+    pull.number === 0
+      ? []
+      : await listAll(where, {
+          route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
+          parameters: { pull_number: pull.number },
+          entry: z.object({ user: Login.nullable() }),
+        });
+  const known = [
+    ...loginsOf(pull.requested_reviewers),
+    ...reviews.flatMap(({ user }) => (user ? [user.login] : [])),
+  ];
+  const people = without(reviewers, known);
+  const teams = without(
+    teamReviewers,
+    (pull.requested_teams ?? []).map(({ slug }) => slug),
+  );
+  if (people.length === 0 && teams.length === 0) return null;
+  const refusal = await refusalOfReviews(where, pull, { people, teams });
+  if (refusal === null) return null;
+  if (people.length + teams.length === 1 || refusal.status !== 422) throw new GitHubRefused(refusal);
+  // GitHub asks nobody when it cannot ask one of them.
+  const left: string[] = [];
+  let why = '';
+  for (const name of [...people, ...teams]) {
+    const alone = {
+      people: people.filter((one) => one === name),
+      teams: teams.filter((one) => one === name),
+    };
+    const refused = await refusalOfReviews(where, pull, alone);
+    if (refused === null) continue;
+    left.push(name);
+    why = refused.message.replace(/ - https?:\/\/\S+$/, '');
+  }
+  return left.length === 0 ? null : `GitHub does not ask ${left.join(', ')} for a review: ${why}`;
+};
+
+async function refusalOfReviews(
+  { github, owner, repo }: OnGitHub,
+  { number }: PullRequest,
+  { people, teams }: { people: readonly string[]; teams: readonly string[] },
+): Promise<GitHubRefusal | null> {
+  const answer = await github.ask({
+    route: 'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers',
+    parameters: {
+      owner,
+      repo,
+      pull_number: number,
+      ...(people.length > 0 ? { reviewers: people } : {}),
+      ...(teams.length > 0 ? { team_reviewers: teams } : {}),
+    },
+    schema: Anything,
+    isRepeatable: true,
+    planned: null,
+  });
+  return answer.status === 'ok' ? null : answer.refusal;
+}
+
+const Milestone = z.object({ number: z.int(), title: z.string() });
+
+/** A number is a number first, and a title when there is no such number. */
+async function milestoneNumber(where: OnGitHub, named: string): Promise<number | null> {
+  if (/^\d{1,9}$/.test(named)) {
+    const found = await find(where, {
+      route: 'GET /repos/{owner}/{repo}/milestones/{milestone_number}',
+      parameters: { milestone_number: Number(named) },
+      schema: Milestone,
+    });
+    if (found) return found.number;
+  }
+  const all = await listAll(where, {
+    route: 'GET /repos/{owner}/{repo}/milestones',
+    parameters: { state: 'all' },
+    entry: Milestone,
+  });
+  return all.find(({ title }) => title === named)?.number ?? null;
+}
+
+function loginsOf(people: readonly { login: string }[] | null | undefined): string[] {
+  return (people ?? []).map(({ login }) => login);
+}
+
+/** GitHub takes names in any case for the same. */
+function without(wanted: readonly string[], there: readonly string[]): string[] {
+  const known = new Set(there.map((name) => name.toLowerCase()));
+  return wanted.filter((name) => !known.has(name.toLowerCase()));
+}

@@ -1,0 +1,42 @@
+/** Fetches issues and comments. Reads only; public ones need no token. */
+
+import type { CommentReference, IssueReference } from '../../domain/github/reference.ts';
+import {
+  GitHubComment,
+  GitHubIssue,
+  type OutsideText,
+  textOfComment,
+  textOfIssue,
+} from '../../domain/github/untrusted-text.ts';
+import type { GitHub, GitHubAnswer } from '../../ports.ts';
+import { ownerAndName } from './owner-and-name.ts';
+
+export async function fetchIssue(
+  github: GitHub,
+  { repository, number }: IssueReference,
+): Promise<GitHubAnswer<OutsideText>> {
+  const issue = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
+    parameters: { ...ownerAndName(repository), issue_number: number },
+    schema: GitHubIssue,
+  });
+  return issue.status === 'ok' ? { status: 'ok', data: textOfIssue(repository, issue.data) } : issue;
+}
+
+/** Also of a pull request, but not one on lines of its diff. */
+export async function fetchComment(
+  github: GitHub,
+  { repository, id }: CommentReference,
+): Promise<GitHubAnswer<OutsideText>> {
+  const comment = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}',
+    parameters: { ...ownerAndName(repository), comment_id: id },
+    schema: GitHubComment,
+  });
+  if (comment.status !== 'ok') return comment;
+  const number = Number(/\/(?:issues|pull)\/(\d+)(?:#|$)/.exec(comment.data.html_url)?.[1] ?? 0);
+  const issue = await fetchIssue(github, { repository, number });
+  if (issue.status !== 'ok') return issue;
+  const { title } = issue.data;
+  return { status: 'ok', data: textOfComment({ repository, number, title }, comment.data) };
+}

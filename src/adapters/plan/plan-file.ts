@@ -1,0 +1,180 @@
+/**
+ * The plan, from a file, stdin or a message: optional YAML front matter, then the task in Markdown.
+ *
+ * Front matter begins with `---` as the very first line and ends with the next line that is `---` or `...`. When that
+ * part is prose and no mapping, the two lines are thematic breaks and all of it is the task. A plan that begins with a
+ * thematic break that nothing closes must begin with an empty line, for it cannot be told from forgotten front matter.
+ */
+
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
+import type { Revision } from '../../ports.ts';
+import { nearestName } from '../../config/did-you-mean.ts';
+import { placeIn } from '../../files/path-within.ts';
+import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
+import type { YamlMapping } from '../../config/yaml.ts';
+
+const MAX_PLAN_BYTES = 1_048_576;
+
+export type PlanRead = { status: 'ok'; plan: Plan } | { status: 'failed'; message: string };
+
+/**
+ * `plan` is a path relative to `cwd`, or `-` for stdin; stdin is not touched otherwise. A message has no front matter.
+ * When `signal` aborts, waiting for stdin ends and the plan is `failed`.
+ */
+export async function readPlan(given: {
+  plan: string | null;
+  message: string | null;
+  stdin: Readable;
+  cwd: string;
+  /** Root of the repository, which the plan's path is told relative to. */
+  root: string;
+  /** A file inside the repository is read from here; null reads the work tree. */
+  revision?: Revision | null;
+  signal?: AbortSignal;
+}): Promise<PlanRead> {
+  if (given.message !== null) return planOfMessage(given.message);
+  if (given.plan === null) {
+    return failed('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.');
+  }
+  const name = given.plan === '-' ? 'The plan on stdin' : `The plan ${given.plan}`;
+  const read =
+    given.plan === '-'
+      ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
+      : await readPlanFile(given.plan, given);
+  if (read.status === 'failed') return failed(`${name} ${read.why}.`);
+  const text = textOf(read.bytes);
+  if (text === null) return failed(`${name} is not UTF-8 text.`);
+  const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name);
+  if (parsed.status === 'failed') return parsed;
+  const source = await sourceOf(given.plan, given);
+  return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
+}
+
+async function readPlanFile(
+  plan: string,
+  { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
+): Promise<BytesRead> {
+  const path = resolve(cwd, plan);
+  const inside = revision === null ? null : await placeIn(root, path);
+  if (revision === null || inside === null) return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
+  const bytes = await revision.read(inside);
+  const where = `is no file in ${revision.commit}, the commit whose rules hold`;
+  if (bytes === null) return { status: 'failed', missing: true, why: where };
+  return collect(toStream(bytes), MAX_PLAN_BYTES);
+}
+
+async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): Promise<PlanSource> {
+  if (plan === '-') return { kind: 'stdin' };
+  return { kind: 'file', path: (await placeIn(root, resolve(cwd, plan))) ?? plan };
+}
+
+/** Whoever writes to stdin may never finish. */
+async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<BytesRead> {
+  try {
+    return await collect(addAbortSignal(signal, stdin), MAX_PLAN_BYTES);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { status: 'failed', missing: false, why: 'was not read to its end, for the run was stopped' };
+  }
+}
+
+function planOfMessage(message: string): PlanRead {
+  const task = message.trim();
+  if (task === '') return failed('The message is empty: say what to change.');
+  const none = { verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
+  return {
+    status: 'ok',
+    plan: {
+      title: titleOf(task),
+      task,
+      ...none,
+      source: { kind: 'message' },
+      sha256: sha256(Buffer.from(message)),
+    },
+  };
+}
+
+type PlanParsed =
+  | { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> }
+  | { status: 'failed'; message: string };
+
+async function parsePlan(text: string, name: string): Promise<PlanParsed> {
+  const split = splitFrontMatter(text);
+  if (split === 'unclosed') {
+    return failed(
+      `${name} opens its front matter with --- in line 1 and never closes it: add a line --- after it, or begin with an empty line if --- is meant as a rule.`,
+    );
+  }
+  // Loaded only for plans that have front matter.
+  const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);
+  const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
+  const front: FrontMatterRead = yaml && !prose ? checkFrontMatter(yaml) : { status: 'ok', fields: {} };
+  if (front.status === 'failed') return failed(`${name}: ${front.problems.join('; ')}.`);
+
+  const task = (split && !prose ? split.body : text).trim();
+  if (task === '') return failed(`${name} has no task: say below the front matter what to change.`);
+  const { title, verify = [], setup = [], allow = [], protect = [] } = front.fields;
+  const verifyBaseline = front.fields.verify_baseline ?? false;
+  return {
+    status: 'ok',
+    plan: { title: title ?? titleOf(task), task, verify, verifyBaseline, setup, allow, protect },
+  };
+}
+
+/** Null when the text does not begin with `---`. */
+function splitFrontMatter(text: string): { yaml: string; body: string } | 'unclosed' | null {
+  const opening = /^---[ \t]*(?:\n|$)/.exec(text);
+  if (!opening) return null;
+  const rest = text.slice(opening[0].length);
+  const closing = /^(?:---|\.\.\.)[ \t]*(?:\n|$)/m.exec(rest);
+  if (!closing) return 'unclosed';
+  return { yaml: rest.slice(0, closing.index), body: rest.slice(closing.index + closing[0].length) };
+}
+
+type FrontMatterRead = { status: 'ok'; fields: PlanFrontMatter } | { status: 'failed'; problems: string[] };
+
+function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
+  const known = Object.keys(PlanFrontMatter.shape);
+  switch (yaml.status) {
+    case 'failed':
+      return {
+        status: 'failed',
+        problems: yaml.problems.map(({ line, message }) => `line ${line}: ${message}`),
+      };
+    case 'not_a_mapping':
+      return {
+        status: 'failed',
+        problems: [`line 2: the front matter is a list; it needs keys, such as verify: ["npm test"]`],
+      };
+    case 'ok': {
+      const parsed = PlanFrontMatter.safeParse(yaml.values);
+      if (parsed.success) return { status: 'ok', fields: parsed.data };
+      return {
+        status: 'failed',
+        problems: parsed.error.issues.flatMap((issue) =>
+          issue.code === 'unrecognized_keys'
+            ? issue.keys.map(
+                (key) =>
+                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; ${nearestName(key, known, `there are ${known.join(', ')}`)}`,
+              )
+            : [`line ${yaml.lineOf(issue.path)}: ${issue.path.join('.')}: ${issue.message}`],
+        ),
+      };
+    }
+  }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function failed(message: string): { status: 'failed'; message: string } {
+  return { status: 'failed', message };
+}

@@ -1,0 +1,162 @@
+/** The principles: how changes are made here. Files that were named, else AGENTS.md or CLAUDE.md on the way down. */
+
+import { createHash } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isGitDirName } from '../../domain/changes/path.ts';
+import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
+import type { Revision } from '../../ports.ts';
+import { placeIn } from '../../files/path-within.ts';
+import { readBytes, textOf } from '../../files/read-bytes.ts';
+
+/** Nobody writes principles of this size; a longer file is some other thing under that name. */
+const MAX_FILE_BYTES = 16 * 1_048_576;
+
+export type PrinciplesRead =
+  | { status: 'ok'; principles: Principles; warnings: string[] }
+  | { status: 'failed'; message: string };
+
+export interface PrinciplesQuery {
+  /** Paths relative to `cwd`; null for the default. Named files must exist and may lie anywhere. */
+  readonly files: readonly string[] | null;
+  /** The repository's work tree, absolute. */
+  readonly root: string;
+  /** Relative to `root`; null for `cwd` where that lies inside, else `root`. */
+  readonly workingDirectory: string | null;
+  readonly cwd: string;
+  /** What lies in the repository is read from here; null or absent reads the work tree. */
+  readonly revision?: Revision | null;
+  /** Of all texts together. Files are cut in order, the last ones first, at whole characters. */
+  readonly maxBytes: number;
+}
+
+export async function readPrinciples(query: PrinciplesQuery): Promise<PrinciplesRead> {
+  const root = await realpath(query.root);
+  const cwd = await realpath(query.cwd);
+  const revision = query.revision ?? null;
+  const found =
+    query.files === null
+      ? await findDefaults({ root, cwd, revision }, query.workingDirectory)
+      : { paths: query.files.map((file) => resolve(cwd, file)), warnings: [] };
+  if ('message' in found) return { status: 'failed', message: found.message };
+
+  const principles: PrinciplesFile[] = [];
+  let left = query.maxBytes;
+  for (const path of found.paths) {
+    const shown = shownPath(root, path);
+    const file = await readOne({ root, path, revision }, shown, left);
+    if (typeof file === 'string') return { status: 'failed', message: `The principles ${shown} ${file}.` };
+    principles.push(file);
+    left -= Buffer.byteLength(file.text);
+    if (file.truncated) {
+      const kept = `${Buffer.byteLength(file.text)} of ${file.bytes} bytes`;
+      found.warnings.push(`Only ${kept} of ${shown} are used as principles (see --max-principles-bytes).`);
+    }
+  }
+  return { status: 'ok', principles, warnings: found.warnings };
+}
+
+/** AGENTS.md from the root down, the closest last; when there is none on that way, CLAUDE.md likewise. */
+async function findDefaults(
+  { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
+  workingDirectory: string | null,
+): Promise<{ paths: string[]; warnings: string[] } | { message: string }> {
+  const directory = await deepestFolder(root, cwd, workingDirectory);
+  if (directory === null) {
+    return {
+      message: `--working-directory ${workingDirectory} is not a folder inside the repository ${root}.`,
+    };
+  }
+  const parts = relative(root, directory)
+    .split(sep)
+    .filter((part) => part !== '');
+  const folders = [root, ...parts.map((_, depth) => join(root, ...parts.slice(0, depth + 1)))];
+  const warnings: string[] = [];
+  for (const name of ['AGENTS.md', 'CLAUDE.md']) {
+    const paths: string[] = [];
+    for (const folder of folders) {
+      const path = join(folder, name);
+      if (revision !== null) {
+        if ((await revision.read(relative(root, path))) !== null) paths.push(path);
+        continue;
+      }
+      const target = await realpathOrNull(path);
+      if (target === null) continue;
+      // Whoever writes the repository could link to any file of the machine and have it sent to the model.
+      if (isInside(root, target) && !relative(root, target).split(sep).some(isGitDirName)) paths.push(path);
+      else warnings.push(`${shownPath(root, path)} links out of the repository and is not used.`);
+    }
+    if (paths.length > 0) return { paths, warnings };
+  }
+  return { paths: [], warnings };
+}
+
+/** Null when it is missing, no folder, or outside. */
+async function deepestFolder(
+  root: string,
+  cwd: string,
+  workingDirectory: string | null,
+): Promise<string | null> {
+  if (workingDirectory === null) return isInside(root, cwd) ? cwd : root;
+  const directory = await realpathOrNull(resolve(root, workingDirectory));
+  if (directory === null || !isInside(root, directory)) return null;
+  return (await stat(directory)).isDirectory() ? directory : null;
+}
+
+/** A text is why it cannot be used. */
+async function readOne(
+  { root, path, revision }: { root: string; path: string; revision: Revision | null },
+  shown: string,
+  maxBytes: number,
+): Promise<PrinciplesFile | string> {
+  const inside = revision === null ? null : await placeIn(root, path);
+  const bytes =
+    revision === null || inside === null
+      ? await bytesOf(path)
+      : ((await revision.read(inside)) ?? `is no file in ${revision.commit}, the commit whose rules hold`);
+  if (typeof bytes === 'string') return bytes;
+  const text = textOf(bytes);
+  if (text === null) return 'is not UTF-8 text';
+  const kept = cutToBytes(text, maxBytes);
+  return {
+    path: shown,
+    text: kept,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes: bytes.length,
+    truncated: kept.length < text.length,
+  };
+}
+
+async function bytesOf(path: string): Promise<Buffer | string> {
+  const read = await readBytes(path, { maxBytes: MAX_FILE_BYTES });
+  return read.status === 'failed' ? read.why : read.bytes;
+}
+
+/** The longest beginning of whole characters that takes at most `maxBytes` in UTF-8. */
+function cutToBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  // Bytes 10xxxxxx continue a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end).toString();
+}
+
+function shownPath(root: string, path: string): string {
+  return isInside(root, path) ? relative(root, path) : path;
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function realpathOrNull(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,163 @@
+/** Commands in namespaces of their own: no network, no other process, no file but the work tree and the toolchains. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import type { Duplex, Readable } from 'node:stream';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { Sandbox } from '../../../ports.ts';
+import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
+import { oursInside } from './mounts.ts';
+import { readStatus } from './status.ts';
+import type { ClosedShells } from './closed-shells.ts';
+import { orNullAfter } from '../command/with-timeout.ts';
+import type { ForeignDescriptors } from '../command/descriptors.ts';
+import { OutputCapture } from '../command/output-capture.ts';
+import type { OutputPipes } from '../command/output-pipe.ts';
+import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from '../command/process-table.ts';
+import type { Relay } from './relay.ts';
+import { type ContainedProcess, type ExitStatus, runToEnd } from '../command/supervise-command.ts';
+import { sandboxOf } from '../command/sandbox-lifecycle.ts';
+import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { usageInNamespace } from '../command/usage.ts';
+
+/** Everything that has been found out about the machine and decided about the view. */
+export interface BubblewrapSetup {
+  readonly program: string;
+  readonly features: BubblewrapFeatures;
+  /** The machine's shell that runs scripts; its copy is among `shells`. */
+  readonly shell: string;
+  readonly shells: ClosedShells;
+  /** Where commands start. */
+  readonly directory: string;
+  readonly mounts: readonly Mount[];
+  /** Further mounts, as they are to be when a command is about to run. */
+  readonly covers: () => readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  /** bubblewrap's own environment. Commands do not inherit it. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** The file with the system call filter; null where there is none for this machine. */
+  readonly filter: string | null;
+  readonly limits: EnforcedLimits;
+  /** Paths on the disks that commands write to. */
+  readonly writable: readonly string[];
+  /** The way to the network; null where there is none. */
+  readonly relay: Relay | null;
+  /** A folder of ours; it goes with the sandbox. */
+  readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
+}
+
+/** bubblewrap could not set up a sandbox; the message is its own. */
+export class BubblewrapFailure extends Error {
+  override readonly name = 'BubblewrapFailure';
+}
+
+/** How long bubblewrap may take to tell of its namespace's init, and the kernel to end it. */
+const STATUS_MS = 5_000;
+/** The kernel ends a thousand processes one after the other, and a busy machine takes its time with it. */
+const KILL_MS = 30_000;
+const COMPLAINT_MS = 500;
+const STATUS_FD = 3;
+const FILTER_FD = 4;
+const GATE_FD = 5;
+/** As much of bubblewrap's own words as an error message carries. */
+const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
+
+export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
+  const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
+  return sandboxOf({ level, ...setup }, (command, { path, ...own }) =>
+    withScript(command.script, path, (script) =>
+      runToEnd((onBytes) => start(setup, { ...own, script, onBytes }), command, own.watchdog),
+    ),
+  );
+}
+
+interface Start {
+  readonly pipes: OutputPipes;
+  readonly foreign: ForeignDescriptors;
+  readonly script: ScriptPlace;
+  readonly onBytes: (bytes: Uint8Array) => void;
+}
+
+async function start(
+  setup: BubblewrapSetup,
+  { pipes, foreign, script, onBytes }: Start,
+): Promise<ContainedProcess> {
+  const { filter } = setup;
+  const args = argsFor(setup, script);
+  const { output, writer, closeWriter } = await pipes.open(onBytes);
+  // bubblewrap reads it to its end, so every command needs a descriptor of its own.
+  const filterFd = filter === null ? null : openSync(filter, 'r');
+  // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
+  const stdio = foreign.withNothingElse(['ignore', writer, 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe']);
+  const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
+  closeWriter();
+  if (filterFd !== null) closeSync(filterFd);
+  openGate(child.stdio.at(GATE_FD) as Duplex);
+  const complaint = new OutputCapture(COMPLAINT_LIMITS);
+  const words = child.stdio[2] as Readable;
+  words.on('data', (chunk: Buffer) => complaint.write(chunk));
+  const status = readStatus(child.stdio[STATUS_FD] as Readable);
+  let init: ProcessId | null = null;
+  status.init.then((found) => {
+    init = found;
+  });
+  const ended = exitOf(child);
+
+  async function exited(): Promise<ExitStatus> {
+    const exit = await ended;
+    if (exit.exitCode === null || (await status.commandStarted)) return exit;
+    await orNullAfter(COMPLAINT_MS, once(words, 'close'));
+    const said = complaint.excerpt().head.trim();
+    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+  }
+
+  return {
+    exited: exited(),
+    output,
+    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
+    async killAll() {
+      const init = await orNullAfter(STATUS_MS, status.init);
+      if (init !== null) {
+        // With its init the kernel kills all of the namespace, sessions and orphans included. Bubblewrap ends when it has
+        // collected the init, which the kernel lets it do only when nothing else is left.
+        killProcess(init);
+        const exit = await orNullAfter(
+          KILL_MS,
+          ended.catch(() => null),
+        );
+        if (exit?.signal === null) return;
+      }
+      child.kill('SIGKILL');
+      if (init !== null) await waitUntilGone(init, KILL_MS);
+    },
+  };
+}
+
+/**
+ * Lets process 1 begin when it says that it is there. Only then will it die with bubblewrap, and bubblewrap with us: whoever
+ * dies before that would leave a command that runs on without limits. If we do, process 1 waits for an answer in vain, and ends.
+ */
+function openGate(gate: Duplex): void {
+  gate.once('data', () => gate.end('\n'));
+  // It has ended before it began, which the exit code tells.
+  gate.once('error', () => gate.destroy());
+}
+
+function argsFor(setup: BubblewrapSetup, script: ScriptPlace): string[] {
+  const { features, env, directory, filter, relay, shell, shells, limits } = setup;
+  const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
+  const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
+  const line = scriptCommand(shells.script, inside, shell);
+  return bubblewrapArgs({
+    features,
+    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers()],
+    env,
+    directory,
+    statusFd: STATUS_FD,
+    filterFd: filter === null ? null : FILTER_FD,
+    command: initCommand(shells.init, GATE_FD, relay?.around(line) ?? line, limits),
+  });
+}

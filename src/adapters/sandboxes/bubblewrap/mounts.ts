@@ -1,0 +1,148 @@
+/** What a sandboxed command sees of the machine, in the order of mounting. */
+
+import { mkdir, readlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { getgid, getuid } from 'node:process';
+import { UnusableFile } from '../../../domain/run/unusable-file.ts';
+import type { AgentGit } from '../../../ports.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
+import type { Mount } from './args.ts';
+import { credentialFilesIn } from '../visible/credential-files.ts';
+import { etcMounts } from '../visible/etc-folder.ts';
+import { statOf } from '../host-files.ts';
+import type { User } from '../visible/passwd.ts';
+import { isWithin } from '../visible/toolchain-policy.ts';
+import type { UserMount } from '../visible/user-mounts.ts';
+
+/** The home folder inside: empty, and gone with the command. */
+export const HOME_INSIDE = '/home/agent';
+/** Where the files of ours that commands need are mounted. */
+const OURS_INSIDE = '/run/patchsmith';
+
+const MEBIBYTE = 1024 * 1024;
+
+export interface View {
+  readonly root: string;
+  /** Where the work tree is seen. */
+  readonly at: string;
+  readonly agentGit: AgentGit;
+  /** A folder of ours for the files that are mounted. */
+  readonly files: string;
+  /** Text of the git configuration. */
+  readonly gitConfig: string;
+  readonly toolchains: readonly { readonly source: string; readonly at: string }[];
+  /** What the operator has added. */
+  readonly added: readonly UserMount[];
+}
+
+/** Mounts, and the variables without which git would not find what they show. */
+export async function mountsOf(
+  view: View,
+): Promise<{ mounts: Mount[]; variables: Readonly<Record<string, string>> }> {
+  const empty = await file(view, 'empty', '');
+  const readable = view.added.filter(({ writable }) => !writable);
+  const shown = ['/usr', '/usr/local', ...[...view.toolchains, ...readable].map((place) => place.at)];
+  const git = await gitMounts(view);
+  const mounts: Mount[] = [
+    ...(await systemMounts()),
+    ...etcMounts({ ...view, user: userInside(), later: [...view.toolchains, ...view.added] }),
+    { kind: 'processes', at: '/proc' },
+    { kind: 'devices', at: '/dev' },
+    { kind: 'scratch', at: '/dev/shm', bytes: 256 * MEBIBYTE },
+    { kind: 'closed', at: '/dev' },
+    { kind: 'scratch', at: '/tmp', bytes: 1024 * MEBIBYTE },
+    { kind: 'scratch', at: HOME_INSIDE, bytes: 256 * MEBIBYTE },
+    ...view.toolchains.map((place): Mount => ({ kind: 'read-only', ...place, optional: true })),
+    ...view.added.map(
+      ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
+    ),
+    ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
+    // After the scratch folders and toolchains, since the work tree may lie below one of them.
+    { kind: 'read-write', source: view.root, at: view.at },
+    ...git.mounts,
+    // What bubblewrap makes of its own accord is memory without a bound.
+    { kind: 'closed', at: '/' },
+  ];
+  return { mounts, variables: git.variables };
+}
+
+/** The mount of one more file of ours, and its path inside. */
+export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
+  return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
+}
+
+/** The user namespace keeps the numbers. */
+function userInside(): User {
+  return { uid: getuid?.() ?? 0, gid: getgid?.() ?? 0, home: HOME_INSIDE };
+}
+
+async function systemMounts(): Promise<Mount[]> {
+  const mounts: Mount[] = [{ kind: 'read-only', source: '/usr', at: '/usr' }];
+  for (const at of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
+    const stats = statOf(at);
+    if (stats?.isSymbolicLink()) mounts.push({ kind: 'link', to: await readlink(at), at });
+    else if (stats?.isDirectory()) mounts.push({ kind: 'read-only', source: at, at });
+  }
+  return mounts;
+}
+
+/**
+ * The throwaway git dir over the real one. No mount point lies in a folder that commands can write to: by a link
+ * planted there, bubblewrap would follow the next command's mounts out of the tree.
+ */
+async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
+  mounts: Mount[];
+  variables: Record<string, string>;
+}> {
+  const dotGit = join(rootAt, '.git');
+  const mounts: Mount[] = [];
+  if (agentGit.dotGitIsFile) {
+    const at = join(OURS_INSIDE, 'git');
+    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at });
+    mounts.push({
+      kind: 'read-only',
+      source: await file({ files }, 'dot-git', `gitdir: ${at}\n`),
+      at: dotGit,
+    });
+  } else {
+    mounts.push({ kind: 'read-write', source: agentGit.gitDir, at: dotGit });
+  }
+  const hidden: string[] = [];
+  for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
+    // The throwaway covers a store below .git; git finds it by the variable instead of by its alternates file.
+    const at = isWithin(store, rootAt) ? join(OURS_INSIDE, `objects-${index}`) : store;
+    if (at !== store) hidden.push(at);
+    mounts.push({ kind: 'read-only', source: store, at, optional: true });
+  }
+  return {
+    mounts,
+    variables: hidden.length > 0 ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: hidden.join(':') } : {},
+  };
+}
+
+/** More lines than any repository has stores. */
+const MAX_ALTERNATES_BYTES = 1024 * 1024;
+
+/** The store and those it borrows from (`git clone --shared`), in git's own manner. */
+async function objectStores(first: string): Promise<string[]> {
+  const stores = new Set([first]);
+  for (const store of stores) {
+    const alternates = join(store, 'info/alternates');
+    const read = readRegularFile(alternates, MAX_ALTERNATES_BYTES, { follow: true });
+    if (read.status === 'failed' && !read.missing) throw new UnusableFile(alternates, read.why);
+    for (const line of read.status === 'ok' ? read.bytes.toString('utf8').split('\n') : []) {
+      if (line === '' || line.startsWith('#')) continue;
+      const next = line.startsWith('/') ? line : join(store, line);
+      // The file may come with the repository, and must not be a way to show any folder of the machine.
+      if (basename(next) === 'objects') stores.add(next);
+    }
+  }
+  return [...stores];
+}
+
+async function file({ files }: Pick<View, 'files'>, name: string, text: string): Promise<string> {
+  await mkdir(files, { recursive: true, mode: 0o700 });
+  const path = join(files, name);
+  await writeFile(path, text, { mode: 0o644 });
+  return path;
+}

@@ -1,0 +1,220 @@
+/** Opens a bubblewrap sandbox: looks at the machine, decides what commands see of it, and has the result proven. */
+
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { arch, execPath, getuid } from 'node:process';
+import { setImmediate } from 'node:timers/promises';
+import type { Sandbox } from '../../../ports.ts';
+import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import type { Mount } from './args.ts';
+import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
+import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
+import { closedShells } from './closed-shells.ts';
+import { commandEnvironment, gitConfig } from '../visible/environment.ts';
+import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
+import { realPathOf, statOf } from '../host-files.ts';
+import { enforcedLimits } from '../command/limits.ts';
+import { nestedCovers } from './nested-covers.ts';
+import { OutputPipes } from '../command/output-pipe.ts';
+import { cacheVariables } from '../visible/package-caches.ts';
+import { relayTo } from './relay.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
+import { seccompProgram } from './seccomp.ts';
+import { findProgram, findShell } from '../command/shell.ts';
+import { isWithin } from '../visible/toolchain-policy.ts';
+import { findToolchains, searchPath } from '../visible/toolchains.ts';
+import { userMounts } from '../visible/user-mounts.ts';
+
+/** Commands in bubblewrap, or what keeps them from it and how that is mended. */
+export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
+  const { root, shownAs: at = root, agentGit, hostEnv } = options;
+  const program = findProgram('bwrap');
+  if (program === null) {
+    const { NOT_INSTALLED } = await import('./unavailable.ts');
+    return { status: 'unavailable', reason: NOT_INSTALLED };
+  }
+  if (isLink(join(root, '.git'))) {
+    return {
+      status: 'unavailable',
+      reason: `${join(root, '.git')} is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
+    };
+  }
+
+  const files = await ownFolder(options);
+  const pipes = new OutputPipes(files);
+  // Their program runs while the machine is looked at.
+  const prepared = pipes.prepare();
+  prepared.catch(() => undefined);
+  const { boundaries, toolchains } = lookAround(options);
+  const added = userMounts(options.mounts ?? [], { ...boundaries, programs: searchPath(hostEnv) });
+  await prepared;
+  if (added.status === 'refused') {
+    pipes.close();
+    return { status: 'refused', reason: added.problem };
+  }
+  const view = {
+    root,
+    at,
+    agentGit,
+    files,
+    gitConfig: gitConfig(at),
+    toolchains: toolchains.mounts,
+    added: added.mounts,
+  };
+  const { mounts, variables } = await mountsOf(view);
+  const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
+  const caches = cacheVariables(
+    hostEnv,
+    added.mounts.map((mount) => mount.at),
+  );
+  const env = commandEnvironment({
+    hostEnv,
+    path: toolchains.path,
+    home: HOME_INSIDE,
+    gitConfig: GIT_CONFIG_INSIDE,
+    toolchains: { ...toolchains.variables, ...caches },
+  });
+  const shell = findShell();
+  const setup = {
+    program,
+    pipes,
+    shell,
+    shells: await closedShells(shell, files),
+    directory: at,
+    mounts: [...(relay?.mounts ?? []), ...mounts],
+    covers: await coversOf(view),
+    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', caches, relay?.variables ?? {}) },
+    outerEnv: {},
+    relay,
+    limits: enforcedLimits(options.limits, true),
+    writable: [root, agentGit.gitDir],
+    files,
+  };
+  const filter = await filterFile(files);
+  const warnings = await warningsAbout(root, boundaries.homes);
+  const shown = shownPlaces(mounts, [files, agentGit.gitDir]);
+  const proving = proveNewest(setup, filter);
+  // By then the command runs.
+  await setImmediate();
+  options.onProving?.();
+  const proven = await proving;
+  if (proven.status === 'unavailable') return proven;
+  if (proven.unfiltered !== null) {
+    warnings.push(
+      `The sandbox does without its system call filter (${proven.unfiltered}): level namespaces.`,
+    );
+  }
+  return { status: 'ok', sandbox: proven.sandbox, warnings, shown };
+}
+
+/** All that is decided about the sandbox but for what depends on the machine's kernel and bubblewrap. */
+type Plan = Omit<BubblewrapSetup, 'features' | 'filter'>;
+
+type Proven =
+  /** `unfiltered` says why there is no system call filter; null when there is one. */
+  { status: 'ok'; sandbox: Sandbox; unfiltered: string | null } | { status: 'unavailable'; reason: string };
+
+/** Takes bubblewrap for a new one, which spares a question to it at every start, and asks only when that fails. */
+async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
+  const best = await prove({ ...plan, features: NEWEST, filter });
+  if (best.failure === null && filter !== null)
+    return { status: 'ok', sandbox: best.sandbox, unfiltered: null };
+  const features = await featuresOf(plan.program);
+  if (features === 'too old') {
+    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
+  }
+  const isNewest = features.disableUserns && features.tmpfsSize;
+  const second = isNewest ? best : await prove({ ...plan, features, filter });
+  if (second.failure === null && filter !== null)
+    return { status: 'ok', sandbox: second.sandbox, unfiltered: null };
+  // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
+  const last = filter === null ? second : await prove({ ...plan, features, filter: null });
+  if (last.failure !== null) {
+    const { explain, readMachineFacts } = await import('./unavailable.ts');
+    return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
+  }
+  // Bubblewrap's two processes can say it both, at the same time.
+  const unfiltered = second.failure?.split('\n')[0] ?? `it cannot be made for ${arch}`;
+  return { status: 'ok', sandbox: last.sandbox, unfiltered };
+}
+
+/** `failure` is what the probe has to say against this setup; null for nothing. */
+async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failure: string | null }> {
+  // In the language that needs no files: of one that is not installed bash warns before anything else. By the system's
+  // own programs: a folder of the repository may be on PATH, and the covers are not known yet.
+  const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
+  const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
+  const failure = await probe(probed, setup.files).finally(() => probed.close());
+  return { sandbox: bubblewrapSandbox(setup), failure };
+}
+
+/** `more`, where one variable says what both have to say. */
+function withBoth(
+  name: string,
+  some: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
+}
+
+/** What keeps commands from the repositories in the work tree, as soon as they are known. */
+async function coversOf({ root, at, agentGit, files }: View): Promise<() => readonly Mount[]> {
+  const emptyFolder = join(files, 'empty-folder');
+  await mkdir(emptyFolder, { mode: 0o755 });
+  return () => nestedCovers({ root, at, nested: agentGit.nested, emptyFolder });
+}
+
+/** Null where the system call filter cannot be made for this processor. */
+async function filterFile(files: string): Promise<string | null> {
+  const program = seccompProgram(arch);
+  if (program === null) return null;
+  const path = join(files, 'seccomp');
+  await writeFile(path, program, { mode: 0o600 });
+  return path;
+}
+
+/** The toolchains that commands may see, and the home folders that they may not. */
+function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: SandboxOptions) {
+  const homes = bothNames(hostEnv.HOME === undefined ? [] : [hostEnv.HOME]);
+  const boundaries = {
+    homes,
+    roots: bothNames([root, shownAs]),
+    offLimits: bothNames([scratchDir, agentGit.gitDir, dirname(agentGit.objects)]),
+  };
+  return { boundaries, toolchains: findToolchains({ env: hostEnv, execPath, boundaries }) };
+}
+
+/** Places of the machine, without the single files of ours and of /etc. */
+function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPlace[] {
+  return mounts.flatMap((mount) => {
+    if (mount.kind !== 'read-only' && mount.kind !== 'read-write') return [];
+    const isOurs = ours.some((place) => isWithin(mount.source, place));
+    return isOurs || mount.at.startsWith('/etc/')
+      ? []
+      : [{ path: mount.at, writable: mount.kind === 'read-write' }];
+  });
+}
+
+async function warningsAbout(root: string, homes: readonly string[]): Promise<string[]> {
+  const warnings: string[] = [];
+  const { uid } = await stat(root);
+  if (getuid?.() === 0 && uid !== 0) {
+    warnings.push(
+      `The work tree belongs to user ${uid}: commands run as root without root's privileges and may be unable to write there.`,
+    );
+  }
+  if (bothNames([root]).some((path) => homes.includes(path))) {
+    warnings.push('The work tree is the home folder: commands can read everything in it.');
+  }
+  return warnings;
+}
+
+/** Each path as it is named and as it resolves. */
+function bothNames(paths: readonly string[]): string[] {
+  const resolved = paths.map(realPathOf);
+  return [...new Set([...paths, ...resolved.filter((path) => path !== null)])];
+}
+
+function isLink(path: string): boolean {
+  return statOf(path)?.isSymbolicLink() ?? false;
+}

@@ -1,0 +1,71 @@
+/** Finds bubblewrap and proves, by one command through the full recipe, that it contains what it promises to contain. */
+
+import { execFile } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Sandbox } from '../../../ports.ts';
+import { BubblewrapFailure } from './bubblewrap.ts';
+import type { BubblewrapFeatures } from './args.ts';
+
+/** A variable of bubblewrap's own environment that must not arrive inside. */
+export const CANARY = 'PATCHSMITH_CANARY';
+
+const PROBE_MS = 30_000;
+
+export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
+
+/** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
+export async function featuresOf(program: string): Promise<BubblewrapFeatures | 'too old'> {
+  const { stdout } = await promisify(execFile)(program, ['--version'], { env: {}, timeout: PROBE_MS });
+  const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout) ?? [];
+  const version = Number(major) * 1000 + Number(minor);
+  if (version < 5) return 'too old';
+  return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
+}
+
+/** Null when every assertion held, else what went wrong. `hidden` is a path that must be absent inside. */
+export async function probe(sandbox: Sandbox, hidden: string): Promise<string | null> {
+  const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
+  const script = `
+    fail() { echo "$1"; exit 1; }
+    [ -z "\${${CANARY}+set}" ] || fail 'environment variables reach commands'
+    [ "$(readlink /proc/self/ns/pid)" != '${pidNamespace}' ] || fail 'other processes are visible'
+    [ -n "$(readlink /proc/self/ns/pid)" ] || fail '/proc is missing'
+    sh -c '[ "$(readlink /proc/self/ns/pid)" = "$(readlink /proc/$$/ns/pid)" ]' || fail '/proc is not its own'
+    [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
+    ${filterAssertion(sandbox)}
+    if (: < /proc/1/environ) 2> /dev/null; then fail 'process 1 can be traced'; fi
+    if sh -c ': < "/proc/$1/environ"' sh $$ 2> /dev/null; then fail 'the shell of a command can be traced'; fi
+    [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
+    if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
+    if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
+    echo contained`;
+  try {
+    const { end, output } = await sandbox.run({
+      script,
+      timeoutMs: PROBE_MS,
+      signal: new AbortController().signal,
+    });
+    if (end.timedOut) return `the probe took longer than ${PROBE_MS / 1000} s`;
+    return output.head === 'contained\n' ? null : output.head.trim() || 'the probe did not run';
+  } catch (error) {
+    // What bubblewrap says when the machine does not let it work.
+    if (error instanceof BubblewrapFailure) return error.message;
+    throw error;
+  }
+}
+
+/** The kernel counts the filters of a process; before Linux 5.9 it only tells that there is one. */
+function filterAssertion({ level }: Sandbox): string {
+  if (level !== 'namespaces+seccomp') return '';
+  const outside = /^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  const [name, value] = outside === undefined ? ['Seccomp', 2] : ['Seccomp_filters', Number(outside) + 1];
+  return `
+    filtered=
+    while read -r name value; do [ "$name" != ${name}: ] || filtered=$value; done < /proc/self/status
+    [ "$filtered" = ${value} ] || fail 'the system call filter is missing'`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,32 @@
+/** What bubblewrap tells about a sandbox on its status descriptor, one JSON document a line. */
+
+import type { Readable } from 'node:stream';
+import { identify, type ProcessId } from '../command/process-table.ts';
+
+export interface BubblewrapStatus {
+  /** The namespace's init, by its number outside; null when bubblewrap ended without making one, or it is gone already. */
+  readonly init: Promise<ProcessId | null>;
+  /** Resolves when bubblewrap has ended: whether the command was started at all. */
+  readonly commandStarted: Promise<boolean>;
+}
+
+/** Commands cannot write to this descriptor: neither they nor the namespace's init hold it. */
+export function readStatus(stream: Readable): BubblewrapStatus {
+  let text = '';
+  const ended = new Promise<void>((resolve) => {
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+  const firstLine = new Promise<void>((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      if (text.includes('\n')) resolve();
+    });
+    ended.then(resolve);
+  });
+  return {
+    init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
+    // The document with the exit code is left out when the setup failed before the command was executed.
+    commandStarted: ended.then(() => /"exit-code":/.test(text)),
+  };
+}

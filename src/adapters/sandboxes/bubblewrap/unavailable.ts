@@ -1,0 +1,72 @@
+/** Why bubblewrap does not work on a machine, and what mends it. */
+
+import { textOf } from '../host-files.ts';
+
+/** What is known of the machine. */
+export interface MachineFacts {
+  /** Kernel settings as text; null where the kernel has no such setting. */
+  readonly apparmorRestrictsUserns: string | null;
+  readonly unprivilegedUsernsClone: string | null;
+  readonly maxUserNamespaces: string | null;
+  readonly inContainer: boolean;
+}
+
+export const NOT_INSTALLED =
+  'bubblewrap is not installed. Install it: apt-get install -y bubblewrap (Debian, Ubuntu), ' +
+  'dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).';
+
+/** One paragraph with the cause and its mend. `message` is what bubblewrap or the probe said. */
+export function explain(message: string, machine: MachineFacts): string {
+  const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
+  if (message.includes('execvp')) {
+    return `${said} Programs of the run directory cannot be executed: name one on a file system that is not mounted noexec, with --run-dir.`;
+  }
+  const needsNamespaces =
+    /uid map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
+  if (!needsNamespaces.test(message)) return said;
+  // Ubuntu 23.10 and later: https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces
+  if (machine.apparmorRestrictsUserns?.trim() === '1' && !machine.inContainer) {
+    return (
+      `${said} AppArmor forbids user namespaces (Ubuntu 23.10 and later, GitHub-hosted runners). Allow them for ` +
+      "bubblewrap alone: printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' " +
+      "'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | sudo tee /etc/apparmor.d/bwrap && " +
+      'sudo apparmor_parser -r /etc/apparmor.d/bwrap. ' +
+      'Or for everything: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0.'
+    );
+  }
+  if (machine.inContainer) {
+    return (
+      `${said} This is a container without the right to make namespaces. Start it with ` +
+      '--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined ' +
+      '(in a workflow: jobs.<job>.container.options), ' +
+      'or run the job on the machine itself.'
+    );
+  }
+  if (machine.unprivilegedUsernsClone?.trim() === '0') {
+    return `${said} The kernel forbids user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1.`;
+  }
+  if (machine.maxUserNamespaces?.trim() === '0') {
+    return `${said} The kernel allows no user namespaces: sudo sysctl -w user.max_user_namespaces=15000.`;
+  }
+  return said;
+}
+
+export function readMachineFacts(): MachineFacts {
+  const [apparmorRestrictsUserns, unprivilegedUsernsClone, maxUserNamespaces, docker, podman, cgroups] = [
+    '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
+    '/proc/sys/kernel/unprivileged_userns_clone',
+    '/proc/sys/user/max_user_namespaces',
+    '/.dockerenv',
+    '/run/.containerenv',
+    '/proc/1/cgroup',
+  ].map(textOf);
+  return {
+    apparmorRestrictsUserns: apparmorRestrictsUserns ?? null,
+    unprivilegedUsernsClone: unprivilegedUsernsClone ?? null,
+    maxUserNamespaces: maxUserNamespaces ?? null,
+    inContainer:
+      typeof docker === 'string' ||
+      typeof podman === 'string' ||
+      /docker|kubepods|containerd|lxc/.test(cgroups ?? ''),
+  };
+}

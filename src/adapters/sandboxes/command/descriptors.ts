@@ -1,0 +1,65 @@
+/** Keeps descriptors that we were started with from commands. */
+
+import type { IOType } from 'node:child_process';
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { textOf } from '../host-files.ts';
+
+type Descriptor = IOType | number;
+
+/**
+ * Whoever started us may have left descriptors open that every child inherits: a log, a socket of a CI agent. Node
+ * closes its own in children, and low numbers; of the rest each child gets the null device instead.
+ */
+export class ForeignDescriptors {
+  readonly #numbers: readonly number[];
+  #nothing: number | null;
+
+  constructor() {
+    const limit = Math.min(HIGHEST, openFilesLimit());
+    const numbers = inherited();
+    this.#numbers = numbers.filter((number) => number < limit);
+    // Where no other can be put in its place, in a child either, it is ours to close.
+    for (const number of numbers) if (number >= limit) closeSync(number);
+    this.#nothing = openSync('/dev/null', 'r');
+  }
+
+  /** `stdio` for a child that is to have these descriptors from 0 on, and no other. */
+  withNothingElse(own: readonly Descriptor[]): Descriptor[] {
+    const all = [...own];
+    for (const number of this.#numbers) {
+      if (number < own.length) continue;
+      while (all.length < number) all.push('ignore');
+      all[number] = this.#nothing ?? 'ignore';
+    }
+    return all;
+  }
+
+  close(): void {
+    if (this.#nothing !== null) closeSync(this.#nothing);
+    this.#nothing = null;
+  }
+}
+
+/** The list that a child is started with reaches up to the highest number. */
+const HIGHEST = 4096;
+
+/** O_CLOEXEC, as /proc shows it. */
+const CLOSED_IN_CHILDREN = 0o2000000;
+
+/** Ascending numbers from 3 on. */
+function inherited(): number[] {
+  const numbers = readdirSync('/proc/self/fdinfo')
+    .map(Number)
+    .filter((number) => number > 2);
+  return numbers.filter(isInherited).sort((a, b) => a - b);
+}
+
+/** How many descriptors a process may have at the moment: those with higher numbers come from before that was lowered. */
+function openFilesLimit(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits') ?? '')?.[1] ?? HIGHEST);
+}
+
+function isInherited(number: number): boolean {
+  const flags = /^flags:\s+([0-7]+)$/m.exec(textOf(`/proc/self/fdinfo/${number}`) ?? '')?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_IN_CHILDREN) === 0;
+}

@@ -1,0 +1,89 @@
+/** Keeps both ends of a byte stream of any length as text, in bounded memory. */
+
+import { isAscii } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
+import { type Excerpt, whole } from '../../../domain/conversation/excerpt.ts';
+import { ByteRing } from './byte-ring.ts';
+
+/** How many characters (UTF-16 code units) of each end are kept. */
+export interface CaptureLimits {
+  readonly head: number;
+  readonly tail: number;
+}
+
+const LIMITS: CaptureLimits = { head: 256 * 1024, tail: 256 * 1024 };
+/** UTF-8 has at most so many bytes for one UTF-16 code unit. */
+const BYTES_PER_UNIT = 3;
+
+/** Decodes UTF-8 across chunk borders; bytes that are not UTF-8 become U+FFFD. A chunk may be reused after `write`. */
+export class OutputCapture {
+  readonly #limits: CaptureLimits;
+  readonly #decoder = new StringDecoder('utf8');
+  /** Only once there is something for it: most output is short, and a buffer for every command is work for the collector. */
+  #tail: ByteRing | null = null;
+  #head = '';
+  #headIsFull = false;
+  /** The decoder may wait for the rest of a character. */
+  #isMidCharacter = false;
+  #total = 0;
+
+  constructor(limits: CaptureLimits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  write(chunk: Uint8Array): void {
+    if (this.#headIsFull && !this.#isMidCharacter && isAscii(chunk)) {
+      // A flood is mostly this, and no string is made of it that would have to be collected again.
+      this.#total += chunk.length;
+      this.#keepInTail(chunk);
+      return;
+    }
+    this.#add(this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)));
+    const last = chunk.at(-1);
+    if (last !== undefined) this.#isMidCharacter = last >= 0x80;
+  }
+
+  /** What was captured so far. Call it once, at the end: an unfinished character is closed as U+FFFD. */
+  excerpt(): Excerpt {
+    this.#add(this.#decoder.end());
+    const tail = this.#tail?.text() ?? '';
+    if (this.#head.length + tail.length === this.#total && tail.length <= this.#limits.tail) {
+      return whole(this.#head + tail);
+    }
+    const kept = withoutLeadingHalf(tail.slice(Math.max(0, tail.length - this.#limits.tail)));
+    return { head: this.#head, omitted: this.#total - this.#head.length - kept.length, tail: kept };
+  }
+
+  #add(text: string): void {
+    this.#total += text.length;
+    const rest = this.#headIsFull ? text : this.#fillHead(text);
+    if (rest.length > 0) this.#keepInTail(Buffer.from(rest));
+  }
+
+  #keepInTail(bytes: Uint8Array): void {
+    // One more character, of which the beginning may be lost.
+    this.#tail ??= new ByteRing((this.#limits.tail + 2) * BYTES_PER_UNIT);
+    this.#tail.push(bytes);
+  }
+
+  /** Returns what the head has no room for. */
+  #fillHead(text: string): string {
+    const room = this.#limits.head - this.#head.length;
+    if (text.length <= room) {
+      this.#head += text;
+      return '';
+    }
+    const part = withoutTrailingHalf(text.slice(0, room));
+    this.#head += part;
+    this.#headIsFull = true;
+    return text.slice(part.length);
+  }
+}
+
+function withoutTrailingHalf(text: string): string {
+  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
+}
+
+function withoutLeadingHalf(text: string): string {
+  return /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text;
+}

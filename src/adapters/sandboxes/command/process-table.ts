@@ -1,0 +1,167 @@
+/** Reads /proc: which processes there are, who started them, and whether one is still the same one. */
+
+import { readdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { entriesOf, orMissing, textOf } from '../host-files.ts';
+
+/** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
+export interface ProcessId {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** Null when there is no such process, or only its exit status is left. */
+export function identify(pid: number): ProcessId | null {
+  const stat = statOf(`${pid}`);
+  return stat === null || (stat.ended && !hasLivingThread(pid)) ? null : { pid, startTime: stat.startTime };
+}
+
+function isAlive(process: ProcessId): boolean {
+  return identify(process.pid)?.startTime === process.startTime;
+}
+
+/** A process is shown as a zombie as soon as its main thread has ended, though others go on. */
+function hasLivingThread(pid: number): boolean {
+  const threads = entriesOf(`/proc/${pid}/task`) ?? [];
+  return threads.some(({ name }) => statOf(`${pid}/task/${name}`)?.ended === false);
+}
+
+/** Kills this very process, never a later one with its number. */
+export function killProcess(process: ProcessId): void {
+  if (isAlive(process)) killNow(process.pid);
+}
+
+/**
+ * Also where nobody collects its exit status, as in a container without an init. Throws when the process is still there after
+ * `deadlineMs`: the machine is broken.
+ */
+export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  for (let pauseMs = 1; isAlive(process); pauseMs = Math.min(pauseMs * 2, 50)) {
+    if (performance.now() > deadline) throw new Error(`Process ${process.pid} survives SIGKILL.`);
+    await sleep(pauseMs);
+  }
+}
+
+/** The process and everything that descends from it, zombies included; none when it is gone. */
+export function descendantsOf(process: ProcessId): number[] {
+  if (!isAlive(process)) return [];
+  const children = new Map<number, number[]>();
+  for (const pid of allProcesses()) {
+    const parent = statOf(`${pid}`)?.parent;
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  // A set is iterated in order of insertion, entries added on the way included.
+  const family = new Set([process.pid]);
+  for (const pid of family) for (const child of children.get(pid) ?? []) family.add(child);
+  return [...family];
+}
+
+/** A process may start another between the look and the signal; a tree that grows faster than this is given up. */
+const SWEEPS = 50;
+
+/**
+ * Kills all processes whose environment holds `entry`, and everything that descends from them. They are stopped first:
+ * of a tree that keeps growing, only a look at what is new is quick enough to catch up with it.
+ */
+export async function killMarked(entry: string): Promise<void> {
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const family = new Family(entry);
+    let found = family.newMembers();
+    if (found.length === 0) return;
+    for (let look = 0; look < SWEEPS && found.length > 0; look++) {
+      for (const pid of found) signalNow(pid, 'SIGSTOP');
+      found = family.newMembers();
+    }
+    for (const pid of family.members()) killNow(pid);
+    await sleep(2);
+  }
+}
+
+/** Sends SIGKILL to a process, or to a group when `pid` is negative. One that is gone or not ours is left alone. */
+export function killNow(pid: number): void {
+  signalNow(pid, 'SIGKILL');
+}
+
+/**
+ * Starts a process that the kernel ends before any other when memory runs out, and all that descend from it. A child has
+ * the score of its parent from the first, and later it would be too late for what it has started: so for this moment the
+ * score is ours too.
+ */
+export function asFirstVictim<T>(start: () => T): T {
+  const ours = textOf(OOM_SCORE);
+  if (ours === null) return start();
+  orMissing(() => writeFileSync(OOM_SCORE, '1000'));
+  try {
+    return start();
+  } finally {
+    orMissing(() => writeFileSync(OOM_SCORE, ours));
+  }
+}
+
+const OOM_SCORE = '/proc/self/oom_score_adj';
+
+function signalNow(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+/** Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. */
+export function processesMarked(entry: string): number[] {
+  return new Family(entry).newMembers();
+}
+
+class Family {
+  readonly #entry: string;
+  readonly #known = new Set<number>();
+  readonly #members = new Set<number>();
+
+  constructor(entry: string) {
+    this.#entry = entry;
+  }
+
+  /** Older ones first: killed in this order, a shell has no time to report the death of its child. */
+  members(): number[] {
+    return [...this.#members].sort((a, b) => a - b);
+  }
+
+  /** Members that have come since the last call; what was seen before is not looked at again. */
+  newMembers(): number[] {
+    const children = new Map<number, number[]>();
+    const found = new Set<number>();
+    for (const pid of allProcesses()) {
+      if (this.#known.has(pid)) continue;
+      const stat = statOf(`${pid}`);
+      if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
+      this.#known.add(pid);
+      children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
+      const environ = textOf(`/proc/${pid}/environ`);
+      if (this.#members.has(stat.parent) || environ?.split('\0').includes(this.#entry)) found.add(pid);
+    }
+    // A set is iterated in order of insertion, entries added on the way included.
+    for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+    for (const pid of found) this.#members.add(pid);
+    return [...found].sort((a, b) => a - b);
+  }
+}
+
+function allProcesses(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** `place` is below /proc. Null when the process or thread ends meanwhile or belongs to somebody else. */
+function statOf(place: string): { ended: boolean; parent: number; startTime: string } | null {
+  const text = textOf(`/proc/${place}/stat`);
+  if (text === null) return null;
+  // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
+  const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const startTime = rest[17];
+  if (state === undefined || parent === undefined || startTime === undefined) return null;
+  return { ended: state === 'Z' || state === 'X', parent: Number(parent), startTime };
+}

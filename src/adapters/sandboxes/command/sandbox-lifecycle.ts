@@ -1,0 +1,67 @@
+/** The life of a sandbox: commands run side by side until it closes, and then none is left. */
+
+import { join } from 'node:path';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { SandboxLevel } from '../../../domain/run/events.ts';
+import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
+import { ForeignDescriptors } from './descriptors.ts';
+import type { OutputPipes } from './output-pipe.ts';
+import { neverStarted } from './supervise-command.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** What one command gets of ours. */
+export interface Own {
+  /** The beginning of paths that no other command uses. */
+  readonly path: string;
+  readonly pipes: OutputPipes;
+  readonly foreign: ForeignDescriptors;
+  readonly watchdog: Watchdog;
+}
+
+/** Runs one command. */
+export type RunCommand = (command: SandboxCommand, own: Own) => Promise<CommandResult>;
+
+export interface Nature {
+  readonly level: SandboxLevel;
+  readonly limits: EnforcedLimits;
+  /** The sandbox's own folder. */
+  readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
+  /** Paths on the disks that commands write to. */
+  readonly writable: readonly string[];
+}
+
+/** After `close` a command comes back as interrupted. */
+export function sandboxOf(
+  { level, limits, files, pipes, writable }: Nature,
+  runCommand: RunCommand,
+): Sandbox {
+  const closing = new AbortController();
+  const foreign = new ForeignDescriptors();
+  const watchdog = new Watchdog(limits, writable);
+  const running = new Set<Promise<CommandResult>>();
+  let started = 0;
+  return {
+    level,
+    limits,
+    async run(command) {
+      const signal = AbortSignal.any([command.signal, closing.signal]);
+      if (signal.aborted) return neverStarted();
+      const path = join(files, `command-${started++}`);
+      const result = runCommand({ ...command, signal }, { path, pipes, foreign, watchdog });
+      running.add(result);
+      try {
+        return await result;
+      } finally {
+        running.delete(result);
+      }
+    },
+    async close() {
+      closing.abort();
+      await Promise.allSettled(running);
+      pipes.close();
+      foreign.close();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** The shell that runs a script, and how a script gets to it. */
+
+import type { ChildProcess } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import { orMissing } from '../host-files.ts';
+import { limitingScript } from './limits.ts';
+import type { ExitStatus } from './supervise-command.ts';
+
+/** An absolute program of the machine, looked for in fixed folders: PATH may name others. */
+export function findProgram(name: string): string | null {
+  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
+    const path = join(folder, name);
+    if (isExecutable(path)) return path;
+  }
+  return null;
+}
+
+/** bash where there is one: that is what most scripts are written for. */
+export function findShell(): string {
+  return findProgram('bash') ?? '/bin/sh';
+}
+
+/** The command line that runs a script within limits, with its errors in its output, in the order of writing. */
+export function shellCommand(shell: string, script: ScriptPlace, limits: EnforcedLimits): string[] {
+  return [
+    '/bin/sh',
+    '-c',
+    `${limitingScript(limits)}; exec 2>&1; exec "$@"`,
+    'sh',
+    ...scriptCommand(shell, script, shell),
+  ];
+}
+
+/**
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with its errors in its output, and ends with its
+ * exit code. Its own errors stay apart. First it writes a line to the descriptor `gate` and waits for one in answer; without
+ * it nothing is run. The command does not get that descriptor.
+ */
+export function initCommand(
+  sh: string,
+  gate: number,
+  line: readonly string[],
+  limits: EnforcedLimits,
+): string[] {
+  const steps = [
+    // The one signal that shells catch by themselves would let a command end its own namespace, with an exit code of its choice.
+    'trap : INT',
+    `echo >&${gate}; read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
+    limitingScript(limits),
+    '"$@" 2>&1; exit $?',
+  ];
+  return [sh, '-c', steps.join('; '), 'sh', ...line];
+}
+
+/** `name` is what the script knows as its own name, and what stands before the shell's errors. */
+export function scriptCommand(shell: string, script: ScriptPlace, name: string): string[] {
+  return script.by === 'argument' ? [shell, '-c', script.text, name] : [shell, script.path];
+}
+
+export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };
+
+/** One argument may have 128 KiB at most, and holds no NUL. */
+const LONGEST_ARGUMENT = 100 * 1024;
+
+/** Writes a script to the file `own`.sh when it is too long for an argument; `use` runs it, then the file goes. */
+export async function withScript<T>(
+  script: string,
+  own: string,
+  use: (place: ScriptPlace) => Promise<T>,
+): Promise<T> {
+  if (Buffer.byteLength(script) <= LONGEST_ARGUMENT && !script.includes('\0')) {
+    return use({ by: 'argument', text: script });
+  }
+  const path = `${own}.sh`;
+  await writeFile(path, script, { mode: 0o644 });
+  try {
+    return await use({ by: 'file', path });
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** Settles when the child exits, before its pipes close; rejects when it could not be started. */
+export function exitOf(child: ChildProcess): Promise<ExitStatus> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+    child.on('error', reject);
+  });
+}
+
+function isExecutable(path: string): boolean {
+  return orMissing(() => accessSync(path, constants.X_OK)) !== null;
+}

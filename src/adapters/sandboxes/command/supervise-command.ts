@@ -1,0 +1,116 @@
+/** The life of one command, whatever contains it: started, limited, drained, and dead to the last process. */
+
+import type { Readable } from 'node:stream';
+import { whole } from '../../../domain/conversation/excerpt.ts';
+import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
+import type { CommandResult, SandboxCommand } from '../../../ports.ts';
+import { orNullAfter } from './with-timeout.ts';
+import { OutputCapture } from './output-capture.ts';
+import type { Usage } from './usage.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** A command that has been started. */
+export interface ContainedProcess {
+  /** Exit code or signal of the command itself; rejects when it could not be started. */
+  readonly exited: Promise<ExitStatus>;
+  /** stdout and stderr in one stream; its bytes go where `start` was told. */
+  readonly output: Readable;
+  /** What its processes take by now; null when that cannot be told. Counts no further than to `enough` tasks. */
+  usage(enough: number): Usage | null;
+  /** Kills every process of the command and resolves when they are gone. */
+  killAll(): Promise<void>;
+}
+
+export interface ExitStatus {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** How long output of background processes is still read after the command has ended. */
+const DRAIN_MS = 100;
+/** How long the rest of the pipe may take once nobody can write to it any more. */
+const REST_MS = 2_000;
+/** The longest delay a timer takes; anything longer would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
+export async function runToEnd(
+  start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
+  command: SandboxCommand,
+  watchdog: Watchdog,
+): Promise<CommandResult> {
+  if (command.signal.aborted) return neverStarted();
+  const startedAt = performance.now();
+  const capture = new OutputCapture();
+  const contained = await start((bytes) => capture.write(bytes));
+  const drained = untilClosed(contained.output);
+
+  const watch = watchdog.watch((enough) => contained.usage(enough));
+  const ending = await firstOf(contained.exited, watch.exceeded, command).catch(async (error: unknown) => {
+    watch.stop();
+    await contained.killAll();
+    throw error;
+  });
+  watch.stop();
+  const durationMs = performance.now() - startedAt;
+  if (ending.by === 'exit') await orNullAfter(DRAIN_MS, drained);
+  await contained.killAll();
+  await orNullAfter(REST_MS, drained);
+  contained.output.destroy();
+
+  return {
+    end: {
+      exitCode: ending.by === 'exit' ? ending.status.exitCode : null,
+      signal: ending.by === 'exit' ? ending.status.signal : null,
+      timedOut: ending.by === 'timeout',
+      interrupted: ending.by === 'interruption',
+      ...(ending.by === 'limit' ? { exceeded: ending.limit } : {}),
+      durationMs,
+    },
+    output: capture.excerpt(),
+  };
+}
+
+type Ending =
+  | { by: 'exit'; status: ExitStatus }
+  | { by: 'timeout' }
+  | { by: 'interruption' }
+  | { by: 'limit'; limit: ExceededLimit };
+
+async function firstOf(
+  exited: Promise<ExitStatus>,
+  exceeded: Promise<ExceededLimit>,
+  { timeoutMs, signal }: SandboxCommand,
+): Promise<Ending> {
+  let interrupt = () => {};
+  const interruption = new Promise<Ending>((resolve) => {
+    interrupt = () => resolve({ by: 'interruption' });
+  });
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  const inTime = Promise.race<Ending>([
+    exited.then((status) => ({ by: 'exit', status })),
+    exceeded.then((limit) => ({ by: 'limit', limit })),
+    interruption,
+  ]);
+  try {
+    return (await orNullAfter(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime)) ?? { by: 'timeout' };
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+  }
+}
+
+/** Also settles when the stream breaks: what was read until then is the output. */
+function untilClosed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+}
+
+/** The result of a command that the run was stopped before. */
+export function neverStarted(): CommandResult {
+  const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
+  return { end, output: whole('') };
+}

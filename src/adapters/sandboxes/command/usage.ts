@@ -1,0 +1,69 @@
+/** How much the processes of a command take, as /proc tells it. */
+
+import { entriesOf, textOf } from '../host-files.ts';
+import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
+
+export interface Usage {
+  /** Processes and their threads. */
+  readonly tasks: number;
+  /** Bytes of memory that is theirs alone. */
+  readonly ownBytes: number;
+  /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped. */
+  readonly mappedBytes: number;
+}
+
+/**
+ * Everything in the pid namespace of `init`, whatever it does to hide; null when that is gone. Stops at `enough` processes.
+ * Its own /proc shows nothing else, and a fork bomb is counted by one listing; but only root may look into it. For others,
+ * whose processes the kernel limits, all of it descends from the init.
+ */
+export function usageInNamespace(init: ProcessId, enough: number): Usage | null {
+  const folder = `/proc/${init.pid}/root/proc`;
+  const inside = entriesOf(folder)?.flatMap(({ name }) => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const pids = inside ?? descendantsOf(init);
+  const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
+  // A later process with its number would have shown the whole machine.
+  return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
+}
+
+/** Everything that was started with `entry` in its environment. */
+export function usageOfMarked(entry: string, enough: number): Usage {
+  return sum('/proc', processesMarked(entry), enough);
+}
+
+/** Once there are more processes than `enough`, what they take does not matter. */
+function sum(folder: string, pids: readonly number[], enough: number): Usage {
+  // Each is a task at least, and to read of thousands what they take would take too long.
+  if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, mappedBytes: 0 };
+  let tasks = 0;
+  let ownKb = 0;
+  let mappedKb = 0;
+  for (const pid of pids) {
+    const status = statusOf(`${folder}/${pid}`);
+    tasks += figureIn(status, 'Threads');
+    ownKb += figureIn(status, 'RssAnon') + figureIn(status, 'VmSwap');
+    // Most often the same memory in all of them.
+    mappedKb = Math.max(mappedKb, figureIn(status, 'RssShmem'));
+  }
+  return { tasks, ownBytes: ownKb * 1024, mappedBytes: mappedKb * 1024 };
+}
+
+/** A main thread that has ended shows no memory any more, which its other threads still hold. */
+function statusOf(process: string): string {
+  const status = textOf(`${process}/status`) ?? '';
+  if (status.includes('RssAnon') || figureIn(status, 'Threads') < 2) return status;
+  return `${statusOfThread(process)}\n${status}`;
+}
+
+/** That of the first thread that shows memory. */
+function statusOfThread(process: string): string {
+  for (const { name } of entriesOf(`${process}/task`) ?? []) {
+    const status = textOf(`${process}/task/${name}/status`) ?? '';
+    if (status.includes('RssAnon')) return status;
+  }
+  return '';
+}
+
+function figureIn(status: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+}

@@ -1,0 +1,146 @@
+/** Looks at running commands a few times a second and gives up on the one that takes more than its share. */
+
+import { statfsSync, statSync } from 'node:fs';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
+import { textOf } from '../host-files.ts';
+import type { Usage } from './usage.ts';
+
+/** One command under watch. */
+export interface Watch {
+  /** Resolves when the command has to be killed, with the limit that it is over. */
+  readonly exceeded: Promise<ExceededLimit>;
+  stop(): void;
+}
+
+interface Watched {
+  /** Null while nothing is known. Stops counting tasks soon after `enough` of them. */
+  readonly look: (enough: number) => Usage | null;
+  readonly freeAtStart: readonly number[];
+  readonly tasksAtStart: number;
+  readonly giveUp: (limit: ExceededLimit) => void;
+}
+
+const PERIOD_MS = 250;
+/** A fork bomb leaves a runner without a processor soon, so that one cheap look is taken more often. */
+const BOMB_PERIOD_MS = 50;
+
+/** A command that has written less than this since its start is not what fills a disk. */
+const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. Files in memory
+ * (tmpfs, memfd) belong to no process: what the machine holds of them more than before the first command counts for all
+ * commands together. What hides from that too shows in what the machine has left.
+ */
+export class Watchdog {
+  readonly #limits: EnforcedLimits;
+  readonly #disks: readonly Disk[];
+  readonly #leastMemory: number;
+  readonly #watched = new Set<Watched>();
+  #timers: NodeJS.Timeout[] = [];
+  /** Bytes of files in memory before the commands that are under watch. */
+  #filesInMemoryBefore = 0;
+
+  /** `places` are paths on the disks that commands write to. */
+  constructor(limits: EnforcedLimits, places: readonly string[]) {
+    this.#limits = limits;
+    this.#disks = disksOf(places, limits.diskBytes.limit);
+    const { available, total } = memory();
+    this.#leastMemory = floorOf(total, available);
+  }
+
+  watch(look: Watched['look']): Watch {
+    let giveUp: Watched['giveUp'] = () => {};
+    const exceeded = new Promise<ExceededLimit>((resolve) => {
+      giveUp = resolve;
+    });
+    const freeAtStart = this.#disks.map(({ place }) => freeBytes(place));
+    const watched = { look, freeAtStart, tasksAtStart: tasksOfMachine(), giveUp };
+    if (this.#watched.size === 0) this.#filesInMemoryBefore = memory().files;
+    this.#watched.add(watched);
+    if (this.#timers.length === 0) {
+      this.#timers.push(setInterval(() => this.#lookForBombs(), BOMB_PERIOD_MS));
+      this.#timers.push(setInterval(() => this.#lookAtAll(), PERIOD_MS));
+    }
+    return { exceeded, stop: () => this.#forget(watched) };
+  }
+
+  #forget(watched: Watched): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0) return;
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+  }
+
+  #lookForBombs(): void {
+    const { limit } = this.#limits.processes;
+    const now = tasksOfMachine();
+    for (const { tasksAtStart, look, giveUp } of this.#watched) {
+      if (now - tasksAtStart > limit && (look(limit)?.tasks ?? 0) > limit) giveUp('processes');
+    }
+  }
+
+  #lookAtAll(): void {
+    const { processes, memoryBytes } = this.#limits;
+    const { available, files } = memory();
+    let all = 0;
+    let mapped = 0;
+    let largest: { watched: Watched; bytes: number } | null = null;
+    for (const watched of this.#watched) {
+      const usage = watched.look(processes.limit);
+      if (usage === null) continue;
+      if (usage.tasks > processes.limit) watched.giveUp('processes');
+      const bytes = usage.ownBytes + usage.mappedBytes;
+      all += bytes;
+      mapped += usage.mappedBytes;
+      if (bytes >= (largest?.bytes ?? 0)) largest = { watched, bytes };
+    }
+    all += Math.max(0, files - this.#filesInMemoryBefore - mapped);
+    if (all > memoryBytes.limit || available < this.#leastMemory) largest?.watched.giveUp('memory');
+    for (const [index, { place, least }] of this.#disks.entries()) {
+      const free = freeBytes(place);
+      if (free >= least) continue;
+      for (const { freeAtStart, giveUp } of this.#watched) {
+        if (free < (freeAtStart[index] ?? 0) - NEGLIGIBLE_BYTES) giveUp('disk');
+      }
+    }
+  }
+}
+
+/** Processes and threads, from the fourth field of /proc/loadavg (`running/all`). */
+function tasksOfMachine(): number {
+  return Number(/\/(\d+)/.exec(textOf('/proc/loadavg') ?? '')?.[1] ?? 0);
+}
+
+interface Disk {
+  readonly place: string;
+  /** Bytes that have to stay free. */
+  readonly least: number;
+}
+
+/** One for each file system. */
+function disksOf(places: readonly string[], maxBytes: number): Disk[] {
+  const byDevice = new Map(places.map((place) => [statSync(place).dev, place]));
+  return [...byDevice.values()].map((place) => {
+    const { bsize, blocks } = statfsSync(place);
+    const free = freeBytes(place);
+    return { place, least: Math.max(floorOf(bsize * blocks, free), free - maxBytes) };
+  });
+}
+
+function freeBytes(place: string): number {
+  const { bavail, bsize } = statfsSync(place);
+  return bavail * bsize;
+}
+
+/** What the rest of the machine needs: 256 MiB, a twentieth of a small one, and never more than half of what there is. */
+function floorOf(total: number, available: number): number {
+  return Math.min(256 * 1024 * 1024, total / 20, available / 2);
+}
+
+/** Bytes; `files` are those in memory, whether anybody has mapped them or not. */
+function memory(): { available: number; total: number; files: number } {
+  const text = textOf('/proc/meminfo') ?? '';
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
+  return { available: bytes('MemAvailable'), total: bytes('MemTotal'), files: bytes('Shmem') };
+}

@@ -1,0 +1,167 @@
+/**
+ * Opens a sandbox as a run would, and tries every toolchain of the machine in one whose work tree is empty. Touches no
+ * repository, and runs nothing of it.
+ */
+
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
+import type { SandboxLevel } from '../../domain/run/events.ts';
+import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
+import type { Sandbox } from '../../ports.ts';
+import { orMissing, realPathOf, statOf } from './host-files.ts';
+import { openSandbox } from './open.ts';
+import type { SandboxOptions, ShownPlace } from './options.ts';
+import { isWithin } from './visible/toolchain-policy.ts';
+import { searchPath, toolchainVariables } from './visible/toolchains.ts';
+
+/** How one tool of PATH does. `works`: in the sandbox; `broken`: not even outside of it; `fails`: only in the sandbox. */
+export interface ToolReport {
+  readonly name: string;
+  /** Where PATH finds it outside. */
+  readonly path: string;
+  readonly status: 'works' | 'fails' | 'broken';
+  /** The first line that it says of its version, or why it fails. */
+  readonly said: string;
+}
+
+export type Examination =
+  | {
+      status: 'ok';
+      level: SandboxLevel;
+      shown: ShownPlace[];
+      limits: EnforcedLimits;
+      warnings: string[];
+      tools: ToolReport[];
+    }
+  | { status: 'refused' | 'unavailable'; reason: string };
+
+export interface Patient extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
+  /** The checkout; null to do with an empty folder. */
+  readonly checkout: { readonly root: string; readonly objects: string } | null;
+}
+
+/** Rejects only for a broken machine. */
+export async function examine({ checkout, ...options }: Patient): Promise<Examination> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchsmith-doctor-'));
+  try {
+    const empty = join(folder, 'empty');
+    const gitDir = join(folder, 'agent.git');
+    for (const path of [empty, gitDir]) await mkdir(path);
+    const root = checkout?.root ?? empty;
+    await mkdir(join(empty, '.git'));
+    const dotGitIsFile = statOf(join(root, '.git'))?.isFile() ?? false;
+    const agentGit = {
+      gitDir,
+      objects: checkout?.objects ?? join(gitDir, 'objects'),
+      dotGitIsFile,
+      nested: [],
+    };
+    const opened = await openSandbox({ ...options, root, agentGit, scratchDir: join(folder, 'scratch') });
+    if (opened.status !== 'ok') return opened;
+    const { sandbox, shown, warnings } = opened;
+    await sandbox.close();
+    const places = shown.filter(({ path }) => !isWithin(path, folder));
+    const tools = await tryTools({ ...options, root, empty, folder });
+    return { status: 'ok', level: sandbox.level, shown: places, limits: sandbox.limits, warnings, tools };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Each with what makes it tell its version. */
+const TOOLS: readonly (readonly [name: string, question: string])[] = [
+  ...['node', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'pip3', 'uv', 'poetry', 'ruby', 'bundle'],
+  ...['cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'php', 'composer', 'gcc', 'make', 'cmake', 'git', 'perl'],
+].map((name) => [name, '--version'] as const);
+const OTHER_TOOLS = [
+  ['go', 'version'],
+  ['java', '-version'],
+] as const;
+
+const TOOL_MS = 30_000;
+
+interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
+  /** The work tree, whose programs are not run. */
+  readonly root: string;
+  /** An empty folder, but for its `.git`: shown in the place of the work tree. */
+  readonly empty: string;
+  /** A folder of ours around it. */
+  readonly folder: string;
+}
+
+/**
+ * Many tools read files of the folder that they start in before they say anything (`.mvn/jvm.config`, `.tool-versions`,
+ * `.yarnrc.yml`, `package.json`), and some run what these name. So none of them starts in the repository.
+ */
+async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Promise<ToolReport[]> {
+  const gitDir = join(folder, 'empty.git');
+  await mkdir(gitDir);
+  const agentGit = { gitDir, objects: join(gitDir, 'objects'), dotGitIsFile: false, nested: [] };
+  const scratchDir = join(folder, 'scratch');
+  const path = searchPath(hostEnv).filter((place) => !leadsInto(place, root));
+  const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(value, root));
+  const env = { ...Object.fromEntries(ours), PATH: path.join(':') };
+  // Without a sandbox others may have left files around the empty folder, which such tools look for as well.
+  const shown = options.mode === 'off' ? { root: '/' } : { root: empty, shownAs: root };
+  const opened = await openSandbox({ ...options, ...shown, hostEnv: env, agentGit, scratchDir });
+  if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
+  const { sandbox } = opened;
+  const found = [...TOOLS, ...OTHER_TOOLS].flatMap(([name, question]) => {
+    const files = path.map((place) => join(place, name));
+    const program = files.find(isProgram);
+    return program === undefined || leadsInto(program, root) ? [] : [{ name, question, path: program }];
+  });
+  return Promise.all(found.map((tool) => tryTool(tool, sandbox, env))).finally(() => sandbox.close());
+}
+
+interface Tool {
+  readonly name: string;
+  readonly question: string;
+  readonly path: string;
+}
+
+async function tryTool(tool: Tool, sandbox: Sandbox, hostEnv: Patient['hostEnv']): Promise<ToolReport> {
+  const { name, question, path } = tool;
+  const { end, output } = await sandbox.run({
+    script: `${name} ${question}`,
+    timeoutMs: TOOL_MS,
+    signal: new AbortController().signal,
+  });
+  const said = firstLine(output.head);
+  if (succeeded(end)) return { name, path, status: 'works', said };
+  const status = (await worksOutside(tool, hostEnv)) ? 'fails' : 'broken';
+  return { name, path, status, said: `${describeEnd(end)}${said === '' ? '' : `: ${said}`}` };
+}
+
+/** In the root folder, so that no file of a project chooses a version or a plugin. */
+function worksOutside({ path, question }: Tool, hostEnv: Patient['hostEnv']): Promise<boolean> {
+  return new Promise((resolve) => {
+    const { PATH, HOME } = hostEnv;
+    const env = { ...toolchainVariables(hostEnv), PATH, HOME };
+    execFile(path, [question], { cwd: '/', env, timeout: TOOL_MS }, (error) => resolve(error === null));
+  });
+}
+
+/** What the repository brings with it is not to be run outside, also where a link or a variable names it. */
+function leadsInto(path: string, root: string): boolean {
+  return isAbsolute(path) && (isWithin(path, root) || isWithin(realPathOf(path) ?? path, root));
+}
+
+function isProgram(path: string): boolean {
+  return orMissing(() => accessSync(path, constants.X_OK)) !== null;
+}
+
+/** Some tools colour what they say, whoever listens. */
+function firstLine(text: string): string {
+  return (
+    stripVTControlCharacters(text)
+      .split('\n')
+      .map((line) => line.trim())
+      .find((line) => line !== '') ?? ''
+  );
+}

@@ -1,0 +1,59 @@
+/** Chooses how commands are contained, once for a whole run. */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commandEnvironment, gitConfig } from './visible/environment.ts';
+import { enforcedLimits } from './command/limits.ts';
+import { uncontained } from './none.ts';
+import { openBubblewrap } from './bubblewrap/open.ts';
+import { OutputPipes } from './command/output-pipe.ts';
+import { killMarked } from './command/process-table.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
+import { findShell } from './command/shell.ts';
+import { searchPath, toolchainVariables } from './visible/toolchains.ts';
+
+export type { OpenedSandbox, SandboxMode, SandboxOptions } from './options.ts';
+
+/** Rejects only for a broken machine. */
+export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
+  if (options.mode === 'off') return openUncontained(options, []);
+  const opened = await openBubblewrap(options);
+  if (opened.status !== 'unavailable' || options.mode === 'required') return opened;
+  const warning = `COMMANDS RUN WITHOUT A SANDBOX: they can read and write everything you can. ${opened.reason}`;
+  return openUncontained(options, [warning]);
+}
+
+/**
+ * Ends what a runner that was killed has left running. In a sandbox everything dies with its runner; without one a command
+ * goes on, and is known by the git dir that it was given.
+ */
+export function endLeftovers(agentGitDir: string): Promise<void> {
+  return killMarked(`GIT_DIR=${agentGitDir}`);
+}
+
+async function openUncontained(options: SandboxOptions, warnings: string[]): Promise<OpenedSandbox> {
+  const { root, agentGit, hostEnv } = options;
+  const files = await ownFolder(options);
+  const home = join(files, 'home');
+  await mkdir(home);
+  const config = join(files, 'gitconfig');
+  await writeFile(config, gitConfig(root));
+  const env = commandEnvironment({
+    hostEnv,
+    path: searchPath(hostEnv),
+    home,
+    gitConfig: config,
+    toolchains: toolchainVariables(hostEnv),
+  });
+  const git = { GIT_DIR: agentGit.gitDir, GIT_WORK_TREE: root };
+  const sandbox = uncontained({
+    shell: findShell(),
+    root,
+    env: { ...env, ...git },
+    files,
+    pipes: new OutputPipes(files),
+    limits: enforcedLimits(options.limits, false),
+    writable: [root, files, '/tmp'],
+  });
+  return { status: 'ok', sandbox, warnings, shown: [] };
+}

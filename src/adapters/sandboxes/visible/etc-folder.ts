@@ -1,0 +1,117 @@
+/**
+ * The `/etc` that commands see. Every mount costs a quarter of a millisecond of every command, so the machine's single files
+ * and small folders are copied into one folder, once a run, and only its larger ones are mounted into that.
+ */
+
+import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Mount } from '../bubblewrap/args.ts';
+import { entriesOf, orMissing, realPathOf, statOf, targetOf, textOf } from '../host-files.ts';
+import { passwdFor, type User } from './passwd.ts';
+
+export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
+
+/** The lists of users, libraries, zones and certificates. `/etc` as a whole would show keys and password hashes. */
+const ETC_FILES = [
+  'alternatives',
+  'ca-certificates.conf',
+  'crypto-policies/back-ends',
+  'crypto-policies/config',
+  'dotnet',
+  'fonts',
+  'group',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  // Without settings.xml beside them, which names servers and passwords.
+  'maven/logging',
+  'maven/m2.conf',
+  'mime.types',
+  'nsswitch.conf',
+  'os-release',
+  'perl',
+  'pki/ca-trust/extracted',
+  'pki/tls/cert.pem',
+  'pki/tls/certs',
+  'pki/tls/openssl.cnf',
+  'protocols',
+  'services',
+  'ssl/cert.pem',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'timezone',
+];
+
+/** Larger files are mounted, and folders that hold more than so many entries or one such file. */
+const MAX_COPIED_BYTES = 4 * 1024 * 1024;
+const MAX_COPIED_ENTRIES = 16;
+
+/** The machine's own hosts file names its neighbours; Java wants its host name to resolve. */
+const HOSTS = '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n';
+
+export interface Etc {
+  /** A folder of ours for the files that are mounted. */
+  readonly files: string;
+  /** Text of the git configuration. */
+  readonly gitConfig: string;
+  readonly user: User;
+  /** What is mounted later; below `/etc` it needs a place. */
+  readonly later: readonly { readonly source: string; readonly at: string }[];
+}
+
+/** Makes the folder, and returns its mount and those into it. */
+export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
+  const folder = join(files, 'etc');
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  writeFileSync(join(folder, 'hosts'), HOSTS);
+  writeFileSync(join(folder, 'gitconfig'), gitConfig);
+  writeFileSync(join(folder, 'passwd'), passwdFor(user, textOf('/etc/passwd') ?? ''));
+  const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
+  const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
+  for (const name of [...ETC_FILES, ...java]) {
+    const at = join('/etc', name);
+    const source = realPathOf(at);
+    if (source === null) continue;
+    const small = smallTree(source);
+    if (small === null) {
+      makePlace(join(folder, name), statOf(source)?.isDirectory() ?? true);
+      mounts.push({ kind: 'read-only', source: at, at, optional: true });
+    } else {
+      mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o755 });
+      for (const path of small) copy(join(source, path), join(folder, name, path));
+    }
+  }
+  for (const { source, at } of later) {
+    const name = at.startsWith('/etc/') ? at.slice('/etc/'.length) : null;
+    if (name !== null) makePlace(join(folder, name), targetOf(source)?.isDirectory() ?? true);
+  }
+  return mounts;
+}
+
+/** What a folder holds, each after its own folder; null when that is too much to be copied. */
+function smallTree(folder: string): string[] | null {
+  const paths = [''];
+  for (const path of paths) {
+    const stats = statOf(join(folder, path));
+    if (stats?.isDirectory()) {
+      paths.push(...(entriesOf(join(folder, path)) ?? []).map(({ name }) => join(path, name)));
+    }
+    if (paths.length > MAX_COPIED_ENTRIES || (stats?.size ?? 0) > MAX_COPIED_BYTES) return null;
+  }
+  return paths;
+}
+
+/** Links stay links; what is neither that nor a file or folder, or not for us to read, is left out. */
+function copy(source: string, to: string): void {
+  const stats = statOf(source);
+  if (stats?.isDirectory()) mkdirSync(to, { recursive: true, mode: 0o755 });
+  else if (stats?.isSymbolicLink()) orMissing(() => symlinkSync(readlinkSync(source), to));
+  else if (stats?.isFile()) orMissing(() => copyFileSync(source, to));
+}
+
+/** An empty folder or file, where there is nothing yet. */
+function makePlace(path: string, isFolder: boolean): void {
+  mkdirSync(isFolder ? path : dirname(path), { recursive: true, mode: 0o755 });
+  if (!isFolder) writeFileSync(path, '', { flag: 'a' });
+}

@@ -1,0 +1,192 @@
+/** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
+
+import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { entriesOf, linkOf, realPathOf, targetOf } from '../host-files.ts';
+import { type Boundaries, isWithin, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
+
+/** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
+export interface Toolchains {
+  readonly mounts: readonly { readonly source: string; readonly at: string }[];
+  readonly path: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export interface ToolchainHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program that runs us: its prefix holds npm. */
+  readonly execPath: string;
+  readonly boundaries: Boundaries;
+}
+
+/** Visible in every sandbox. */
+export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
+
+/** Folders that a toolchain finds by a variable; the folder is mounted and the variable passed on. */
+const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT'];
+
+/**
+ * Those with a folder below HOME that is meant when the variable is not set. The programs in PATH are proxies, which would
+ * look below the HOME of commands.
+ */
+const HOME_VARIABLES = {
+  ASDF_DATA_DIR: '.asdf',
+  MISE_DATA_DIR: '.local/share/mise',
+  RUSTUP_HOME: '.rustup',
+  VOLTA_HOME: '.volta',
+} as const;
+
+/** They choose a version among installed ones and hold nothing else. */
+const VERSION_VARIABLES = ['PYENV_VERSION', 'RUSTUP_TOOLCHAIN'];
+
+/** Where hosted runners keep every version of every toolchain. */
+const TOOL_CACHE = '/opt/hostedtoolcache';
+
+/**
+ * Folders of the home folder that hold installed versions and nothing else. A virtual environment in the repository leads
+ * there, and its own word would not be enough.
+ */
+const STORES = [
+  '.asdf/installs',
+  '.local/share/mise/installs',
+  '.local/share/uv/python',
+  '.pyenv/versions',
+  '.rbenv/versions',
+];
+
+const ALWAYS_IN_PATH = ['/usr/bin', '/bin'];
+
+export function findToolchains(host: ToolchainHost): Toolchains {
+  const scan = new Scan(host.boundaries);
+  scan.showPlace(TOOL_CACHE);
+
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(toolchainVariables(host.env))) {
+    const isVersion = VERSION_VARIABLES.includes(name);
+    if (isVersion || (isAbsolute(value) && scan.showPlace(normalize(value)))) variables[name] = value;
+  }
+  const path: string[] = [];
+  for (const entry of searchPath(host.env)) if (scan.showBin(entry)) path.push(entry);
+  scan.showBin(dirname(host.execPath));
+  const { HOME } = host.env;
+  if (HOME !== undefined) for (const store of STORES) scan.showPlace(join(HOME, store));
+  return { mounts: scan.mounts(), path, variables };
+}
+
+/** The absolute folders of PATH in their order, and the system's own after them. */
+export function searchPath(env: ToolchainHost['env']): string[] {
+  const named = (env.PATH ?? '').split(':').filter(isAbsolute).map(withoutSlash);
+  return [...new Set([...named, ...ALWAYS_IN_PATH])];
+}
+
+/** Variables by which toolchains are found, as far as they are set. */
+export function toolchainVariables(env: ToolchainHost['env']): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of [...FOLDER_VARIABLES, ...VERSION_VARIABLES]) {
+    const value = env[name];
+    if (value !== undefined) found[name] = value;
+  }
+  for (const [name, usual] of Object.entries(HOME_VARIABLES)) {
+    const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));
+    if (folder !== undefined && targetOf(folder)?.isDirectory()) found[name] = folder;
+  }
+  return found;
+}
+
+/** Collects mounts; every place that is shown is followed to where its links lead. */
+class Scan {
+  readonly #boundaries: Boundaries;
+  readonly #mounts = new Map<string, string>();
+  readonly #bins = new Map<string, boolean>();
+  /** Folders, by their real paths, whose links have been looked at: /bin is often /usr/bin. */
+  readonly #followed = new Set<string>();
+
+  constructor(boundaries: Boundaries) {
+    this.#boundaries = boundaries;
+  }
+
+  /** Parents before what lies in them, and nothing that a parent shows anyway: every mount costs time. */
+  mounts(): { source: string; at: string }[] {
+    const sorted = [...this.#mounts]
+      .map(([at, source]) => ({ at, source }))
+      .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+    const kept: typeof sorted = [];
+    for (const mount of sorted) {
+      const around = kept.findLast(({ at }) => isWithin(mount.at, at));
+      if (around === undefined || around.source + mount.at.slice(around.at.length) !== mount.source)
+        kept.push(mount);
+    }
+    return kept;
+  }
+
+  /** Makes a folder of programs work at this very path; false when it is missing or must stay hidden. */
+  showBin(bin: string): boolean {
+    const known = this.#bins.get(bin);
+    if (known !== undefined) return known;
+    this.#bins.set(bin, true);
+    const real = realPathOf(bin);
+    const shown = real !== null && this.#showBin(bin, real);
+    this.#bins.set(bin, shown);
+    return shown;
+  }
+
+  #showBin(bin: string, real: string): boolean {
+    // The work tree's own folders are there; their links are the repository's word and lead nowhere new.
+    if (this.#isInWorkTree(bin) || this.#isInWorkTree(real)) return this.#isInWorkTree(bin);
+    const prefix = prefixAround(real, namesIn(dirname(real)), this.#boundaries);
+    if (!this.#show(real, prefix ?? real)) return false;
+    if (bin !== real) {
+      const named = dirname(bin);
+      const wide = prefix !== null && mayBeShown(named, this.#boundaries) && realPathOf(named) === prefix;
+      if (!this.#show(bin, wide ? named : bin, wide ? prefix : real)) return false;
+    }
+    if (!this.#followed.has(real)) {
+      this.#followed.add(real);
+      for (const name of linksIn(real)) this.#followLink(join(real, name));
+    }
+    return true;
+  }
+
+  /** Shows a file or folder whole, at this very path. */
+  showPlace(path: string): boolean {
+    const real = realPathOf(path);
+    if (real === null || this.#isInWorkTree(real)) return false;
+    return this.#show(real, real) && (path === real || this.#show(path, path, real));
+  }
+
+  /** True when `path` is visible in the end: it was before, or `at` above it now is. */
+  #show(path: string, at: string, source: string = at): boolean {
+    if ([...SYSTEM, ...this.#mounts.keys()].some((place) => isWithin(path, place))) return true;
+    if (!mayBeShown(at, this.#boundaries)) return false;
+    this.#mounts.set(at, source);
+    return true;
+  }
+
+  #followLink(link: string): void {
+    for (let hop = 0, from = link; hop < 8; hop++) {
+      const to = linkOf(from);
+      if (to === null) return;
+      from = resolve(dirname(from), to);
+      if (SYSTEM.some((place) => isWithin(from, place))) continue;
+      const target = linkTarget(from);
+      if (target.kind === 'bin') this.showBin(target.path);
+      else this.showPlace(target.path);
+    }
+  }
+
+  #isInWorkTree(path: string): boolean {
+    return this.#boundaries.roots.some((root) => isWithin(path, root));
+  }
+}
+
+function withoutSlash(path: string): string {
+  return normalize(path).replace(/(?<=.)\/$/, '');
+}
+
+function linksIn(folder: string): string[] {
+  const entries = entriesOf(folder) ?? [];
+  return entries.filter((entry) => entry.isSymbolicLink()).map((entry) => entry.name);
+}
+
+function namesIn(folder: string): Set<string> {
+  return new Set((entriesOf(folder) ?? []).map((entry) => entry.name));
+}

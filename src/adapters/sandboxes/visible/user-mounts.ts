@@ -1,0 +1,96 @@
+/** Folders and files that the operator adds to what commands see: `--mount PATH[:rw]`. */
+
+import { normalize } from 'node:path';
+import { realPathOf, statOf } from '../host-files.ts';
+import { type Boundaries, CREDENTIAL_FILES, holdsCredentials, isWithin } from './toolchain-policy.ts';
+
+export interface UserMount {
+  readonly source: string;
+  readonly at: string;
+  readonly writable: boolean;
+}
+
+/** What is off limits, and where the machine looks for programs. */
+export interface MountRules extends Boundaries {
+  /** The folders of PATH. */
+  readonly programs: readonly string[];
+}
+
+/** `asked` are absolute paths with an optional `:rw`. `problem` is a sentence that names the mount and what to do. */
+export function userMounts(
+  asked: readonly string[],
+  rules: MountRules,
+): { status: 'ok'; mounts: UserMount[] } | { status: 'refused'; problem: string } {
+  const mounts: UserMount[] = [];
+  for (const text of asked) {
+    const writable = text.endsWith(':rw');
+    const at = withoutSlash(normalize(writable ? text.slice(0, -':rw'.length) : text));
+    const source = realPathOf(at);
+    const problem =
+      source === null
+        ? 'there is no such file or folder that can be opened'
+        : (refusalOf(at, writable, rules) ?? refusalOf(source, writable, rules) ?? kindRefusal(source));
+    if (problem !== null || source === null)
+      return { status: 'refused', problem: `--mount ${text}: ${problem}.` };
+    mounts.push({ source, at, writable });
+  }
+  // Parents first, so that a later mount does not cover an earlier one.
+  mounts.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  const clash = clashAmong(mounts);
+  return clash === null ? { status: 'ok', mounts } : { status: 'refused', problem: clash };
+}
+
+/** Sockets, devices, keys and settings of the machine. */
+const NEVER = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys'];
+/** Too much at once; folders below them are another matter. */
+const NOT_AS_A_WHOLE = ['/', '/home', '/root', '/tmp', '/usr', '/var', '/var/lib', '/var/tmp'];
+/** Programs of the machine, which run outside as well. */
+const SYSTEM_PROGRAMS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin', '/usr'];
+
+function refusalOf(path: string, writable: boolean, rules: MountRules): string | null {
+  const { homes, roots, offLimits, programs } = rules;
+  const isHome = homes.some((home) => isWithin(home, path)) || /^\/home\/[^/]+$/.test(path);
+  if (isHome || NOT_AS_A_WHOLE.includes(path)) {
+    return 'that is too much: name the folder below it that commands need';
+  }
+  const closed = NEVER.find((place) => isWithin(path, place));
+  if (closed !== undefined) return `what is in ${closed} stays out of the sandbox`;
+  if (roots.some((root) => isWithin(path, root)))
+    return 'it lies in the work tree, which commands see anyway';
+  if (roots.some((root) => isWithin(root, path))) return 'the work tree lies in it';
+  if (path.split('/').includes('.git')) return 'a .git folder stays out of the sandbox';
+  if (offLimits.some((place) => isWithin(place, path) || isWithin(path, place))) {
+    return 'the run directory and the repository stay out of the sandbox';
+  }
+  if (holdsCredentials(path, homes)) return 'it holds credentials';
+  if (!writable) return null;
+  if (
+    SYSTEM_PROGRAMS.some((place) => isWithin(path, place)) ||
+    programs.some((place) => isWithin(place, path) || isWithin(path, place))
+  ) {
+    return 'programs in it run outside the sandbox as well, so it cannot be writable; name a folder beside them';
+  }
+  const secret = CREDENTIAL_FILES.find((name) => statOf(`${path}/${name}`) !== null);
+  return secret === undefined
+    ? null
+    : `it holds ${secret}, which can only be hidden where it is not writable`;
+}
+
+function kindRefusal(source: string): string | null {
+  const stats = statOf(source);
+  return stats?.isDirectory() || stats?.isFile() ? null : 'it is neither a folder nor a plain file';
+}
+
+function clashAmong(mounts: readonly UserMount[]): string | null {
+  for (const [index, { at, writable }] of mounts.entries()) {
+    const inner = mounts.slice(index + 1).find((other) => isWithin(other.at, at));
+    if (inner?.at === at) return `--mount ${at}: is given twice.`;
+    // A command could put a link where the next one's mount is to go.
+    if (inner && writable) return `--mount ${inner.at}: lies in ${at}, which commands can write to.`;
+  }
+  return null;
+}
+
+function withoutSlash(path: string): string {
+  return path.length > 1 ? path.replace(/\/+$/, '') : path;
+}

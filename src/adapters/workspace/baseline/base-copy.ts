@@ -1,0 +1,142 @@
+/** The tree that a run began with: kept whole in the shadow repository, and made into a fresh checkout again. */
+
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BaseRevision } from '../../../domain/run/events.ts';
+import { makeRepository } from '../../../git/bare-repository.ts';
+import { askGit, runGit } from '../../../git/git.ts';
+
+/**
+ * Packs the objects of a tree into the shadow repository, so that it can do without the checkout's own objects. Null when
+ * that went well, else why not.
+ */
+export function keepTree(shadowDir: string, tree: string): Promise<string | null> {
+  return packTree(shadowDir, tree, shadowDir);
+}
+
+/** Without the objects that the tree `known` has; null for all of them. */
+export async function packTree(
+  shadowDir: string,
+  tree: string,
+  intoGitDir: string,
+  known: string | null = null,
+): Promise<string | null> {
+  const packed = await askGit({
+    cwd: shadowDir,
+    // Deltas that exist are taken over; new ones would cost more than they save.
+    args: [`--git-dir=${shadowDir}`, 'pack-objects', ...PACK, join(intoGitDir, 'objects/pack/pack')],
+    input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
+  });
+  return packed.exitCode === 0 ? null : packed.stderr || 'git gave no reason';
+}
+
+/** Blobs may be missing, as in a partial clone. */
+const PACK = ['--revs', '--quiet', '--window=0', '--threads=1', '--missing=allow-any'];
+
+export interface CopyRequest {
+  /** The shadow repository of the run, which is only read. */
+  readonly shadowDir: string;
+  /** The git dir that its objects are read through. */
+  readonly objectsGitDir: string;
+  readonly base: BaseRevision;
+  /** An empty folder. */
+  readonly folder: string;
+}
+
+/**
+ * Makes `folder` a repository with one commit, the run's base, checked out as it was then: the same ignore rules and
+ * line endings, files that a sparse checkout left out not there. Null when that went well, else why not.
+ */
+export async function copyBase({
+  shadowDir,
+  objectsGitDir,
+  base,
+  folder,
+}: CopyRequest): Promise<string | null> {
+  const rules = join(shadowDir, 'rules');
+  const gitDir = join(folder, '.git');
+  makeRepository({
+    gitDir,
+    objectFormat: base.objectFormat,
+    alternate: null,
+    head: 'ref: refs/heads/main',
+    core: {
+      ...(await settingsIn(join(rules, 'git/config'))),
+      bare: false,
+      excludesFile: configPath(join(rules, 'excludes')),
+      attributesFile: configPath(join(rules, 'attributes')),
+      protectHFS: false,
+      protectNTFS: false,
+    },
+  });
+  // With objects of its own, as the shadow repository may borrow from a checkout that is gone.
+  const unpacked = await packTree(objectsGitDir, base.tree, gitDir);
+  if (unpacked !== null) return unpacked;
+  for (const name of ['info/exclude', 'info/attributes']) {
+    const kept = join(rules, 'git', name);
+    if (existsSync(kept)) copyFileSync(kept, join(gitDir, name));
+  }
+  const ask = (args: readonly string[], input?: Buffer) =>
+    askGit({
+      cwd: folder,
+      args,
+      env: { ...COMMITTER, GIT_DIR: gitDir, GIT_WORK_TREE: folder },
+      ...(input === undefined ? {} : { input }),
+    });
+  // A name that is no branch name leaves HEAD where it is.
+  if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
+  const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
+  if (commit.exitCode !== 0) return commit.stderr;
+  const left = await leftOut(shadowDir, objectsGitDir);
+  for (const [args, input] of [
+    [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
+    [['read-tree', base.tree]],
+    [['update-index', '--skip-worktree', '-z', '--stdin'], left],
+    // Writes files that are not there yet, and through no link.
+    [['checkout-index', '--all', '--index', '--quiet']],
+  ] as const) {
+    const answer = await ask(args, input);
+    if (answer.exitCode !== 0) return answer.stderr || `git ${args[0]} gave no reason`;
+  }
+  return null;
+}
+
+const COMMITTER = {
+  GIT_AUTHOR_NAME: 'patchsmith',
+  GIT_AUTHOR_EMAIL: 'patchsmith@localhost',
+  GIT_AUTHOR_DATE: '2026-01-01T00:00:00Z',
+  GIT_COMMITTER_NAME: 'patchsmith',
+  GIT_COMMITTER_EMAIL: 'patchsmith@localhost',
+  GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
+};
+
+/** Settings that decide how files are read; whatever else stands in the file is left there. */
+export async function settingsIn(configFile: string): Promise<Record<string, string>> {
+  const listed = await runGit({ cwd: '/', args: ['config', '--file', configFile, '--null', '--list'] });
+  const settings: Record<string, string> = {};
+  for (const record of listed.toString('utf8').split('\0')) {
+    const [, name, value] = /^core\.(filemode|ignorecase|autocrlf|eol)\n(\w+)$/.exec(record) ?? [];
+    if (name !== undefined && value !== undefined) settings[name] = value;
+  }
+  return settings;
+}
+
+/** Paths that had no file because of a sparse checkout, each ended by NUL. */
+export async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
+  const kept = join(shadowDir, 'start.index');
+  if (!existsSync(kept)) return Buffer.alloc(0);
+  const listed = await runGit({
+    cwd: objectsGitDir,
+    args: [`--git-dir=${objectsGitDir}`, 'ls-files', '-t', '-z'],
+    env: { GIT_INDEX_FILE: kept },
+  });
+  const skipped = listed
+    .toString('latin1')
+    .split('\0')
+    .filter((entry) => entry.startsWith('S '));
+  return Buffer.from(skipped.map((entry) => `${entry.slice(2)}\0`).join(''), 'latin1');
+}
+
+function configPath(path: string): string {
+  return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,245 @@
+/**
+ * Ignore rules and attributes as they were at the start of the run. The rule files of the checkout are copied into a tree
+ * that holds nothing else, where git itself can be asked: nothing written later can hide a file or turn its content.
+ */
+
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeRepository } from '../../../git/bare-repository.ts';
+import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
+import { hasCode } from '../../../files/failures.ts';
+import { askGit, runGit } from '../../../git/git.ts';
+import { encodeName } from '../../../files/names.ts';
+import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
+import type { UserSettings } from '../../../git/user-settings.ts';
+
+export class StartRules {
+  readonly #folder: string;
+  readonly #settings: UserSettings;
+  readonly #ignored = new Map<string, boolean>();
+  readonly #conversions = new Map<string, Conversion>();
+  #hasAttributes: boolean;
+  #hidesBytes: boolean;
+  #frozen = false;
+  /** Questions come one after the other, as each shapes the tree. */
+  #lastAsked: Promise<void> = Promise.resolve();
+
+  /**
+   * Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir;
+   * null takes the folder as an earlier process has left it, with its rules as they were frozen.
+   */
+  constructor(folder: string, infoDir: string | null, settings: UserSettings) {
+    this.#folder = folder;
+    this.#settings = settings;
+    mkdirSync(this.#tree, { recursive: true, mode: 0o700 });
+    makeRepository({
+      gitDir: this.#git,
+      objectFormat: 'sha1',
+      alternate: null,
+      head: 'ref: refs/heads/none',
+      // All that a copy of the checkout needs in order to be read in the same way.
+      core: {
+        bare: false,
+        ignorecase: settings.ignoreCase,
+        filemode: settings.fileMode,
+        autocrlf: settings.autocrlf,
+        eol: settings.eol,
+      },
+    });
+    if (infoDir === null) {
+      this.#frozen = true;
+      this.#hasAttributes = true;
+      this.#hidesBytes = true;
+      for (const name of readdirSync(folder))
+        if (name.startsWith(ASIDE)) rmSync(join(folder, name), { recursive: true });
+      return;
+    }
+    takeRules(join(infoDir, 'exclude'), join(this.#git, 'info/exclude'));
+    takeRules(settings.excludesFile, this.#excludes);
+    const copied = [
+      takeRules(join(infoDir, 'attributes'), join(this.#git, 'info/attributes')),
+      takeRules(settings.attributesFile, this.#attributes),
+    ];
+    this.#hasAttributes = copied.includes(true) || SYSTEM_ATTRIBUTES.some((file) => existsSync(file));
+    const files = [join(this.#git, 'info/attributes'), this.#attributes, ...SYSTEM_ATTRIBUTES];
+    this.#hidesBytes = files.some((file) => existsSync(file) && HIDING.test(readFileSync(file, 'latin1')));
+  }
+
+  /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
+  add(path: string, bytes: Uint8Array): void {
+    if (this.#frozen) return;
+    const copy = encodeName(`${this.#tree}/${path}`);
+    mkdirSync(encodeName(dirname(`${this.#tree}/${path}`)), { recursive: true });
+    writeFileSync(copy, bytes);
+    if (!path.endsWith('.gitattributes')) return;
+    this.#hasAttributes = true;
+    this.#hidesBytes ||= HIDING.test(Buffer.from(bytes).toString('latin1'));
+  }
+
+  /** False when what is on disk can always be told from what git keeps of it and its size. */
+  get hidesBytes(): boolean {
+    return this.#hidesBytes;
+  }
+
+  get isFrozen(): boolean {
+    return this.#frozen;
+  }
+
+  /** From now on the rules stay as they are. */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  /** Whether git ignores this path; null when it has not been asked yet. */
+  answered(path: string): boolean | null {
+    return this.#ignored.get(path) ?? null;
+  }
+
+  /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
+  async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    const unknown = paths.filter((path) => !this.#ignored.has(path));
+    if (unknown.length > 0) {
+      const asked = this.#lastAsked.then(() => this.#askIgnored(unknown));
+      this.#lastAsked = asked.catch(() => undefined);
+      await asked;
+    }
+    return new Set(paths.filter((path) => this.#ignored.get(path)));
+  }
+
+  /** How the content of each path is turned on its way into git. */
+  async conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
+    if (!this.#hasAttributes) {
+      const conversion = conversionFor(() => 'unspecified', this.#settings);
+      return new Map(paths.map((path) => [path, conversion]));
+    }
+    const unknown = paths.filter((path) => !this.#conversions.has(path));
+    if (unknown.length > 0) await this.#askAttributes(unknown);
+    return this.#conversions;
+  }
+
+  async #askIgnored(paths: readonly string[]): Promise<void> {
+    const restore = this.#shapeTree(paths);
+    // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
+    const names = paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}`).toString('latin1'));
+    const answer = await askGit({
+      cwd: this.#tree,
+      // Not for the patterns: git 2.39 dies over them below 24 folders.
+      args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z'],
+      env: this.#env,
+      input: Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1'),
+    }).finally(restore);
+    if (answer.exitCode !== 0 && answer.exitCode !== 1) {
+      throw new Error(`git check-ignore failed: ${answer.stderr}`);
+    }
+    const ignored = new Set(answer.stdout.toString('latin1').split('\0'));
+    paths.forEach((path, at) => {
+      this.#ignored.set(path, ignored.has(names[at] ?? ''));
+    });
+  }
+
+  /**
+   * Git looks at a path to learn whether it is a folder. Makes the folders that are asked about, and moves those aside
+   * that are files now; the answer moves them back.
+   */
+  #shapeTree(paths: readonly string[]): () => void {
+    const moved: [Buffer, string][] = [];
+    for (const path of paths) {
+      const place = encodeName(`${this.#tree}/${path.replace(/\/$/, '')}`);
+      try {
+        const found = lstatSync(place, { throwIfNoEntry: false });
+        if (path.endsWith('/')) {
+          if (!found) mkdirSync(place, { recursive: true });
+        } else if (found?.isDirectory()) {
+          const aside = join(this.#folder, `${ASIDE}${moved.length}`);
+          renameSync(place, aside);
+          moved.push([place, aside]);
+        }
+      } catch (error) {
+        // A rule file of the start lies where a folder is now, or the path is too long for this place.
+        if (!hasCode(error, 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG')) throw error;
+      }
+    }
+    return () => {
+      for (const [place, aside] of moved) renameSync(aside, place);
+    };
+  }
+
+  async #askAttributes(paths: readonly string[]): Promise<void> {
+    const stdout = await runGit({
+      cwd: this.#tree,
+      args: [...this.#options, 'check-attr', '--stdin', '-z', ...CONTENT_ATTRIBUTES],
+      env: { ...this.#env, GIT_ATTR_NOSYSTEM: undefined },
+      input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+    });
+    const values = stdout.toString('latin1').split('\0');
+    paths.forEach((path, at) => {
+      const attributeOf = (name: ContentAttribute) =>
+        values[(at * CONTENT_ATTRIBUTES.length + CONTENT_ATTRIBUTES.indexOf(name)) * 3 + 2] ?? 'unspecified';
+      this.#conversions.set(path, conversionFor(attributeOf, this.#settings));
+    });
+  }
+
+  get #git(): string {
+    return join(this.#folder, 'git');
+  }
+
+  get #tree(): string {
+    return join(this.#folder, 'tree');
+  }
+
+  get #excludes(): string {
+    return join(this.#folder, 'excludes');
+  }
+
+  get #attributes(): string {
+    return join(this.#folder, 'attributes');
+  }
+
+  get #options(): string[] {
+    return ['-c', `core.excludesFile=${this.#excludes}`, '-c', `core.attributesFile=${this.#attributes}`];
+  }
+
+  get #env() {
+    return { GIT_DIR: this.#git, GIT_WORK_TREE: this.#tree };
+  }
+}
+
+/** Begins the names of folders that are out of the way while git is asked. */
+const ASIDE = 'aside-';
+
+/** Attributes that turn content in ways which its size does not tell. */
+const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;
+
+/** Where git packages look for the attributes of the whole machine. */
+const SYSTEM_ATTRIBUTES = [
+  '/etc/gitattributes',
+  '/usr/local/etc/gitattributes',
+  '/opt/homebrew/etc/gitattributes',
+];
+
+/** False where there are no rules: no file, or one that git cannot read either and goes on without. */
+function takeRules(from: string | null, to: string): boolean {
+  if (from === null || isNullDevice(from) || !mayBeRead(from)) return false;
+  return copyIfThere(from, to);
+}
+
+function mayBeRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

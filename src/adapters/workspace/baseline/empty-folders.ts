@@ -1,0 +1,23 @@
+/** The folders that were empty when a run began: git knows nothing of them, and undoing a run leaves them as they were. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeName, encodeName } from '../../../files/names.ts';
+
+/** Their place in the shadow repository. */
+export function emptyFoldersFile(shadowDir: string): string {
+  return join(shadowDir, 'empty-folders');
+}
+
+export function keepEmptyFolders(file: string, folders: readonly string[]): void {
+  writeFileSync(file, Buffer.concat(folders.map((folder) => encodeName(`${folder}\0`))));
+}
+
+export function readEmptyFolders(file: string): Set<string> {
+  if (!existsSync(file)) return new Set();
+  return new Set(
+    decodeName(readFileSync(file))
+      .split('\0')
+      .filter((folder) => folder !== ''),
+  );
+}

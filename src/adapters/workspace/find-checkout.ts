@@ -1,0 +1,147 @@
+/** Finds the checkout that a folder lies in. */
+
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { UnusableFile } from '../../domain/run/unusable-file.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
+import { decodeName } from '../../files/names.ts';
+import { checkRepositoryOf } from './repository-check.ts';
+import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
+
+export { copyBase } from './baseline/base-copy.ts';
+export type { Checkout } from '../../git/checkout-layout.ts';
+export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open.ts';
+export { removePlantedGitDirs } from './unwalked/planted-git.ts';
+export { disarmAgentGit } from './reset-sandbox-git-dir.ts';
+export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
+
+export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
+
+/** `env` names the user's git configuration, which says whose checkouts are safe to use. */
+export async function findCheckout(startDir: string, env: UserEnvironment): Promise<CheckoutResult> {
+  if (findGit() === null)
+    return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
+  const obstacle = obstacleTo(startDir);
+  if (obstacle !== null) return failed(`${startDir} ${obstacle}. Name a checkout with --repo.`);
+  const start = realpathSync(startDir);
+  try {
+    await checkRepositoryOf(start);
+  } catch (error) {
+    if (error instanceof UnusableFile) return failed(error.message);
+    throw error;
+  }
+  const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
+  const [places, commit, branch] = await Promise.all([
+    askPlaces(ask),
+    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+    ask('symbolic-ref', '--quiet', 'HEAD'),
+  ]);
+  if (places.status === 'refused') return failed(await whyNot(start, places.answer, ask));
+  const [root, gitDir, commonDir, objects, prefix, format] = places.lines;
+  if (Buffer.from(root, 'utf8').toString('utf8') !== root)
+    return failed(`The path of ${startDir} is not UTF-8. Move the checkout.`);
+  const real = (path: string) => realpathSync(resolve(start, path));
+  return {
+    status: 'ok',
+    checkout: {
+      root: realpathSync(root),
+      gitDir: real(gitDir),
+      commonDir: real(commonDir),
+      objects: real(objects),
+      prefix: prefix.replace(/\/$/, ''),
+      objectFormat: format === 'sha256' ? 'sha256' : 'sha1',
+      head: {
+        commit: commit.exitCode === 0 ? line(commit) : null,
+        branchRef: branch.exitCode === 0 ? line(branch) : null,
+      },
+    },
+  };
+}
+
+/** Why git cannot be started in a folder, as the end of a sentence; null when it can. */
+function obstacleTo(folder: string): string | null {
+  try {
+    if (!statSync(folder).isDirectory()) return 'is no folder';
+    accessSync(folder, constants.X_OK);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return 'does not exist';
+    return error.code === 'EACCES' ? 'may not be entered' : `cannot be opened (${error.message})`;
+  }
+}
+
+type Ask = (...args: string[]) => Promise<GitAnswer>;
+type Places = readonly [
+  root: string,
+  gitDir: string,
+  commonDir: string,
+  objects: string,
+  prefix: string,
+  format: string,
+];
+
+const QUESTIONS = [
+  ['--show-toplevel'],
+  ['--absolute-git-dir'],
+  ['--git-common-dir'],
+  ['--git-path', 'objects'],
+  ['--show-prefix'],
+  ['--show-object-format'],
+];
+
+/** Asks for all places at once, one a line; one by one where names hold newlines of their own. */
+async function askPlaces(
+  ask: Ask,
+): Promise<{ status: 'known'; lines: Places } | { status: 'refused'; answer: GitAnswer }> {
+  const answer = await ask('rev-parse', ...QUESTIONS.flat());
+  if (answer.exitCode !== 0) return { status: 'refused', answer };
+  const together = line(answer).split('\n');
+  const lines =
+    together.length === QUESTIONS.length
+      ? together
+      : await Promise.all(QUESTIONS.map(async (question) => line(await ask('rev-parse', ...question))));
+  const [root = '', gitDir = '', commonDir = '', objects = '', prefix = '', format = ''] = lines;
+  return { status: 'known', lines: [root, gitDir, commonDir, objects, prefix, format] };
+}
+
+const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
+
+async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
+  if (stderr.includes('safe.directory')) {
+    const mend = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
+    return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${mend ?? SAFE_DIRECTORY}`;
+  }
+  if (stderr.includes('not a git repository')) {
+    const refused = gitAtOrAbove(start);
+    if (refused !== null)
+      return `git takes ${refused} for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.`;
+    return `${start} is not in a git repository. Name a checkout with --repo, or make one: with actions/checkout in a workflow, else with git init`;
+  }
+  const bare = await ask('rev-parse', '--is-bare-repository');
+  if (bare.exitCode === 0 && line(bare) === 'true') {
+    return `${start} is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>`;
+  }
+  const inside = await ask('rev-parse', '--is-inside-git-dir');
+  if (inside.exitCode === 0 && line(inside) === 'true') {
+    return `${start} is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.`;
+  }
+  return `git cannot use ${start}: ${stderr || 'no reason given'}`;
+}
+
+/** The nearest `.git`, which git itself has passed over; null when there is none that can be seen. */
+function gitAtOrAbove(folder: string): string | null {
+  const here = join(folder, '.git');
+  if (existsSync(here)) return here;
+  return folder === dirname(folder) ? null : gitAtOrAbove(dirname(folder));
+}
+
+/** Output without the newline that ends it; names may hold newlines of their own. */
+function line({ stdout }: GitAnswer): string {
+  return decodeName(stdout).replace(/\n$/, '');
+}
+
+function failed(message: string): CheckoutResult {
+  return { status: 'failed', message };
+}

@@ -1,0 +1,84 @@
+/** What a workspace is put together from, whether it is opened for the first time or again. */
+
+import { join } from 'node:path';
+import type { ChangeLimits } from '../../domain/run/change-limits.ts';
+import type { RepositoryPlan } from '../../git/bare-repository.ts';
+import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
+import { emptyFoldersFile } from './baseline/empty-folders.ts';
+import { GitDirs } from './unwalked/git-dirs.ts';
+import { ObjectStore } from '../../git/object-store.ts';
+import { PlantedGit } from './unwalked/planted-git.ts';
+import { takeRuleFile } from './baseline/rule-files.ts';
+import { settledFiles } from './baseline/stat-unchanged.ts';
+import type { SnapshotParts } from './snapshot/snapshot.ts';
+import { crlfInIndex, type StartIndex } from './baseline/baseline-index.ts';
+import type { StartRules } from './baseline/baseline-rules.ts';
+import { TrackedPaths } from './baseline/tracked-paths.ts';
+
+export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
+  return {
+    gitDir: shadowDir,
+    objectFormat,
+    alternate: objects,
+    head: 'ref: refs/heads/none',
+    // Names that a checkout on Windows or macOS could not hold are judged by the walk; here they must pass.
+    core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
+  };
+}
+
+interface Knowledge {
+  readonly checkout: Checkout;
+  readonly shadowDir: string;
+  readonly index: StartIndex;
+  readonly rules: StartRules;
+  readonly fileMode: boolean;
+  readonly warnings: Set<string>;
+  /** Number of files from which git is asked for their stats. */
+  readonly manyFiles: number;
+  readonly limits: ChangeLimits;
+}
+
+export function snapshotParts({
+  checkout,
+  shadowDir,
+  index,
+  rules,
+  fileMode,
+  warnings,
+  manyFiles,
+  limits,
+}: Knowledge): SnapshotParts {
+  const { root, objectFormat } = checkout;
+  const tracked = new TrackedPaths((path) => {
+    const entry = index.entries.get(path);
+    return entry !== undefined && entry.mode !== '160000';
+  });
+  for (const [path, { mode }] of index.entries) {
+    if (mode === '160000') tracked.addSubmodule(path);
+    else tracked.addFolders(path);
+  }
+  if (tracked.submodules.length > 0)
+    warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);
+  const warn = (text: string) => void warnings.add(text);
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  return {
+    tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    index,
+    settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
+    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed), warn }),
+    fileMode,
+    clockFile: join(shadowDir, 'clock'),
+    emptyFoldersFile: emptyFoldersFile(shadowDir),
+    contents: {
+      root,
+      store: new ObjectStore(shadowDir, objectFormat),
+      budget: new ChangeBudget(limits, () => freeBytesOn(shadowDir)),
+      closed,
+      conversions: (paths) => rules.conversions(paths),
+      crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
+      warn,
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** Opens the workspace of a run that was killed, over the shadow repository that it has left. */
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileState, PathChange } from '../../domain/changes/change.ts';
+import { sameState } from '../../domain/changes/change.ts';
+import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
+import type { BaseRevision } from '../../domain/run/events.ts';
+import type { AgentGit, Workspace } from '../../ports.ts';
+import { hideSubmodules, makeAgentGit } from './sandbox-git-dir.ts';
+import { makeRepository } from '../../git/bare-repository.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { GitWorkspace } from './git-workspace.ts';
+import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
+import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
+import { underPolicy } from '../../git/nested-git.ts';
+import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
+import { plantedGitDirs } from './unwalked/planted-git.ts';
+import { removeGitDir } from './unwalked/remove-git-dir.ts';
+import { keptAgentGit } from './reset-sandbox-git-dir.ts';
+import { openRestorer } from './restore/restore.ts';
+import { MANY_FILES } from './baseline/stat-unchanged.ts';
+import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { readKeptIndex } from './baseline/baseline-index.ts';
+import { StartRules } from './baseline/baseline-rules.ts';
+import { listTree } from '../../git/tree-listing.ts';
+import { BASE_INDEX } from '../../git/trees.ts';
+import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
+import { shadowRepository, snapshotParts } from './parts.ts';
+
+/** What the journal tells of the work tree. */
+export interface KeptState {
+  readonly base: BaseRevision;
+  /** Paths that changed since the base, with their last known state; null is absence. */
+  readonly states: ReadonlyMap<string, FileState | null>;
+  /** Files that calls were asked to write, done or not. */
+  readonly written: readonly string[];
+  /** What becomes of the git dirs that commands may have made; null where no command was under way. */
+  readonly mayHavePlanted: 'remove' | 'leave' | null;
+}
+
+export type Reopening =
+  | {
+      status: 'ok';
+      workspace: Workspace;
+      /** How the work tree differs from its last known state. */
+      found: PathChange[];
+      /** Git dirs that were not there when the run began; found only where commands were under way. */
+      planted: readonly string[];
+      /** Those of these paths that are as the base has them. */
+      asInBase: ReadonlySet<string>;
+    }
+  | { status: 'failed'; message: string };
+
+/** The checkout may be another one than the run began in; ignore rules, attributes and tracked paths stay those of the start. */
+export async function reopenWorkspace(
+  checkout: Checkout,
+  places: WorkspacePlaces,
+  { base, states, written, mayHavePlanted }: KeptState,
+): Promise<Reopening> {
+  const {
+    shadowDir,
+    limits = DEFAULT_CHANGE_LIMITS,
+    manyFiles = MANY_FILES,
+    isReadOnly = () => false,
+  } = places;
+  if (!existsSync(join(shadowDir, 'rules')))
+    return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
+  if (checkout.objectFormat !== base.objectFormat)
+    return failed(
+      `The checkout ${checkout.root} has ${checkout.objectFormat} ids, the run has ${base.objectFormat} ids.`,
+    );
+  const settings = await readUserSettings(checkout.root, places.env);
+  // Anew, since the checkout's objects may lie elsewhere now.
+  makeRepository(shadowRepository(checkout, shadowDir));
+  for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
+  // The process may have been killed while it wrote it.
+  rmSync(join(shadowDir, BASE_INDEX), { force: true });
+  const [index, listed] = await Promise.all([readKeptIndex(shadowDir), listTree(shadowDir, base.tree)]);
+  if (listed === null)
+    return failed(
+      `The base of the run, tree ${base.tree}, is neither in ${shadowDir} nor in ${checkout.root}.`,
+    );
+  const repositories = keptRepositories(shadowDir, checkout.root);
+  if (repositories.status === 'failed') return repositories;
+  const planted = mayHavePlanted ? await plantedGitDirs(checkout.root, shadowDir) : [];
+  if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
+  await removeLeftovers(checkout.root, written);
+
+  const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
+  const warnings = new Set<string>();
+  const { fileMode } = settings;
+  const parts = snapshotParts({
+    checkout,
+    shadowDir,
+    index,
+    rules,
+    fileMode,
+    warnings,
+    manyFiles,
+    limits,
+  });
+  const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
+  const found = await withoutLeftovers(checkout.root, snapshot, all);
+  const { tree, planted: watch } = parts;
+  if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
+  const keptGit =
+    (await keptAgentGit(checkout, places.agentGitDir, settings)) ??
+    (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
+  // Those of the start: what a command has done to them since must not decide what the next one can reach.
+  if (repositories.status === 'ok') watch.know(repositories.gitDirs);
+  const { nested, foreign, openedNs } =
+    repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.instant().clockNs);
+  // What was left where it is must not count as the user's the next time.
+  if (mayHavePlanted !== 'leave')
+    keepRepositories(shadowDir, {
+      root: checkout.root,
+      nested,
+      gitDirs: [...watch.known],
+      foreign,
+      openedNs,
+    });
+  const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
+  const agentGit = { ...keptGit, nested: underPolicy(nested, isKept) };
+  const workspace = new GitWorkspace({
+    checkout,
+    shadowDir,
+    base,
+    agentGit,
+    tree,
+    snapshot,
+    planted: watch,
+    beside: nestedFolders(parts, { foreign, openedNs: BigInt(openedNs), shadowDir }),
+    warnings,
+    budget: parts.contents.budget,
+  });
+  const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
+  return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
+}
+
+/** In another checkout than the run began in, the repositories are those that are there now. */
+function foundAnew(
+  checkout: Checkout,
+  parts: SnapshotParts,
+  nowNs: bigint,
+): Pick<Kept, 'nested' | 'foreign' | 'openedNs'> {
+  const coverage = nestedIn(checkout, parts);
+  return { nested: coverage.nested, foreign: foreignIn(coverage, parts), openedNs: String(nowNs) };
+}
+
+/** What was being put back has left its temporary file in a folder that nobody could know of. */
+async function withoutLeftovers(
+  root: string,
+  snapshot: Snapshot,
+  found: readonly PathChange[],
+): Promise<PathChange[]> {
+  const isLeft = ({ path, before }: PathChange) => before === null && isTemporary(path);
+  const left = found.filter(isLeft).map(({ path }) => path);
+  if (left.length > 0) {
+    await removeLeftovers(root, left);
+    await snapshot.capture(left);
+  }
+  return found.filter((change) => !isLeft(change));
+}
+
+async function newAgentGit(
+  checkout: Checkout,
+  gitDir: string,
+  { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },
+): Promise<AgentGit> {
+  rmSync(gitDir, { recursive: true, force: true });
+  const agentGit = await makeAgentGit(checkout, gitDir, settings);
+  if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
+  return agentGit;
+}
+
+/** Brings paths of the work tree back to what they were before these changes. Null when all went well, else why not. */
+export async function revertChanges(
+  { root, shadowDir }: { root: string; shadowDir: string },
+  changes: readonly PathChange[],
+): Promise<string | null> {
+  const restorer = await openRestorer({ root, shadowDir });
+  // Deletions come first, so that a file may take the place of a folder and a folder that of a file.
+  for (const { path, before } of changes) {
+    const failure = before === null ? await restorer.remove(path) : null;
+    if (failure !== null) return failure;
+  }
+  for (const { path, before } of changes) {
+    const failure = before === null ? null : await restorer.put(path, before);
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+function failed(message: string): Reopening {
+  return { status: 'failed', message };
+}

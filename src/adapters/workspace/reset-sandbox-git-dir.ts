@@ -1,0 +1,115 @@
+/**
+ * Leaves of the throwaway git dir what commands of the model did with git, and nothing that git runs or obeys: whoever
+ * looks into it later runs no program of the model's. All of it goes through descriptors and follows no link.
+ */
+
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { type FileHandle, lstat, readdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { RepoPath } from '../../domain/changes/path.ts';
+import type { AgentGit } from '../../ports.ts';
+import { agentGitPlan, describeAgentGit, type ReadingSettings } from './sandbox-git-dir.ts';
+import { alternatesOf, configOf, readsFrom } from '../../git/bare-repository.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { below, enterParent, through } from '../../files/nofollow-path.ts';
+import { decodeName } from '../../files/names.ts';
+import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
+import { startSettings } from './verify-git-dir.ts';
+
+type Kind = 'file' | 'folder';
+/** What kind an entry has to be of to stay; null for one that goes in any case. */
+type KindOf = (name: string) => Kind | null;
+
+/** Git reads nothing from these but data. Its configuration, hooks, attributes and half-done rebases are none of them. */
+const FILES: readonly string[] = ['HEAD', 'index', 'packed-refs', 'shallow'];
+const FOLDERS: readonly string[] = ['refs', 'logs', 'objects', 'info'];
+
+const inGitDir: KindOf = (name) => {
+  if (FOLDERS.includes(name)) return 'folder';
+  // A split index names the other part of it.
+  return FILES.includes(name) || /^sharedindex\.[0-9a-f]+$/.test(name) ? 'file' : null;
+};
+const inInfo: KindOf = (name) => (name === 'exclude' ? 'file' : null);
+const inObjects: KindOf = (name) => (/^(?:[0-9a-f]{2}|pack|info)$/.test(name) ? 'folder' : null);
+
+/** For the end of a run, when no command runs any more. What the run has not made is no failure. */
+export async function disarmAgentGit(
+  checkout: Checkout,
+  { shadowGit, agentGit }: { shadowGit: string; agentGit: string },
+): Promise<void> {
+  await resetAgentGit(checkout, agentGit, await startSettings(shadowGit));
+}
+
+/** The git dir of an earlier process, disarmed; null when the checkout's objects lie elsewhere now. */
+export async function keptAgentGit(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<AgentGit | null> {
+  if (!readsFrom(gitDir, checkout.objects)) return null;
+  // A lock that a killed git has left goes with the rest.
+  await resetAgentGit(checkout, gitDir, settings);
+  return describeAgentGit(checkout, gitDir);
+}
+
+async function resetAgentGit(checkout: Checkout, gitDir: string, settings: ReadingSettings): Promise<void> {
+  const stat = lstatSync(gitDir, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isDirectory()) {
+    await removeGitDir(dirname(gitDir), basename(gitDir));
+    return;
+  }
+  const plan = agentGitPlan(checkout, settings);
+  // First what does the harm.
+  await put(gitDir, 'config', configOf(plan));
+  await keepOnly(gitDir, '', (name) => (name === 'config' ? 'file' : inGitDir(name)));
+  await keepOnly(gitDir, 'info/', inInfo);
+  await keepOnly(gitDir, 'objects/', inObjects);
+  await keepOnly(gitDir, 'objects/info/', () => null);
+  await put(gitDir, 'objects/info/alternates', alternatesOf(plan.alternate));
+  const attributes = join(checkout.commonDir, 'info/attributes');
+  if (existsSync(attributes)) await put(gitDir, 'info/attributes', readFileSync(attributes));
+  // Without these it is no repository, and git would look for one in the folders above.
+  await inFolder(gitDir, 'refs/', async () => {});
+  if (!existsSync(join(gitDir, 'HEAD'))) await put(gitDir, 'HEAD', `${plan.head}\n`);
+}
+
+/** `folder` is empty or ends with a slash. */
+async function keepOnly(gitDir: string, folder: string, kindOf: KindOf): Promise<void> {
+  const gone = await inFolder(gitDir, folder, async (handle) => {
+    const names = (await readdir(through(handle), { encoding: 'buffer' })).map(decodeName);
+    const kept = await Promise.all(names.map((name) => isOfKind(handle, name, kindOf(name))));
+    return names.filter((_, at) => !kept[at]);
+  });
+  for (const name of gone) await removeGitDir(gitDir, `${folder}${name}`);
+}
+
+async function isOfKind(folder: FileHandle, name: string, kind: Kind | null): Promise<boolean> {
+  if (kind === null) return false;
+  const stat = await lstat(below(folder, name));
+  return kind === 'file' ? stat.isFile() : stat.isDirectory();
+}
+
+async function put(gitDir: string, path: string, content: string | Buffer): Promise<void> {
+  await removeGitDir(gitDir, path);
+  const at = path.lastIndexOf('/') + 1;
+  await inFolder(gitDir, path.slice(0, at), (folder) =>
+    writeFile(below(folder, path.slice(at)), content, { flag: 'wx', mode: 0o600 }),
+  );
+}
+
+/** Makes the folder where it is missing, and opens it where a command has closed it. */
+async function inFolder<T>(
+  gitDir: string,
+  folder: string,
+  act: (handle: FileHandle) => Promise<T>,
+): Promise<T> {
+  const place = await enterParent(gitDir, `${folder}x` as RepoPath, 'make');
+  if (place.status === 'failed') throw new Error(`${folder} in ${gitDir}: ${place.message}`);
+  try {
+    await openToOwner(place.folder);
+    return await act(place.folder);
+  } finally {
+    await place.folder.close();
+  }
+}

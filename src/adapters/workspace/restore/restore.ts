@@ -1,0 +1,228 @@
+/** Puts files of the work tree into states that they had before, through links to nowhere else. */
+
+import { closeSync } from 'node:fs';
+import { chmod, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
+import type { FileState } from '../../../domain/changes/change.ts';
+import { parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
+import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts';
+import { type Failure, failed, hasCode, ioFailure } from '../../../files/failures.ts';
+import { openGuardedFiles } from '../../../files/nofollow-files.ts';
+import { below, enterParent, openStep, type Place, through } from '../../../files/nofollow-path.ts';
+import { type Held, KeptBlobs } from '../../../git/kept-blobs.ts';
+import { isLfsPointer, lfsPointer, sha256Of } from '../snapshot/lfs-pointer.ts';
+import { blobId, type ObjectFormat } from '../../../git/object-store.ts';
+import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
+import { Breath, checkTime } from '../../../files/time-limit.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { lookAt, viewing } from '../../../files/tree-view.ts';
+
+export interface Restorer {
+  /** Makes the questions and works on these states cheap. */
+  readAhead(states: readonly FileState[]): Promise<void>;
+  /** The state of `states` that the path is in now, byte for byte and by its mode; undefined when it is in none. */
+  stateAmong(path: string, states: readonly (FileState | null)[]): Promise<FileState | null | undefined>;
+  /** Why a state cannot be put back; null when it can. */
+  whyNot(path: string, state: FileState | null): Promise<string | null>;
+  /** Removes a file or link, and the folders that are empty without it. Null when it is gone, else why not. */
+  remove(path: string): Promise<string | null>;
+  /** Writes a file or link in place of what is there. Null when that went well, else why not. */
+  put(path: string, state: FileState): Promise<string | null>;
+  /** Makes the folders again that were empty when the run began and that are missing. Null when all are there. */
+  putEmptyFolders(): Promise<string | null>;
+}
+
+export interface RestorePlaces {
+  /** Absolute path of the work tree, without links. */
+  readonly root: string;
+  /** The shadow repository of the run. */
+  readonly shadowDir: string;
+  /** The git dir that its objects are read through; default: its own. */
+  readonly objectsGitDir?: string;
+}
+
+export async function openRestorer({
+  root,
+  shadowDir,
+  objectsGitDir = shadowDir,
+}: RestorePlaces): Promise<Restorer> {
+  const emptyFolders = readEmptyFolders(emptyFoldersFile(shadowDir));
+  const blobs = new KeptBlobs(objectsGitDir);
+  const format = await blobs.objectFormat();
+  const breath = new Breath();
+  return {
+    readAhead: (states) => blobs.readAhead(states),
+    async stateAmong(path, states) {
+      await breath.after(1);
+      for (const state of states) if (await isIn(root, path, state, { blobs, format })) return state;
+      return undefined;
+    },
+    async whyNot(path, state) {
+      const parsed = parseRepoPath(path);
+      if (!parsed.ok) return parsed.message;
+      const held = state && (await blobs.heldBy(state));
+      return held?.status === 'lost' ? held.why : null;
+    },
+    remove: (path) => guarded(path, (safe) => remove(root, safe, emptyFolders)),
+    put: (path, state) =>
+      guarded(path, async (safe) => {
+        const held = await blobs.heldBy(state);
+        return held.status === 'no_file' ? remove(root, safe, emptyFolders) : put(root, safe, state, held);
+      }),
+    async putEmptyFolders() {
+      for (const folder of emptyFolders) {
+        if (lookAt(root, folder).status !== 'absent') continue;
+        const failure = await guarded(folder, (safe) => makeFolder(root, safe));
+        if (failure !== null) return failure;
+      }
+      return null;
+    },
+  };
+}
+
+/** The path comes from a journal, which anybody may have written. */
+async function guarded(
+  path: string,
+  work: (safe: RepoPath) => Promise<Failure | null>,
+): Promise<string | null> {
+  checkTime();
+  const parsed = parseRepoPath(path);
+  if (!parsed.ok) return parsed.message;
+  return (await work(parsed.path))?.message ?? null;
+}
+
+interface Contents {
+  readonly blobs: KeptBlobs;
+  readonly format: ObjectFormat;
+}
+
+async function isIn(root: string, path: string, state: FileState | null, contents: Contents) {
+  const look = lookAt(root, path);
+  if (look.status === 'unreadable') return false;
+  // A folder in the path's place holds files that tell of themselves.
+  if (look.status === 'absent' || look.stat.kind === 'folder')
+    return state === null || (await contents.blobs.heldBy(state)).status === 'no_file';
+  if (state === null || (look.stat.kind === 'link') !== (state.mode === '120000')) return false;
+  if (look.stat.kind === 'link') {
+    const link = viewing(root, (view) => view.readLink(path));
+    return link.status === 'seen' && blobId(link.target, contents.format) === state.blob;
+  }
+  if (look.stat.kind !== 'file' || look.stat.size !== state.size) return false;
+  if (look.stat.executable !== (state.mode === '100755')) return false;
+  return holds(root, path, state, contents);
+}
+
+async function holds(
+  root: string,
+  path: string,
+  state: FileState,
+  { blobs, format }: Contents,
+): Promise<boolean> {
+  const opening = openRegular(root, path);
+  if (opening.status !== 'open') return false;
+  try {
+    const bytes = readWhole(opening.file);
+    if (blobId(bytes, format) === (state.raw ?? state.blob)) return true;
+    if (state.raw !== undefined) return false;
+    const held = await blobs.heldBy(state);
+    if (held.status === 'bytes') return held.bytes.equals(bytes);
+    const pointer = lfsPointer(await sha256Of(chunksOf(opening.file)), bytes.length);
+    return !isLfsPointer(bytes) && blobId(pointer, format) === state.blob;
+  } finally {
+    closeSync(opening.file.descriptor);
+  }
+}
+
+async function remove(
+  root: string,
+  path: RepoPath,
+  emptyFolders: ReadonlySet<string>,
+): Promise<Failure | null> {
+  const place = await enterParent(root, path, 'existing');
+  if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
+  const failure = await at(place, () => unlinkIn(place));
+  if (failure) return failure;
+  for (const folder of foldersOf(path)) {
+    if (emptyFolders.has(folder) || !(await removeIfEmpty(root, folder as RepoPath))) break;
+  }
+  return null;
+}
+
+async function unlinkIn(place: Place): Promise<Failure | null> {
+  const there = await openStep(place);
+  if (there === null) return null;
+  if ('status' in there) return there;
+  await there.handle.close();
+  if (!there.stat.isDirectory()) await unlink(below(place.folder, place.name));
+  return null;
+}
+
+async function removeIfEmpty(root: string, folder: RepoPath): Promise<boolean> {
+  const place = await enterParent(root, folder, 'existing');
+  if (place.status === 'failed') return false;
+  try {
+    await rmdir(below(place.folder, place.name));
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EBUSY')) return false;
+    throw error;
+  } finally {
+    await place.folder.close();
+  }
+}
+
+async function put(root: string, path: RepoPath, { mode }: FileState, held: Held): Promise<Failure | null> {
+  if (held.status !== 'bytes') return failed('not_found', `${JSON.stringify(path)} cannot be put back.`);
+  const wanted = mode === '120000' ? 'link' : 'file';
+  const look = lookAt(root, path);
+  if (wanted === 'link' || (look.status === 'seen' && look.stat.kind !== 'file')) {
+    const place = await enterParent(root, path, 'make');
+    if (place.status === 'failed') return place;
+    const failure = await at(place, async () => {
+      const cleared = await unlinkIn(place);
+      if (cleared || wanted === 'file') return cleared;
+      await symlink(held.bytes, below(place.folder, place.name));
+      return null;
+    });
+    if (failure || wanted === 'link') return failure;
+  }
+  const written = await openGuardedFiles(root).write(path, held.bytes);
+  return written.status === 'failed' ? written : setExecutable(root, path, mode === '100755');
+}
+
+async function setExecutable(root: string, path: RepoPath, executable: boolean): Promise<Failure | null> {
+  const place = await enterParent(root, path, 'existing');
+  if (place.status === 'failed') return place;
+  return at(place, async () => {
+    const step = await openStep(place);
+    if (step === null || 'status' in step) return step;
+    try {
+      const permissions = step.stat.mode & 0o777;
+      // Who may read may run.
+      const wanted = executable ? permissions | ((permissions & 0o444) >> 2) : permissions & ~0o111;
+      if (step.stat.isFile() && wanted !== permissions) await chmod(through(step.handle), wanted);
+      return null;
+    } finally {
+      await step.handle.close();
+    }
+  });
+}
+
+async function makeFolder(root: string, path: RepoPath): Promise<Failure | null> {
+  const place = await enterParent(root, path, 'make');
+  if (place.status === 'failed') return place;
+  return at(place, async () => {
+    if (lookAt(root, path).status === 'absent') await mkdir(below(place.folder, place.name));
+    return null;
+  });
+}
+
+/** Works in an open folder and closes it; errors of the operating system become failures. */
+async function at(place: Place, work: () => Promise<Failure | null>): Promise<Failure | null> {
+  try {
+    return await work();
+  } catch (error) {
+    return ioFailure(error, place.path, 'written');
+  } finally {
+    await place.folder.close();
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The throwaway git dir that commands get instead of the real one: the same history, branches and index, so that the
+ * model's git commands work, and nothing that reaches the user's repository (no hook, credential, remote or include).
+ */
+
+import { lstatSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AgentGit } from '../../ports.ts';
+import { makeRepository, type RepositoryPlan } from '../../git/bare-repository.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { runGit } from '../../git/git.ts';
+import { encodeName } from '../../files/names.ts';
+import { copyIfThere } from '../../git/repository-file.ts';
+import { copyIndex, setMtime } from './baseline/baseline-index.ts';
+import type { UserSettings } from '../../git/user-settings.ts';
+
+/** What decides how files of the work tree are read. */
+export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;
+
+/** Makes the folder `gitDir`, which may be there and empty, with the index of the checkout. */
+export async function makeAgentGit(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<AgentGit> {
+  await makeGitDir(checkout, gitDir, settings);
+  copyIndex(checkout.gitDir, gitDir, 'index');
+  return describeAgentGit(checkout, gitDir);
+}
+
+/** What is written into it by hand. */
+export function agentGitPlan(
+  checkout: Checkout,
+  settings: ReadingSettings,
+): Omit<RepositoryPlan, 'gitDir' | 'alternate'> & { alternate: string } {
+  return {
+    objectFormat: checkout.objectFormat,
+    alternate: checkout.objects,
+    head: checkout.head.branchRef === null ? (checkout.head.commit ?? '') : `ref: ${checkout.head.branchRef}`,
+    core: {
+      bare: false,
+      filemode: settings.fileMode,
+      ignorecase: settings.ignoreCase,
+      autocrlf: settings.autocrlf,
+      eol: settings.eol,
+      logallrefupdates: true,
+    },
+    // Without a name the model's own commits would fail.
+    config: '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost\n[gc]\n\tauto = 0\n',
+  };
+}
+
+/** The same without an index. */
+export async function makeGitDir(
+  checkout: Checkout,
+  gitDir: string,
+  settings: ReadingSettings,
+): Promise<void> {
+  makeRepository({ gitDir, ...agentGitPlan(checkout, settings) });
+  // Listed one by one, so that any ref storage will do; the stash is the user's own and stays out.
+  const refs = await runGit({
+    cwd: checkout.root,
+    args: [
+      `--git-dir=${checkout.gitDir}`,
+      'for-each-ref',
+      '--format=%(objectname) %(refname)',
+      'refs/heads',
+      'refs/tags',
+      'refs/remotes',
+    ],
+  });
+  writeFileSync(join(gitDir, 'packed-refs'), Buffer.concat([Buffer.from('# pack-refs with:\n'), refs]));
+  for (const name of ['shallow', 'info/exclude', 'info/attributes']) {
+    copyIfThere(join(checkout.commonDir, name), join(gitDir, name));
+  }
+}
+
+/**
+ * Marks submodules as not checked out. Their git dirs lie in the real one, out of reach of commands, and git gives up with
+ * an error on the first that it cannot look into.
+ */
+export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
+  const index = join(gitDir, 'index');
+  const { mtimeNs } = statSync(index, { bigint: true });
+  await runGit({
+    cwd: gitDir,
+    args: [`--git-dir=${gitDir}`, 'update-index', '-z', '--skip-worktree', '--stdin'],
+    input: Buffer.concat(paths.map((path) => encodeName(`${path}\0`))),
+  });
+  setMtime(index, mtimeNs);
+}
+
+/** How a sandbox finds it, made or not; without the nested repositories, which only the walk knows. */
+export function describeAgentGit(checkout: Checkout, gitDir: string): AgentGit {
+  const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
+  return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false, nested: [] };
+}

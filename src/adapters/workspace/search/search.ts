@@ -1,0 +1,191 @@
+/**
+ * Regular expression search in given files of the work tree, by ripgrep.
+ *
+ * ripgrep never opens a path of the tree. It inherits descriptors of the files, each of which was opened from here one plain
+ * name at a time: a folder that is swapped for a link meanwhile leads it nowhere.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports.ts';
+import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
+import { O_PATH, TreeView } from '../../../files/tree-view.ts';
+import { invisible } from '../../../files/stat.ts';
+
+/** Files that one ripgrep is given at most: each costs an open descriptor while it is started. */
+const MAX_BATCH = 2_048;
+/**
+ * Files over this size are left out: ripgrep holds a whole line in memory, and hostile files are one line. They are data
+ * or generated, hardly source.
+ */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_PATTERN_CHARS = 10_000;
+const MAX_COMPLAINT_BYTES = 8_000;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Searches `paths` (relative to `root`, as `listFiles` gives them) in their order and stops after `maxMatches` lines.
+ * Links, special files, binary files and files over 16 MiB are left out. Never more than `maxMatches` lines are kept. An
+ * invalid pattern is a failure that explains it.
+ */
+export async function searchFiles(
+  root: string,
+  paths: readonly string[],
+  query: SearchQuery,
+): Promise<SearchResult> {
+  const { pattern } = query;
+  if (pattern.includes('\0') || pattern.length > MAX_PATTERN_CHARS) {
+    return failed('invalid_input', `The pattern holds a NUL or more than ${MAX_PATTERN_CHARS} characters.`);
+  }
+  // Loaded only when something is searched: it looks for its binary as soon as it is imported.
+  const { rgPath } = await import('@vscode/ripgrep');
+  const timeout = timeoutSignal(TIMEOUT_MS);
+  const signal = AbortSignal.any([query.signal, timeout]);
+  const matches: SearchMatch[] = [];
+  const queue = sorted(paths);
+  // At least one run, so that an invalid pattern is reported even where there is nothing to search.
+  do {
+    const max = query.maxMatches + 1 - matches.length;
+    const found = await matchesOf(startRipgrep(rgPath, { root, queue, pattern, max }), max, signal);
+    if (query.signal.aborted) return failed('interrupted', 'The search was interrupted.');
+    if (timeout.aborted) {
+      const seconds = TIMEOUT_MS / 1000;
+      return failed('timeout', `The search took more than ${seconds} s: narrow it with path or glob.`);
+    }
+    if (found.status === 'failed') return found;
+    matches.push(...found.matches);
+    if (matches.length > query.maxMatches) {
+      return { status: 'ok', matches: matches.slice(0, query.maxMatches), more: true };
+    }
+  } while (queue.length > 0);
+  return { status: 'ok', matches, more: false };
+}
+
+function failed(
+  reason: Extract<SearchResult, { status: 'failed' }>['reason'],
+  message: string,
+): SearchResult {
+  return { status: 'failed', reason, message };
+}
+
+/** The last comes first, so that it can be taken off cheaply. */
+function sorted(paths: readonly string[]): string[] {
+  return [...paths].sort((a, b) => (a < b ? 1 : -1));
+}
+
+interface RipgrepStart {
+  readonly root: string;
+  /** Files still to be searched, the last one first; those that this ripgrep takes are removed. */
+  readonly queue: string[];
+  readonly pattern: string;
+  /** Lines of one file after which ripgrep goes on to the next. */
+  readonly max: number;
+}
+
+/** A ripgrep over `files`, which are its descriptors from the first on. */
+interface RunningRipgrep {
+  readonly child: ChildProcess;
+  readonly files: readonly string[];
+}
+
+/** No descriptor stays open here: `spawn` returns when the child has its own. */
+function startRipgrep(rgPath: string, { root, queue, pattern, max }: RipgrepStart): RunningRipgrep {
+  const held = new Map<string, number>();
+  const view = new TreeView(root);
+  try {
+    const most = Math.min(MAX_BATCH, Math.floor(openFilesLimit() / 4));
+    for (let path = queue.pop(); path !== undefined; path = held.size < most ? queue.pop() : undefined) {
+      const descriptor = openSearchable(view, path);
+      if (descriptor !== null) held.set(path, descriptor);
+    }
+    // The null device keeps an empty list from being the whole folder.
+    const targets = [...held].map((_, at) => `./${FIRST_DESCRIPTOR + at}`);
+    const args = [`--max-count=${max}`, `--regexp=${pattern}`, '--', ...targets, '/dev/null'];
+    const child = spawn(rgPath, [...FLAGS, ...args], {
+      // Of the child: names there are numbers of its own descriptors.
+      cwd: '/proc/self/fd',
+      env: {},
+      stdio: ['ignore', 'pipe', 'pipe', ...held.values()],
+    });
+    return { child, files: [...held.keys()] };
+  } finally {
+    view.close();
+    for (const descriptor of held.values()) closeSync(descriptor);
+  }
+}
+
+/** A descriptor of the place itself, of which only a regular file is worth reading; null for anything else. */
+function openSearchable(view: TreeView, path: string): number | null {
+  try {
+    const descriptor = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
+    const stat = fstatSync(descriptor);
+    if (stat.isFile() && stat.size <= MAX_FILE_BYTES) return descriptor;
+    closeSync(descriptor);
+  } catch (error) {
+    invisible(error);
+  }
+  return null;
+}
+
+function openFilesLimit(): number {
+  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  return limit === undefined ? MAX_BATCH * 4 : Number(limit);
+}
+
+/** One thread, so that files come in their order and the same search always gives the same lines. */
+const FLAGS = [
+  '--no-config',
+  '--no-ignore',
+  '--no-messages',
+  '--threads=1',
+  '--color=never',
+  '--no-heading',
+  '--with-filename',
+  '--line-number',
+  '--null',
+  '--crlf',
+  '--no-mmap',
+  '--max-columns=2000',
+  '--max-columns-preview',
+];
+
+async function matchesOf(
+  { child, files }: RunningRipgrep,
+  max: number,
+  signal: AbortSignal,
+): Promise<SearchResult> {
+  const kill = () => void child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  try {
+    const reading = readMatches((child.stdout ?? []) as AsyncIterable<Buffer>, files, max);
+    // Nobody reads on once there are enough lines.
+    reading.then(({ full }) => full && kill(), kill);
+    const [{ matches, full }, complaint] = await Promise.all([
+      reading,
+      startOf(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (child.exitCode === 2 && complaint !== '') return failed('invalid_input', notValid(complaint));
+    if (child.exitCode === null && !full && !signal.aborted)
+      throw new Error(`ripgrep was killed with ${child.signalCode}`);
+    return { status: 'ok', matches, more: full };
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+async function startOf(stream: Readable | null): Promise<string> {
+  let start = Buffer.alloc(0);
+  for await (const piece of (stream ?? []) as AsyncIterable<Buffer>) {
+    start = Buffer.concat([start, piece.subarray(0, MAX_COMPLAINT_BYTES - start.length)]);
+  }
+  return start.toString('utf8').trim();
+}
+
+function notValid(complaint: string): string {
+  return `The pattern is not valid: ${complaint.replace(/^rg: /, '').slice(0, 2_000)}`;
+}

@@ -1,0 +1,70 @@
+/** What a walk asks the ignore rules about before it comes there, so that a deep tree takes few questions, not one a depth. */
+
+import { isGitDirName } from '../../../domain/changes/path.ts';
+import type { TreeView } from '../../../files/tree-view.ts';
+import type { WalkedTree } from './walked-tree.ts';
+
+/** Questions of a walk that are asked as they come: most trees need no more. */
+const AT_EASE = 4;
+
+/** Entries that are looked at for the first question after those; twice as many for each that follows. */
+const FIRST_LOOK = 128;
+const LONGEST_LOOK = 16_384;
+
+/** One walk's looks ahead. They note nothing of what they find: the walk comes there itself, if it may. */
+export class LookAhead {
+  readonly #tree: WalkedTree;
+  readonly #view: TreeView;
+  #questions = 0;
+
+  constructor(tree: WalkedTree, view: TreeView) {
+    this.#tree = tree;
+    this.#view = view;
+  }
+
+  /**
+   * Called when git has to be asked about some of `candidates`, which are the entries of one depth (folders with a slash
+   * at their end): what lies below them and is worth the same question.
+   */
+  below(candidates: readonly string[]): string[] {
+    this.#questions += 1;
+    if (this.#questions <= AT_EASE) return [];
+    const most = Math.min(FIRST_LOOK * 2 ** (this.#questions - AT_EASE - 1), LONGEST_LOOK);
+    const { tracked, rules } = this.#tree;
+    const found: string[] = [];
+    let looked = 0;
+    // What is found is looked into as well: nearer folders come first.
+    const folders = candidates.filter((path) => path.endsWith('/'));
+    for (const path of folders) {
+      if (looked >= most) break;
+      const folder = path.slice(0, -1);
+      if (!tracked.isFolder(folder) && rules.answered(path) === true) continue;
+      const entries = this.#entriesOf(folder);
+      looked += 1 + entries.length;
+      for (const entry of entries) {
+        if (entry.endsWith('/')) folders.push(entry);
+        if (!this.#isKnown(entry)) found.push(entry);
+      }
+    }
+    return found;
+  }
+
+  #entriesOf(folder: string): string[] {
+    const { tracked, onRuleFile } = this.#tree;
+    const listing = this.#view.listFolder(folder);
+    if (listing.status !== 'seen') return [];
+    const { entries } = listing;
+    if (!tracked.isFolder(folder) && entries.some(({ name }) => name === '.git')) return [];
+    return entries.flatMap(({ name, folder: isFolder, special }) => {
+      const path = `${folder}/${name}`;
+      if (special || name.split('\\').some(isGitDirName) || tracked.isSubmodule(path)) return [];
+      if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
+      return isFolder ? [`${path}/`] : [path];
+    });
+  }
+
+  #isKnown(path: string): boolean {
+    const { tracked } = this.#tree;
+    return path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
+  }
+}

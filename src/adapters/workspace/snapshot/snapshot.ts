@@ -1,0 +1,326 @@
+/** The known state of the work tree, and how it differs from what is there now. */
+
+import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import type { FileState, PathChange } from '../../../domain/changes/change.ts';
+import { sameOnDisk, sameState } from '../../../domain/changes/change.ts';
+import type { CaptureScope } from '../../../ports.ts';
+import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
+import { NO_CONVERSION } from '../baseline/conversion.ts';
+import { earlierThan, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
+import { keepEmptyFolders } from '../baseline/empty-folders.ts';
+import { KnownFiles } from './file-states.ts';
+import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
+import type { SettledFiles } from '../baseline/stat-unchanged.ts';
+import type { StartIndex } from '../baseline/baseline-index.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { viewing } from '../../../files/tree-view.ts';
+import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
+import type { WalkedTree } from './walked-tree.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+
+export interface SnapshotParts {
+  readonly tree: WalkedTree;
+  readonly index: StartIndex;
+  readonly settled: SettledFiles;
+  readonly planted: PlantedGit;
+  readonly contents: ContentSources;
+  /** The executable bit of the work tree counts. */
+  readonly fileMode: boolean;
+  /** A file outside the work tree that is written to learn the file system's time. */
+  readonly clockFile: string;
+  /** Where the start's empty folders are written down. */
+  readonly emptyFoldersFile: string;
+}
+
+/** Whether a path may have the state that the index has. */
+type IsExpected = (path: string, entry: FileState) => boolean;
+
+export class Snapshot {
+  readonly #parts: SnapshotParts;
+  readonly #known: KnownFiles;
+  readonly #folders: Earlier['folders'] = new Map();
+  #lastLookNs = 0n;
+  /** What the last look could not read, files and folders. */
+  #unreadable: ReadonlySet<string> = new Set();
+  #hidden: readonly string[] = [];
+
+  private constructor(parts: SnapshotParts) {
+    const { index, settled, tree, fileMode } = parts;
+    this.#parts = parts;
+    this.#known = new KnownFiles({ index, settled, tracked: tree.tracked, fileMode });
+  }
+
+  get known(): Pick<KnownFiles, 'isEmpty' | 'differences'> {
+    return this.#known;
+  }
+
+  /** Files that were there when they were last seen and that the last look at everything could not examine, sorted. */
+  get hidden(): readonly string[] {
+    return this.#hidden;
+  }
+
+  /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
+  static async take(parts: SnapshotParts): Promise<Snapshot> {
+    const snapshot = new Snapshot(parts);
+    const clock = snapshot.#readClock();
+    snapshot.#lastLookNs = clock;
+    const walked = await snapshot.#lookFirst(clock, () => true);
+    snapshot.#note(walked);
+    await parts.planted.begin(walked, clock);
+    keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
+    snapshot.#known.keepWithoutFile();
+    await snapshot.#seed(walked, clock, () => true);
+    await snapshot.#update(walked, clock, new Map());
+    parts.contents.budget.begin();
+    parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
+    return snapshot;
+  }
+
+  /**
+   * Goes on from what an earlier process knew, and returns how the work tree differs from that as git sees it. `kept` holds
+   * null for paths that were gone.
+   */
+  static async reopen(
+    parts: SnapshotParts,
+    kept: ReadonlyMap<string, FileState | null>,
+  ): Promise<{ snapshot: Snapshot; found: PathChange[] }> {
+    const snapshot = new Snapshot(parts);
+    const clock = snapshot.#readClock();
+    snapshot.#lastLookNs = clock;
+    parts.tree.closed.recall();
+    // The index alone proves nothing here: the earlier process may have changed what it has.
+    snapshot.#known.forgetIndex();
+    snapshot.#known.keepWithoutFile();
+    for (const [path, state] of kept) {
+      snapshot.#known.set(path, { state, stat: null });
+    }
+    const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
+    const walked = await snapshot.#lookFirst(clock, isExpected);
+    snapshot.#note(walked);
+    await parts.planted.begin(walked, clock);
+    await snapshot.#seed(walked, clock, isExpected);
+    parts.contents.budget.begin();
+    const changes = await snapshot.#update(walked, clock, new Map());
+    const found = changes.filter(({ before, after }) => !sameState(before, after));
+    return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
+  }
+
+  /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
+  capture(scope: CaptureScope): Promise<PathChange[]> {
+    if (scope === 'after_commands') return this.#capture([''], new Map(), () => false);
+    return this.#capture(scope === 'all' ? [''] : scope, new Map(), null);
+  }
+
+  /** Now, to tell later what changed before. */
+  instant(): Instant {
+    return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
+  }
+
+  /** Removes git dirs that commands have made since `then`, where no capture has come to that; null: since the start. */
+  async sweepGitDirs(then: Instant | null): Promise<void> {
+    const { planted, tree } = this.#parts;
+    const isEarlier = then === null ? () => false : untouchedSince(then, this.instant(), tree.root);
+    await planted.sweep(this.#readClock(), isEarlier);
+  }
+
+  /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */
+  async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
+    const now = this.instant();
+    const { root } = this.#parts.tree;
+    const inodes = new Map<string, bigint>();
+    const changes = await this.#capture([''], inodes, untouchedSince(then, now, root));
+    const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
+    viewing(root, (view) => {
+      const isEarlier = earlierThan(then, now, view);
+      for (const change of changes) {
+        const { path } = change;
+        sides[isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
+      }
+    });
+    return sides;
+  }
+
+  /**
+   * Puts the inodes that changed files had into `inodes`. With `isEarlier` the git dirs that commands have made are removed,
+   * and what lies beside them is looked at.
+   */
+  async #capture(
+    scopes: readonly string[],
+    inodes: Map<string, bigint>,
+    isEarlier: IsEarlier | null,
+  ): Promise<PathChange[]> {
+    const changes = new Map<string, PathChange>();
+    for (const path of scopes) {
+      let clock = this.#readClock();
+      let walked = await this.#look(path, clock);
+      if (isEarlier !== null && (await this.#parts.planted.remove(walked, clock, isEarlier))) {
+        clock = this.#readClock();
+        walked = await this.#look(path, clock);
+      }
+      if (path === '') this.#lastLookNs = clock;
+      this.#note(walked);
+      const found = await this.#update(walked, clock, inodes);
+      await this.#warnOfFilters(found);
+      for (const change of found) {
+        const earlier = changes.get(change.path);
+        changes.set(change.path, earlier ? { ...change, before: earlier.before } : change);
+      }
+    }
+    return [...changes.values()]
+      .filter(({ before, after }) => !sameOnDisk(before, after))
+      .sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** The look after which what is as in the index is known. */
+  async #lookFirst(clock: bigint, isExpected: IsExpected): Promise<Walked> {
+    const { tree, settled } = this.#parts;
+    const isSettled = (path: string) => {
+      const entry = settled.isSettled(path) ? this.#known.inIndex(path) : null;
+      return entry !== null && isExpected(path, entry);
+    };
+    if (settled.isMany)
+      return walkAll(tree, { settled: { ...settled, isSettled }, folders: this.#folders, clock });
+    const [walked, changed] = await Promise.all([walk(tree, ''), settled.changed()]);
+    return { ...walked, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
+  }
+
+  #look(scope: string, clock: bigint): Promise<Walked> {
+    const { tree, settled } = this.#parts;
+    const isForGit = scope === '' && settled.isMany;
+    return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
+  }
+
+  /** Takes what counts as in the user's index for known, where the index says what is expected. */
+  async #seed({ files, isUnchanged }: Walked, clock: bigint, isExpected: IsExpected): Promise<void> {
+    const { index, contents, tree } = this.#parts;
+    const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
+    for (const [path, stat] of files) {
+      const entry = this.#known.inIndex(path);
+      if (entry !== null && isUnchanged(path)) {
+        this.#known.set(path, { state: entry, stat: stat.ctimeNs < clock ? stat : null });
+        continue;
+      }
+      // Until its content has been taken in, nothing is known of it.
+      if (this.#known.get(path) === null) this.#known.set(path, { state: null, stat: null });
+      if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
+        continue;
+      const state = { mode: this.#known.modeOf(path, stat), blob: entry.blob, size: stat.size };
+      if (isExpected(path, state)) unsure.push({ path, stat, state });
+    }
+    const conversions = await contents.conversions(unsure.map(({ path }) => path));
+    const seeded: string[] = [];
+    for (const { path, stat, state } of unsure) {
+      const filter = conversions.get(path)?.filter ?? null;
+      // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
+      if (filter === null || filter === 'lfs') continue;
+      this.#known.set(path, { state, stat });
+      seeded.push(path);
+    }
+    if (!tree.rules.hidesBytes) return;
+    for (const path of index.entries.keys()) if (isUnchanged(path)) seeded.push(path);
+    await this.#keepHiddenBytes(seeded);
+  }
+
+  /** Keeps the bytes of files that are not read otherwise and that their blob and size do not tell. */
+  async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
+    const { contents } = this.#parts;
+    const conversions = await contents.conversions(paths);
+    const breath = new Breath();
+    for (const path of paths) {
+      await breath.after(1);
+      const { ident, encoding, filter } = conversions.get(path) ?? NO_CONVERSION;
+      if (!ident && encoding === null && (filter === null || filter === 'lfs')) continue;
+      const state = this.#known.stateOf(path);
+      const raw = state && state.mode !== '120000' ? await keepBytes(path, contents) : null;
+      if (state === null || raw === null || raw === state.blob) continue;
+      this.#known.set(path, { state: { ...state, raw }, stat: this.#known.get(path)?.stat ?? null });
+    }
+  }
+
+  /** Brings what is known of the walked part up to date and returns the differences. */
+  async #update(walked: Walked, clock: bigint, inodes: Map<string, bigint>): Promise<PathChange[]> {
+    const { index, contents, tree } = this.#parts;
+    const wanted: Wanted[] = [];
+    for (const [path, stat] of walked.files) {
+      const known = this.#known.get(path);
+      if (known?.stat && sameStat(known.stat, stat)) continue;
+      const before = this.#known.stateOf(path);
+      wanted.push({ path, stat, before, inIndex: index.entries.get(path)?.blob ?? null });
+    }
+    // What was there before comes first: no number of new files hides what became of it.
+    wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
+    const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
+    const changes: PathChange[] = [];
+    const unreadable = new Set(walked.unreadable);
+    for (const { path } of wanted) {
+      const one = taken.get(path);
+      if (one?.status === 'unreadable') unreadable.add(path);
+      if (one?.status !== 'ok') continue;
+      const raw = one.raw === undefined ? {} : { raw: one.raw };
+      const state = { mode: this.#known.modeOf(path, one), blob: one.blob, size: one.size, ...raw };
+      const before = this.#known.stateOf(path);
+      const inode = this.#known.get(path)?.stat?.ino ?? index.entries.get(path)?.ino;
+      if (before && inode !== undefined) inodes.set(path, BigInt(inode));
+      const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
+      this.#known.set(path, { state, stat: settled });
+      if (!sameOnDisk(before, state)) changes.push({ path, before, after: state });
+    }
+    this.#unreadable = unreadable;
+    for (const path of unreadable)
+      contents.warn(`${shown(path)} cannot be read and counts as it was before.`);
+    const isThere = (path: string) =>
+      walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
+    const isHidden = (path: string) => isWithin(unreadable, path);
+    if (walked.scope === '') {
+      const closed = new Set([...unreadable].filter((path) => !tree.closed.isAsFound(path)));
+      this.#hidden = closed.size === 0 ? [] : this.#known.present().filter((path) => isWithin(closed, path));
+    }
+    return [...changes, ...this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path))];
+  }
+
+  #note({ nested, embedded, unstorable }: Walked): void {
+    const { warn } = this.#parts.contents;
+    for (const path of nested) warn(`${shown(path)} is a repository of its own and is left out.`);
+    for (const path of embedded)
+      warn(`${shown(path)} has a git folder of its own; its files count all the same.`);
+    for (const path of unstorable) warn(`${shown(path)} has a name that git refuses and is left out.`);
+  }
+
+  async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
+    const { conversions, warn } = this.#parts.contents;
+    const files = changes.filter(({ after }) => after?.mode === '100644' || after?.mode === '100755');
+    if (files.length === 0) return;
+    const found = await conversions(files.map(({ path }) => path));
+    for (const { path } of files) {
+      const filter = found.get(path)?.filter ?? null;
+      if (filter === 'lfs') {
+        warn(
+          `${shown(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
+        );
+      } else if (filter !== null) {
+        warn(`${shown(path)} is in the patch as it is on disk; its filter ${shown(filter)} was not run.`);
+      }
+    }
+  }
+
+  /**
+   * The time of the file system, in ns. A file whose ctime is not older may change again without a trace, so its content
+   * is looked at next time.
+   */
+  #readClock(): bigint {
+    writeFileSync(this.#parts.clockFile, '');
+    utimesSync(this.#parts.clockFile, 0, 0);
+    return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
+  }
+}
+
+/** The path or a folder that it lies in is one of these. */
+function isWithin(places: ReadonlySet<string>, path: string): boolean {
+  return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
+}
+
+/** A name in quotes, cut where it helps nobody. */
+function shown(name: string): string {
+  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+}

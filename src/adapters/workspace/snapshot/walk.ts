@@ -1,0 +1,282 @@
+/** The walk: which files of the work tree git would see, found without git looking at the work tree. */
+
+import { isGitDirName } from '../../../domain/changes/path.ts';
+import { LookAhead } from './look-ahead.ts';
+import type { SettledFiles } from '../baseline/stat-unchanged.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { WalkedTree } from './walked-tree.ts';
+import { type FileStat, type Look, sameStat } from '../../../files/stat.ts';
+
+/** What lies at and below `scope`. */
+export interface Walked {
+  /** The path that was looked at: the one asked for, or the folder above it that is no folder or is not git's to see. */
+  readonly scope: string;
+  readonly at: 'folder' | 'file' | 'absent' | 'foreign';
+  /** Regular files and links that git would see, but for those that are unchanged. */
+  readonly files: ReadonlyMap<string, FileStat>;
+  /** A file that is as the start's index has it, and that nobody had to look at. */
+  isUnchanged(path: string): boolean;
+  /** Files that the start's index has and that are there no more. */
+  readonly gone: readonly string[];
+  /** Files and folders that may not be read; what is known of them stays. */
+  readonly unreadable: readonly string[];
+  /** Folders that are repositories of their own. */
+  readonly nested: readonly string[];
+  /** Folders that have a `.git` as well, and that are looked into because they hold files that are known. */
+  readonly embedded: readonly string[];
+  /** Folders that git ignores; what is in them is not looked at. */
+  readonly ignored: readonly string[];
+  /** Names that git refuses to keep. */
+  readonly unstorable: readonly string[];
+  /** Folders without any entry, of which git knows nothing. */
+  readonly empty: readonly string[];
+}
+
+/** Looks at one path and everything below it; `''` is the whole tree. */
+export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
+  const view = new TreeView(tree.root);
+  return new Walk(tree, view, null).from(scope).finally(() => view.close());
+}
+
+/** What one look at the whole tree leaves for the next. */
+export interface Earlier {
+  /** Git looks at the files that it knew at the start. */
+  readonly settled: SettledFiles;
+  /** Folders as they were when they were last read. */
+  readonly folders: Map<string, ReadFolder>;
+  /** The file system's time before the walk, in ns. */
+  readonly clock: bigint;
+}
+
+/** A folder whose entries are the same as long as its stat is; without the files that git looks at. */
+interface ReadFolder {
+  readonly stat: FileStat;
+  readonly folders: string[];
+  readonly files: string[];
+  readonly ignored: string[];
+}
+
+/** Looks at the whole tree. Folders that have not changed are not read again. */
+export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walked> {
+  const view = new TreeView(tree.root);
+  const walking = new Walk(tree, view, earlier);
+  const changed = earlier.settled.changed();
+  // Its failure counts when it is awaited.
+  changed.catch(() => undefined);
+  try {
+    return walking.withAnswer(await walking.from(''), await changed);
+  } finally {
+    view.close();
+  }
+}
+
+/** A cheap look before the dear one: no other name can be a spelling of `.git`. */
+const MAYBE_GIT = /git|[^ -~]/i;
+
+class Walk {
+  readonly #tree: WalkedTree;
+  readonly #view: TreeView;
+  readonly #earlier: Earlier | null;
+  readonly #visited = new Set<string>();
+  readonly #files = new Map<string, FileStat>();
+  readonly #unreadable: string[] = [];
+  readonly #nested: string[] = [];
+  readonly #embedded: string[] = [];
+  readonly #ignored: string[] = [];
+  readonly #unstorable: string[] = [];
+  readonly #empty: string[] = [];
+  readonly #ahead: LookAhead;
+  readonly #breath = new Breath();
+
+  /** Without `earlier` every folder is read and every file looked at. */
+  constructor(tree: WalkedTree, view: TreeView, earlier: Earlier | null) {
+    this.#tree = tree;
+    this.#view = view;
+    this.#earlier = earlier;
+    this.#ahead = new LookAhead(tree, view);
+  }
+
+  /** Looks at the files that git says have changed. */
+  withAnswer(walked: Walked, changed: ReadonlySet<string>): Walked {
+    const isSettled = (path: string) => this.#isSettled(path);
+    // Only below folders that the walk came to: another may be a link out of the tree by now.
+    const isFound = (path: string) => this.#visited.has(folderOf(path)) && this.#lookAt(path);
+    const gone = [...changed].filter((path) => isSettled(path) && !isFound(path));
+    return { ...walked, gone, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
+  }
+
+  async from(scope: string): Promise<Walked> {
+    const { tracked } = this.#tree;
+    const steps = scope === '' ? [] : [...foldersOf(scope)].reverse().concat(scope);
+    for (const step of steps) {
+      if (tracked.isSubmodule(step)) return this.#found(step, 'foreign');
+      if (!this.#isStorable(step, step.slice(step.lastIndexOf('/') + 1))) return this.#found(step, 'foreign');
+      const look = this.#look(step);
+      if (look.status === 'unreadable') this.#unreadable.push(step);
+      if (look.status !== 'seen') return this.#found(step, 'absent');
+      if (look.stat.kind !== 'folder') {
+        if (look.stat.kind !== 'special') await this.#judge([step]);
+        return this.#found(step, look.stat.kind === 'special' ? 'absent' : 'file');
+      }
+      if (!tracked.isFolder(step) && this.#look(`${step}/.git`).status === 'seen') {
+        this.#nested.push(step);
+        return this.#found(step, 'foreign');
+      }
+    }
+    let level = scope === '' ? [''] : (await this.#judge([`${scope}/`])).folders;
+    while (level.length > 0) level = await this.#level(level);
+    return this.#found(scope, 'folder');
+  }
+
+  #found(scope: string, at: Walked['at']): Walked {
+    return {
+      scope,
+      at,
+      files: this.#files,
+      isUnchanged: () => false,
+      gone: [],
+      unreadable: this.#unreadable,
+      nested: this.#nested,
+      embedded: this.#embedded,
+      ignored: this.#ignored,
+      unstorable: this.#unstorable,
+      empty: this.#empty,
+    };
+  }
+
+  /** Reads the folders of one depth and returns those of the next; git is asked about all of them at once. */
+  async #level(folders: readonly string[]): Promise<string[]> {
+    const next: string[] = [];
+    const candidates: string[] = [];
+    const read = new Map<string, ReadFolder>();
+    for (const folder of folders) {
+      const known = this.#earlier?.folders.get(folder);
+      const stat = known ? this.#statOf(folder) : null;
+      if (known && stat && sameStat(known.stat, stat)) {
+        this.#visited.add(folder);
+        next.push(...known.folders);
+        this.#ignored.push(...known.ignored);
+        for (const path of known.files) this.#lookAt(path);
+        await this.#breath.after(1 + known.files.length);
+        continue;
+      }
+      this.#earlier?.folders.delete(folder);
+      const found = this.#read(folder);
+      if (found === null) continue;
+      this.#visited.add(folder);
+      for (const path of found.paths) candidates.push(path);
+      // A folder as young as the clock may change again without a trace.
+      if (this.#earlier && found.stat.ctimeNs < this.#earlier.clock)
+        read.set(folder, { stat: found.stat, folders: [], files: [], ignored: [] });
+      await this.#breath.after(1 + found.paths.length);
+    }
+    const judged = await this.#judge(candidates);
+    for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
+    for (const path of judged.files) read.get(folderOf(path))?.files.push(path);
+    for (const path of judged.ignored) read.get(folderOf(path))?.ignored.push(path);
+    this.#ignored.push(...judged.ignored);
+    for (const [folder, found] of read) this.#earlier?.folders.set(folder, found);
+    return next.concat(judged.folders);
+  }
+
+  /**
+   * Paths in the folder that git could see, folders with a slash at their end, without the files that git looks at. Null
+   * when it is not looked into.
+   */
+  #read(folder: string): { stat: FileStat; paths: string[] } | null {
+    const { tracked, closed, onRuleFile } = this.#tree;
+    const listing = closed.insist(folder, () => this.#view.listFolder(folder));
+    if (listing.status === 'unreadable') this.#unreadable.push(folder);
+    if (listing.status !== 'seen') return null;
+    if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
+    const hasGit = folder !== '' && listing.entries.some(({ name }) => name === '.git');
+    if (hasGit && !tracked.isFolder(folder)) {
+      this.#nested.push(folder);
+      return null;
+    }
+    if (hasGit) this.#embedded.push(folder);
+    const paths: string[] = [];
+    for (const { name, folder: isFolder, special } of listing.entries) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (special || !this.#isStorable(path, name)) continue;
+      if (isFolder && tracked.isSubmodule(path)) continue;
+      if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
+      if (isFolder) paths.push(`${path}/`);
+      else if (!this.#isSettled(path)) paths.push(path);
+    }
+    return { stat: listing.stat, paths };
+  }
+
+  /** Takes in the files that git would see, and returns them, the folders that it would look into, and those that it ignores. */
+  async #judge(candidates: readonly string[]): Promise<Record<'folders' | 'files' | 'ignored', string[]>> {
+    const { tracked, rules } = this.#tree;
+    const isKnown = (path: string) =>
+      path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
+    const asked = candidates.filter((path) => !isKnown(path));
+    if (asked.some((path) => rules.answered(path) === null))
+      await rules.ignored([...asked, ...this.#ahead.below(candidates)]);
+    const ignored = await rules.ignored(asked);
+    const folders: string[] = [];
+    const files: string[] = [];
+    const ignoredFolders: string[] = [];
+    for (const path of candidates) {
+      if (path.endsWith('/')) {
+        (ignored.has(path) ? ignoredFolders : folders).push(path.slice(0, -1));
+      } else if (!ignored.has(path)) {
+        files.push(path);
+        this.#lookAt(path);
+        await this.#breath.after(1);
+      }
+    }
+    return { folders, files, ignored: ignoredFolders };
+  }
+
+  /** Opens what is closed on the way. */
+  #look(path: string): Look {
+    return this.#tree.closed.insist(path, () => this.#view.lookAt(path));
+  }
+
+  #statOf(folder: string): FileStat | null {
+    const look = this.#tree.closed.insist(folder, () => this.#view.lookAtFolder(folder));
+    return look.status === 'seen' ? look.stat : null;
+  }
+
+  #isSettled(path: string): boolean {
+    return this.#earlier?.settled.isSettled(path) === true;
+  }
+
+  /** Takes the file in, if it is one that git would keep. */
+  #lookAt(path: string): boolean {
+    const look = this.#look(path);
+    if (look.status === 'unreadable') this.#unreadable.push(path);
+    if (look.status !== 'seen' || (look.stat.kind !== 'file' && look.stat.kind !== 'link')) return false;
+    if (look.stat.kind === 'link' && this.#isUnstorableLink(path)) return false;
+    this.#files.set(path, look.stat);
+    return true;
+  }
+
+  /** Git's own folder is passed over; its other spellings are refused by git unless the repository has them already. */
+  #isStorable(path: string, name: string): boolean {
+    if (!MAYBE_GIT.test(name)) return true;
+    if (name === '.git') return false;
+    const { tracked } = this.#tree;
+    if (!name.split('\\').some(isGitDirName) || tracked.isFile(path) || tracked.isFolder(path)) return true;
+    this.#unstorable.push(path);
+    return false;
+  }
+
+  /** Git takes no link for `.gitmodules`, since it would be followed. */
+  #isUnstorableLink(path: string): boolean {
+    if (!/(^|\/)\.gitmodules$/i.test(path)) return false;
+    this.#unstorable.push(path);
+    return true;
+  }
+}
+
+/** The folder that a path lies in; `''` is the root. */
+function folderOf(path: string): string {
+  const cut = path.lastIndexOf('/');
+  return cut < 0 ? '' : path.slice(0, cut);
+}

@@ -1,0 +1,92 @@
+/**
+ * Finds git dirs where the walk does not look: in folders that git ignores, and in other repositories. Of folders that have
+ * not changed since the last look, it costs no more than their stat: 65 ms of processor time for 5,500 folders with 50,000
+ * files.
+ */
+
+import { isGitDirName } from '../../../domain/changes/path.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+
+/** A folder whose entries are the same as long as its stat is. */
+export interface ReadFolder {
+  readonly stat: FileStat;
+  readonly folders: readonly string[];
+  /** Names of everything else, each with a slash behind it: one string takes a tenth of the memory of many. */
+  readonly files: string;
+  readonly gitDirs: readonly string[];
+}
+
+export interface FoundGitDirs {
+  /** Whatever has a name that some file system takes for `.git`; what is in it is not looked at. */
+  readonly gitDirs: readonly string[];
+  /** Folders that could not be looked into. */
+  readonly unreadable: readonly string[];
+}
+
+/** A cheap look before the dear one: no other name can be a spelling of `.git`. */
+const MAYBE_GIT = /git|[^ -~]/i;
+
+export class GitDirs {
+  readonly #root: string;
+  readonly #closed: Pick<ClosedPlaces, 'insist'>;
+  #known: ReadonlyMap<string, ReadFolder> = new Map();
+
+  /** `closed` opens what its owner has closed; to begin with it opens nothing. */
+  constructor(root: string, closed: Pick<ClosedPlaces, 'insist'>) {
+    this.#root = root;
+    this.#closed = closed;
+  }
+
+  /** Looks at and below these folders; `''` is the root. `clock` is the file system's time before the look, in ns. */
+  async below(folders: Iterable<string>, clock: bigint): Promise<FoundGitDirs> {
+    const view = new TreeView(this.#root);
+    try {
+      return await this.#search(view, new Set(folders), clock);
+    } finally {
+      view.close();
+    }
+  }
+
+  async #search(view: TreeView, queue: Set<string>, clock: bigint): Promise<FoundGitDirs> {
+    const read = new Map<string, ReadFolder>();
+    const gitDirs = new Set<string>();
+    const unreadable: string[] = [];
+    const breath = new Breath();
+    for (const folder of queue) {
+      const found = this.read(view, folder);
+      if (found === 'unreadable') unreadable.push(folder);
+      if (found === 'absent' || found === 'unreadable') continue;
+      // A folder as young as the clock may change again without a trace.
+      if (found.stat.ctimeNs < clock) read.set(folder, found);
+      for (const path of found.gitDirs) gitDirs.add(path);
+      for (const path of found.folders) queue.add(path);
+      await breath.after(1);
+    }
+    this.#known = read;
+    return { gitDirs: [...gitDirs], unreadable };
+  }
+
+  /** What a folder holds; one that has not changed since the last search is not read again. */
+  read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' {
+    const look = this.#closed.insist(folder, () => view.lookAt(folder));
+    if (look.status !== 'seen') return look.status;
+    if (look.stat.kind !== 'folder') return 'absent';
+    const known = this.#known.get(folder);
+    if (known && sameStat(known.stat, look.stat)) return known;
+    const listing = this.#closed.insist(folder, () => view.listFolder(folder));
+    if (listing.status !== 'seen') return listing.status;
+    const folders: string[] = [];
+    const gitDirs: string[] = [];
+    let files = '';
+    for (const { name, folder: isFolder } of listing.entries) {
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (MAYBE_GIT.test(name) && isGitDirName(name)) gitDirs.push(path);
+      else if (isFolder) folders.push(path);
+      else files += `${name}/`;
+    }
+    return { stat: listing.stat, folders, files, gitDirs };
+  }
+}

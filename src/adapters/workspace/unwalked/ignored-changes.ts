@@ -1,0 +1,132 @@
+/**
+ * What the run changed of files that git ignores. They are many and nobody keeps their states, so the kernel's word has to
+ * do: what has been written, renamed, linked or made runnable since the work began has a ctime of then, and nobody can set
+ * that back. A folder has one as well when names in it came, went or changed, and when it was moved itself, with files in it
+ * that show nothing of that; so folders are named too.
+ *
+ * What remains unseen: an ignored file that was deleted from a folder that git does look into, and one that moved together
+ * with such a folder, whose other files are in the patch.
+ *
+ * Costs a stat for each ignored file, once a run: 0.45 s of processor time for 50,000 files in 5,500 folders, which are not
+ * read again unless they have changed since the last look for git dirs.
+ */
+
+import { existsSync, lstatSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IgnoredFileList } from '../../../domain/changes/ignored-files.ts';
+import { isGitDirName } from '../../../domain/changes/path.ts';
+import type { GitDirs } from './git-dirs.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { WalkedTree } from '../snapshot/walked-tree.ts';
+
+/** The moment at which the work began, kept as the time of a file in the shadow repository. */
+const BEGINNING = 'work-began.json';
+
+/** Keeps the moment, unless an earlier act of the run, or an earlier process of it, has. */
+export function keepBeginning(shadowDir: string): void {
+  const file = join(shadowDir, BEGINNING);
+  if (!existsSync(file)) writeFileSync(file, '{}\n');
+}
+
+/** The moment as a ctime, in ns; null where nothing has begun. */
+export function beginningOf(shadowDir: string): bigint | null {
+  return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
+}
+
+export interface IgnoredPlaces {
+  readonly tree: WalkedTree;
+  readonly unwalked: Pick<GitDirs, 'read'>;
+  readonly shadowDir: string;
+}
+
+/**
+ * Adds files that git ignores and that have changed since, and folders, with a slash at their end, whose entries did or that
+ * were moved. Does nothing where nothing has begun.
+ */
+export async function findIgnoredChanges(
+  { tree, unwalked, shadowDir }: IgnoredPlaces,
+  found: IgnoredFileList,
+): Promise<void> {
+  const began = beginningOf(shadowDir);
+  if (began === null) return;
+  const view = new TreeView(tree.root);
+  try {
+    const search = new Search({ tree, unwalked, view, began, found });
+    await search.inIgnored(await search.inWalked());
+  } finally {
+    view.close();
+  }
+}
+
+interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
+  readonly view: TreeView;
+  /** ctime, in ns. */
+  readonly began: bigint;
+  readonly found: IgnoredFileList;
+}
+
+class Search {
+  readonly #parts: SearchParts;
+  readonly #breath = new Breath();
+
+  constructor(parts: SearchParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks for ignored files in folders that git looks into, and returns the folders that it does not. */
+  async inWalked(): Promise<string[]> {
+    const { tree, view } = this.#parts;
+    const ignoredFolders: string[] = [];
+    const waiting = [''];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const at = folder;
+      const listing = tree.closed.insist(at, () => view.listFolder(at));
+      const entries = listing.status === 'seen' ? listing.entries : [];
+      const paths = entries.flatMap(({ name, folder: isFolder }) =>
+        isGitDirName(name) ? [] : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],
+      );
+      const ignored = await ignoredAmong(paths, tree);
+      for (const path of paths) {
+        if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
+        else if (ignored.has(path)) this.#addChanged(path);
+      }
+      await this.#breath.after(1 + paths.length);
+    }
+    return ignoredFolders;
+  }
+
+  /** Looks at all that is in these folders. */
+  async inIgnored(folders: readonly string[]): Promise<void> {
+    const { unwalked, view, began, found } = this.#parts;
+    const waiting = [...folders];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      const read = unwalked.read(view, folder);
+      // What cannot be examined may have been changed.
+      if (read === 'unreadable') found.add(`${folder}/`);
+      if (read === 'absent' || read === 'unreadable') continue;
+      if (read.stat.ctimeNs >= began) found.add(`${folder}/`);
+      const names = read.files.split('/').slice(0, -1);
+      for (const name of names) this.#addChanged(`${folder}/${name}`);
+      for (const path of read.folders) waiting.push(path);
+      await this.#breath.after(1 + names.length);
+    }
+  }
+
+  #addChanged(path: string): void {
+    const { tree, view, began, found } = this.#parts;
+    const look = tree.closed.insist(path, () => view.lookAt(path));
+    // As old as the moment counts: the first act of the run may follow it within the same tick of the clock.
+    const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
+    if (isSince) found.add(path);
+  }
+}
+
+function ignoredAmong(
+  paths: readonly string[],
+  { tracked, rules }: WalkedTree,
+): Promise<ReadonlySet<string>> {
+  const isKnown = (path: string) =>
+    path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
+  return rules.ignored(paths.filter((path) => !isKnown(path)));
+}

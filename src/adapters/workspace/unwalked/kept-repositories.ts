@@ -1,0 +1,62 @@
+/**
+ * The repositories that were in the work tree when the run began, kept for a process that carries the run on: by then
+ * commands may have hidden one, or made another.
+ */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { parseRepoPath } from '../../../domain/changes/path.ts';
+
+/** What a run directory says may have been written by anybody: paths stay below the root. */
+const InTree = z.string().refine((path) => {
+  const parsed = parseRepoPath(path);
+  return parsed.ok && parsed.path === path && path !== '';
+});
+
+const Kept = z.strictObject({
+  /** The work tree that they lie in. */
+  root: z.string(),
+  nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
+  /** Paths of all git dirs, in whatever spelling; they are the user's, and nothing removes them. */
+  gitDirs: z.array(z.string()),
+  /** Folders of repositories whose files are no files of this one, and that were there. */
+  foreign: z.array(z.string()),
+  /** The file system's time when the run came to this work tree, in ns. */
+  openedNs: z.string().regex(/^\d{1,20}$/),
+});
+export type Kept = z.infer<typeof Kept>;
+
+export function keepRepositories(shadowDir: string, kept: Kept): void {
+  writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
+}
+
+export type KeptRepositories =
+  | ({ status: 'ok' } & Omit<Kept, 'root'>)
+  | { status: 'other_root' }
+  | { status: 'failed'; message: string };
+
+/** What `keepRepositories` has written. `other_root`: the run began in another work tree. */
+export function keptRepositories(shadowDir: string, root: string): KeptRepositories {
+  const file = fileIn(shadowDir);
+  const kept = Kept.safeParse(existsSync(file) ? jsonOf(readFileSync(file, 'utf8')) : null);
+  if (!kept.success) {
+    const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
+    return { status: 'failed', message };
+  }
+  const { root: began, ...repositories } = kept.data;
+  return began === root ? { status: 'ok', ...repositories } : { status: 'other_root' };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function fileIn(shadowDir: string): string {
+  return join(shadowDir, 'repositories.json');
+}

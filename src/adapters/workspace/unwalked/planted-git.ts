@@ -1,0 +1,134 @@
+/**
+ * Git dirs that commands make in the work tree. The user's own git would obey what they wrote there (hooks, filters, a file
+ * system monitor), so whatever was not there when the run began is removed; the files beside it are files like any others.
+ */
+
+import { isGitDirName } from '../../../domain/changes/path.ts';
+import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
+import { keptRepositories } from './kept-repositories.ts';
+import { removeGitDir } from './remove-git-dir.ts';
+import type { TrackedPaths } from '../baseline/tracked-paths.ts';
+import type { Walked } from '../snapshot/walk.ts';
+
+export interface PlantedGitParts {
+  readonly root: string;
+  readonly tracked: TrackedPaths;
+  readonly unwalked: GitDirs;
+  warn(text: string): void;
+}
+
+/** Whether something of the work tree is as it was before the commands ran. */
+export type IsEarlier = (path: string) => boolean;
+
+export class PlantedGit {
+  readonly #parts: PlantedGitParts;
+  /** Paths of git dirs that are nobody's business but the user's. */
+  readonly #known = new Set(['.git']);
+  readonly #unreadable = new Set<string>();
+  readonly #removed: string[] = [];
+
+  constructor(parts: PlantedGitParts) {
+    this.#parts = parts;
+  }
+
+  /** Folders that the walk does not look into, as the last look has read them. */
+  get unwalked(): Pick<GitDirs, 'read'> {
+    return this.#parts.unwalked;
+  }
+
+  /** Paths of git dirs that were there when the run began, and of those that something outside has made since. */
+  get known(): readonly string[] {
+    return [...this.#known];
+  }
+
+  /** Folders that could not be searched when the run began. */
+  get unreadable(): Iterable<string> {
+    return this.#unreadable;
+  }
+
+  /** What has been removed so far, in this order. */
+  get removed(): readonly string[] {
+    return this.#removed;
+  }
+
+  /** Takes what the first look at the whole tree finds for the user's. */
+  async begin(walked: Walked, clock: bigint): Promise<void> {
+    const { gitDirs, unreadable } = await this.#look(walked, clock);
+    this.know(gitDirs);
+    for (const path of unreadable) this.#unreadable.add(path);
+  }
+
+  /** Takes these paths for the user's. */
+  know(gitDirs: Iterable<string>): void {
+    for (const path of gitDirs) this.#known.add(path);
+  }
+
+  /** Removes what commands have made, as a look at the whole tree finds it. True when something was removed. */
+  async remove(walked: Walked, clock: bigint, isEarlier: IsEarlier): Promise<boolean> {
+    return this.#removeFrom(await this.#look(walked, clock), isEarlier);
+  }
+
+  /** The same after a look that was cut short, without asking which folders git ignores. */
+  async sweep(clock: bigint, isEarlier: IsEarlier): Promise<void> {
+    await this.#removeFrom(await this.#parts.unwalked.below([''], clock), isEarlier);
+  }
+
+  async #removeFrom({ gitDirs, unreadable }: FoundGitDirs, isEarlier: IsEarlier): Promise<boolean> {
+    for (const path of unreadable) {
+      if (!this.#unreadable.has(path))
+        this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands have made.`);
+    }
+    const before = this.#removed.length;
+    for (const path of gitDirs) {
+      if (this.#known.has(path)) continue;
+      if (isEarlier(path)) {
+        this.#known.add(path);
+        this.#parts.warn(`Something outside the run has made ${JSON.stringify(path)}, in reach of commands.`);
+        continue;
+      }
+      await removeGitDir(this.#parts.root, path);
+      this.tellRemoved([path]);
+    }
+    return this.#removed.length > before;
+  }
+
+  /** The same for what was removed before the first look. */
+  tellRemoved(gitDirs: readonly string[]): void {
+    for (const path of gitDirs) {
+      this.#removed.push(path);
+      this.#parts.warn(
+        `A command has made ${JSON.stringify(path)}; it was removed, and the files beside it stay.`,
+      );
+    }
+  }
+
+  async #look(walked: Walked, clock: bigint): Promise<FoundGitDirs> {
+    const { nested, embedded, unstorable, ignored } = walked;
+    const { tracked, unwalked } = this.#parts;
+    const gitDirs = new Set([...nested, ...embedded].map((folder) => `${folder}/.git`));
+    const unseen = new Set([...ignored, ...nested, ...tracked.submodules]);
+    for (const path of unstorable) (isGitDirName(path.replace(/^.*\//s, '')) ? gitDirs : unseen).add(path);
+    const found = await unwalked.below(unseen, clock);
+    for (const path of found.gitDirs) gitDirs.add(path);
+    return { gitDirs: [...gitDirs], unreadable: found.unreadable };
+  }
+}
+
+/** Git dirs of the work tree that were not there when its run began; none where the run began in another. */
+export async function plantedGitDirs(root: string, shadowDir: string): Promise<string[]> {
+  const kept = keptRepositories(shadowDir, root);
+  if (kept.status !== 'ok') return [];
+  const known = new Set(kept.gitDirs);
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
+  closed.recall();
+  const everything = new GitDirs(root, closed);
+  return (await everything.below([''], 0n)).gitDirs.filter((path) => !known.has(path)).sort();
+}
+
+/** Removes them and returns their paths. Throws for one that cannot be removed. */
+export async function removePlantedGitDirs(root: string, shadowDir: string): Promise<string[]> {
+  const planted = await plantedGitDirs(root, shadowDir);
+  for (const path of planted) await removeGitDir(root, path);
+  return planted;
+}

@@ -1,0 +1,161 @@
+/**
+ * What verify commands find in place of what commands of the model had: a git dir as it was when the run began, and, where
+ * that is asked for, a fresh checkout of the base with the changes of the run.
+ */
+
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { BaseRevision } from '../../domain/run/events.ts';
+import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
+import { leftOut, packTree, settingsIn } from './baseline/base-copy.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { askGit, type GitCall, runGit } from '../../git/git.ts';
+import { decodeName } from '../../files/names.ts';
+import { copyIndex, START_INDEX } from './baseline/baseline-index.ts';
+import { until } from '../../files/time-limit.ts';
+import { lookAt } from '../../files/tree-view.ts';
+import { ScratchIndex } from '../../git/trees.ts';
+
+export interface RunPlaces {
+  readonly checkout: Checkout;
+  /** The shadow repository of the run. */
+  readonly shadowDir: string;
+}
+
+/**
+ * Makes `gitDir`, a folder that does not exist yet, into what the throwaway git dir was when the run began: nothing that
+ * commands of the model wrote into theirs (settings, hooks, branches, index) is in it.
+ */
+export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
+  await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
+  if (copyIndex(shadowDir, gitDir, 'index', START_INDEX) === null) return;
+  const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'ls-files', '--stage', '-z'] });
+  const submodules = pathsOf(listed, true);
+  if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
+}
+
+export interface CheckoutRequest extends RunPlaces {
+  readonly base: BaseRevision;
+  /** What is changed in the base. */
+  readonly net: readonly PathChange[];
+  /** Two folders that do not exist yet. */
+  readonly folder: string;
+  readonly gitDir: string;
+  /** Ends the work: it then rejects with `CutShort`. */
+  readonly signal: AbortSignal;
+}
+
+/** What was checked out. */
+export interface FreshCheckout {
+  readonly status: 'ok';
+  /** Submodules, of which there is an empty folder only. */
+  readonly submodules: readonly string[];
+  /** LFS files, of which there is the pointer only. */
+  readonly pointers: readonly string[];
+  /** Tracked files that are no more as they were checked out, sorted. */
+  changed(): string[];
+}
+
+/**
+ * Checks out the base with its changes, as `git clone` and `git apply --index` would: line endings by the attributes, no
+ * filter and no hook run (an LFS file is its pointer), nothing that git does not track. HEAD is the base's commit, and the
+ * index has the changes. What a tree can hold is no reason to reject.
+ */
+export function makeFreshCheckout(request: CheckoutRequest): Promise<CheckedOut> {
+  return until(request.signal, () => checkOut(request));
+}
+
+type CheckedOut = FreshCheckout | { status: 'failed'; message: string };
+
+async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
+  const { checkout, shadowDir, base, net, folder, gitDir } = request;
+  const scratch = new ScratchIndex(shadowDir, 'verify.index');
+  await scratch.readTree(base.tree);
+  await scratch.edit(net.map(({ path, after }) => ({ path, state: after })));
+  const tree = await scratch.writeTree();
+  mkdirSync(folder, { mode: 0o700 });
+  // The sandbox mounts the git dir there.
+  mkdirSync(join(folder, '.git'));
+  await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
+  // Commands see the checkout's own objects besides these.
+  const known = base.commit === null ? null : `${base.commit}^{tree}`;
+  const unpacked = await packTree(shadowDir, tree, gitDir, known);
+  if (unpacked !== null) return { status: 'failed', message: unpacked };
+  const ask = (args: readonly string[], input?: Buffer) => askGit(inFolder(request, args, input));
+  const left = await leftOut(shadowDir, shadowDir);
+  for (const [args, input] of [
+    [['read-tree', tree]],
+    [['update-index', '--skip-worktree', '-z', '--stdin'], left],
+    // Writes files that are not there yet, and through no link.
+    [['checkout-index', '--all', '--index', '--quiet']],
+  ] as const) {
+    const answer = await ask(args, input);
+    if (answer.exitCode !== 0)
+      return { status: 'failed', message: answer.stderr || `git ${args[0]} gave no reason` };
+  }
+  const pointers = namesIn((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
+  const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;
+  const absent = new Set(namesIn(left));
+  const instant = instantOf(join(gitDir, 'checked-out'));
+  const isChanged = (path: string) => {
+    const look = lookAt(folder, path);
+    return look.status === 'seen' ? look.stat.ctimeNs > instant : !absent.has(path);
+  };
+  const files = pathsOf(listed, false);
+  return {
+    status: 'ok',
+    submodules: pathsOf(listed, true),
+    pointers,
+    changed: () => files.filter(isChanged).sort(),
+  };
+}
+
+/** Of what `ls-files --stage -z` says. */
+function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
+  return namesIn(listed).flatMap((entry) =>
+    entry.startsWith('160000 ') === areSubmodules ? [entry.slice(entry.indexOf('\t') + 1)] : [],
+  );
+}
+
+function namesIn(listed: Buffer): string[] {
+  return decodeName(listed)
+    .split('\0')
+    .filter((name) => name !== '');
+}
+
+/** The file system's time now, in ns. No command runs within the next milliseconds, which it may not tell apart. */
+function instantOf(file: string): bigint {
+  writeFileSync(file, '');
+  return lstatSync(file, { bigint: true }).ctimeNs;
+}
+
+function inFolder(
+  { shadowDir, folder, gitDir }: CheckoutRequest,
+  args: readonly string[],
+  input: Buffer | undefined,
+): GitCall {
+  const rules = join(shadowDir, 'rules');
+  const settings = [
+    `core.attributesFile=${join(rules, 'attributes')}`,
+    'core.protectHFS=false',
+    'core.protectNTFS=false',
+  ];
+  return {
+    cwd: folder,
+    args: [...settings.flatMap((setting) => ['-c', setting]), ...args],
+    env: { GIT_DIR: gitDir, GIT_WORK_TREE: folder },
+    ...(input === undefined ? {} : { input }),
+  };
+}
+
+/** As the rules of the start have them. */
+export async function startSettings(shadowDir: string): Promise<ReadingSettings> {
+  const { filemode, ignorecase, autocrlf, eol } = await settingsIn(join(shadowDir, 'rules/git/config'));
+  return {
+    fileMode: filemode !== 'false',
+    ignoreCase: ignorecase === 'true',
+    autocrlf: autocrlf === 'true' || autocrlf === 'input' ? autocrlf : 'false',
+    eol: eol === 'crlf' ? 'crlf' : 'lf',
+  };
+}

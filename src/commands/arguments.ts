@@ -1,0 +1,192 @@
+/** The command line as a value: which command with which flags, or what to say instead. The flags are the settings. */
+
+import parser from 'yargs-parser';
+import { nearestName } from '../config/did-you-mean.ts';
+import { type SettingKey, settingEntries } from '../config/schema.ts';
+import { shown } from '../config/values.ts';
+import type { Command, Given } from './command.ts';
+
+export type Arguments =
+  | { ask: 'help'; text: string }
+  | { ask: 'version' }
+  | { ask: 'command'; command: Command; given: Given }
+  | { ask: 'mistake'; problems: string[] };
+
+/** `argv` is without the program's own name; `columns` is the width of the terminal. */
+export async function readArguments(
+  argv: readonly string[],
+  commands: readonly Command[],
+  columns: number,
+): Promise<Arguments> {
+  const { argv: words, error } = parseWords(argv, commands);
+  if (error) return { ask: 'mistake', problems: [error.message] };
+  if (words.help) {
+    // Only help needs the library that lays it out, which takes longer to load than all else here.
+    const { commandHelpText, helpText } = await import('./help.ts');
+    const asked = commands.find(({ name }) => name === String(words._[0]));
+    const text = asked ? commandHelpText(asked, columns) : helpText(commands, columns);
+    return { ask: 'help', text: await text };
+  }
+  if (words.version) return { ask: 'version' };
+
+  const afterDashes = (words['--'] as string[] | undefined) ?? [];
+  const { command, operands, problems } = commandAmong(words._.map(String), commands);
+  problems.push(...unknownSwitches(words, commands), ...switchMistakes(argv, commands));
+  problems.push(...afterDashes.map((word) => belongsToNothing(word, command)));
+  if (!command) {
+    if (problems.length === 0)
+      problems.push(`there is no command; say one of: ${namesOf(commands).join(', ')}`);
+    return { ask: 'mistake', problems };
+  }
+  const flags: Record<string, unknown> = {};
+  for (const { key, flag, repeatable } of settingEntries()) {
+    const value = words[flag];
+    if (value === undefined) continue;
+    if (!command.settings.includes(key))
+      problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
+    else if (Array.isArray(value) && !repeatable) {
+      problems.push(`--${flag}: is given ${value.length} times`);
+      // What is there is not to be called missing as well.
+      flags[flag] = value[0];
+    } else flags[flag] = value;
+  }
+  const switches = new Set<string>();
+  for (const name of switchesOf(commands)) {
+    if (words[name] !== true) continue;
+    if (Object.hasOwn(command.switches, name)) switches.add(name);
+    else problems.push(`--${name}: ${command.name} knows no such flag`);
+  }
+  return { ask: 'command', command, given: { operands, flags, switches, problems } };
+}
+
+/** Long lists of what a command takes are for its help. */
+const MAX_LISTED = 16;
+
+function settingsOf({ settings }: Command, key: SettingKey, commands: readonly Command[]): string {
+  const flags = settingEntries().flatMap(({ key: own, flag }) =>
+    settings.includes(own) ? [`--${flag}`] : [],
+  );
+  if (flags.length === 0) return 'no settings';
+  if (flags.length <= MAX_LISTED) return `no such setting, only ${flags.join(', ')}`;
+  const others = commands.filter((command) => command.settings.includes(key)).map(({ name }) => name);
+  return `no such setting; it is for ${others.join(', ')}`;
+}
+
+function switchesOf(commands: readonly Command[]): string[] {
+  return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
+}
+
+/** As it is typed. The parser speaks of flags without their dashes. */
+function dashed(flag: string): string {
+  return flag.length === 1 ? `-${flag}` : `--${flag}`;
+}
+
+/** The parser's own words for a flag at the end that needs a value. */
+const NO_VALUE = 'Not enough arguments following: %s';
+
+/** Flags as the settings say; what is no flag comes back as a word. */
+function parseWords(argv: readonly string[], commands: readonly Command[]) {
+  const entries = settingEntries();
+  const withValue = entries.filter(({ value }) => value !== undefined);
+  const switches = entries.filter(({ value }) => value === undefined).map(({ flag }) => flag);
+  const options = {
+    alias: {
+      help: ['h'],
+      ...Object.fromEntries(entries.flatMap(({ flag, short }) => (short ? [[flag, [short]]] : []))),
+    },
+    boolean: ['help', 'version', ...switches, ...switchesOf(commands)],
+    // A flag without a type keeps its value as it was typed; this asks for one value each time it is given.
+    narg: Object.fromEntries(withValue.map(({ flag }) => [flag, Number.NaN])),
+    configuration: {
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+      'populate--': true,
+      'short-option-groups': false,
+      'strip-aliased': true,
+      // Unknown flags come back as words, and a value may begin with a dash.
+      'unknown-options-as-args': true,
+    },
+    __: (complaint: string, flag: string) =>
+      (complaint === NO_VALUE
+        ? '%s: needs a value; where that begins with -, write %s=VALUE'
+        : complaint
+      ).replaceAll('%s', dashed(flag)),
+  };
+  return parser.detailed([...argv], options);
+}
+
+/** Words that belong to no flag: the command, its operands, and mistakes. */
+function commandAmong(
+  rest: readonly string[],
+  commands: readonly Command[],
+): { command: Command | undefined; operands: string[]; problems: string[] } {
+  const problems: string[] = [];
+  const names = namesOf(commands);
+  const words: string[] = [];
+  let afterUnknown = false;
+  for (const word of rest) {
+    if (word.startsWith('-') && word !== '-') {
+      problems.push(noSuchFlag(word.replace(/=.*$/s, ''), commands));
+      afterUnknown = !word.includes('=');
+      continue;
+    }
+    // What follows an unknown flag is most likely its value, and one mistake is enough to tell.
+    if (!afterUnknown || names.includes(word)) words.push(word);
+    afterUnknown = false;
+  }
+  const [first, ...more] = words;
+  const command = commands.find(({ name }) => name === first);
+  if (first !== undefined && !command) {
+    problems.push(
+      `${shown(first)}: there is no such command; ${nearestName(first, names, `there are ${names.join(', ')}`)}`,
+    );
+  }
+  const wanted = command?.operands ?? [];
+  const operands = more.slice(0, wanted.length);
+  const missing = wanted.slice(operands.length).filter((name) => !name.startsWith('['));
+  problems.push(
+    ...missing.map((name) => `${first} needs a ${name}: patchsmith ${first} ${wanted.join(' ')}`),
+  );
+  problems.push(...more.slice(wanted.length).map((word) => belongsToNothing(word, command)));
+  return { command, operands, problems };
+}
+
+/** The parser lets `--no-x` of a switch `--x` through as a flag of its own. */
+function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): string[] {
+  const flags = settingEntries().map(({ flag }) => flag);
+  const known = ['_', '--', '$0', 'help', 'version', ...flags, ...switchesOf(commands)];
+  const unknown = Object.keys(words).filter((name) => !known.includes(name));
+  return unknown.map((name) => noSuchFlag(`--${name}`, commands));
+}
+
+/** The parser takes every other value of a switch for false. */
+function* switchMistakes(argv: readonly string[], commands: readonly Command[]): Generator<string> {
+  const settings = settingEntries().flatMap(({ flag, value }) => (value === undefined ? [flag] : []));
+  for (const flag of [...settings, ...switchesOf(commands)]) {
+    const given = argv.find((word) => word.startsWith(`--${flag}=`))?.slice(flag.length + 3);
+    if (given !== undefined && given !== 'true' && given !== 'false') {
+      yield `--${flag}: expected true, false or no value, got ${shown(given)}`;
+    }
+  }
+}
+
+/** `name` is as it was typed, with its dashes. */
+function noSuchFlag(name: string, commands: readonly Command[]): string {
+  const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
+  const flags = own.map((flag) => `--${flag}`);
+  return `${shown(name).slice(1, -1)}: there is no such flag; ${nearestName(name, flags, 'patchsmith <command> --help shows them all')}`;
+}
+
+function belongsToNothing(word: string, command: Command | undefined): string {
+  const takesTask = command?.settings.includes('message') ?? true;
+  const mend = takesTask ? '; a task is given with --message or --plan' : '';
+  return `${shown(word)}: belongs to no flag${mend}`;
+}
+
+function namesOf(commands: readonly Command[]): string[] {
+  return commands.map(({ name }) => name);
+}

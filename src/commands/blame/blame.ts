@@ -1,0 +1,111 @@
+/** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
+
+import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
+import { openRun } from '../../adapters/storage/find-run.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { readPatch } from '../../adapters/storage/read-patch.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { openKeptObjects } from '../../git/kept-objects.ts';
+import { describeCall } from '../../domain/conversation/describe-call.ts';
+import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
+import { count, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { advance, startOf } from '../../domain/run/state.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import { blameText } from './text.ts';
+import { type AttributedPatchFile, attributePatch, type PatchedRun } from '../../engine/finish/attribution.ts';
+
+export interface BlameInput {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  /** A file or folder of the patch; null for all of it. */
+  readonly path: string | null;
+  readonly json: boolean;
+  readonly redact: Redact;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Prints the document on stdout, and resolves when it is on its way. */
+  readonly print: (document: string) => Promise<void>;
+}
+
+/** Nothing is changed, and the checkout is not looked at. */
+export async function blameRun(input: BlameInput): Promise<RunOutcome> {
+  const found = await openRun(input.run, input);
+  if (found.status === 'failed') return usageError(found.message);
+  const { directory } = found;
+  const journal = readJournal(directory.events);
+  if (journal.status === 'failed') return usageError(journal.message);
+  const patched = readPatch(directory);
+  if (patched.status === 'failed') return usageError(patched.message);
+
+  const [started, ...rest] = journal.events;
+  const { changes: ledger } = rest.reduce(advance, startOf(started));
+  const all = await attributed(input, directory, started, {
+    patch: patched.patch,
+    files: patched.files,
+    changes: ledger.history,
+    takesIn: (source) => ledger.takesIn(source),
+    inHurry: false,
+  });
+  const files = all.filter(({ file }) => isAt(file.path, input.path) || isAt(file.from, input.path));
+  if (files.length === 0 && input.path !== null) {
+    const names = patched.files.slice(0, 5).map(({ path }) => path);
+    return usageError(
+      `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${names.length === 0 ? 'nothing' : names.join(', ')}${patched.files.length > 5 ? ', …' : ''}.`,
+    );
+  }
+  const calls = callsIn(journal.events, input.redact);
+  const told = input.json
+    ? blameJson(started.runId, files, input.redact)
+    : blameText(files, { history: ledger.history, calls, redact: input.redact });
+  await input.print(told);
+  return outcome('done', 0, `${count(files.length, 'file')} of the patch attributed.`);
+}
+
+/** Contents come from what the run itself has kept: no other store that its directory names is looked into. */
+async function attributed(
+  { env }: BlameInput,
+  { shadowGit: shadowDir }: RunDirectory,
+  { base: { objectFormat } }: RunStarted,
+  patched: Omit<PatchedRun, 'shadowGit'>,
+): Promise<AttributedPatchFile[]> {
+  const folder = makeTemporaryFolder(env);
+  try {
+    const gitDir = `${folder.path}/objects.git`;
+    const shadowGit = openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir });
+    return await attributePatch({ ...patched, shadowGit });
+  } finally {
+    folder.remove();
+  }
+}
+
+function isAt(path: string | undefined, wanted: string | null): boolean {
+  const place = wanted?.replace(/^(?:\.(?:\/+|$))+/, '').replace(/\/+$/, '') ?? '';
+  return path !== undefined && (place === '' || path === place || path.startsWith(`${place}/`));
+}
+
+/** `run_command npm test` by the call's id. */
+function callsIn(events: readonly RunEvent[], redact: Redact): Map<string, string> {
+  return new Map(
+    events.flatMap((event) =>
+      event.type === 'tool.started'
+        ? [[event.call.id, describeCall(event.call.name, redactedStrings(event.call.input, redact))]]
+        : [],
+    ),
+  );
+}
+
+function blameJson(runId: string, files: readonly AttributedPatchFile[], redact: Redact): string {
+  const told = files.map(({ file, sources, hunks, cut }) => ({
+    ...file,
+    sources,
+    hunks:
+      hunks?.map((hunk) => ({
+        ...hunk,
+        lines: hunk.lines.map((line) => ({ ...line, text: lineText(line.text) })),
+      })) ?? null,
+    cut,
+  }));
+  return `${inertJson(redactedJson({ version: 1, runId, files: told }, redact, 2))}\n`;
+}

@@ -1,0 +1,68 @@
+/** `patchsmith doctor`: how commands would be contained here, what they would see, and which tools work in there. */
+
+import { type Examination, examine } from '../../adapters/sandboxes/diagnose.ts';
+import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { count, outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
+import { absolutePath } from '../../engine/session.ts';
+
+export interface DoctorInput {
+  readonly settings: Settings;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Prints the document on stdout, and resolves when it is on its way. */
+  readonly print: (document: string) => Promise<void>;
+}
+
+/** The outcome is that of a run which gets no further: a sandbox that cannot be had, or a tool that does not work in it. */
+export async function examineMachine({ settings, cwd, env, print }: DoctorInput): Promise<RunOutcome> {
+  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
+  const checkout = found.status === 'ok' ? found.checkout : null;
+  // Whether a run would do without is not the question here.
+  const mode = settings.sandbox === 'off' ? 'off' : 'required';
+  const examination = await examine({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
+  const where = checkout?.root ?? `none (${found.status === 'failed' ? found.message : ''})`;
+  await print(
+    settings.output === 'json' ? `${JSON.stringify(examination, null, 2)}\n` : page(examination, where),
+  );
+  return verdictOn(examination);
+}
+
+function verdictOn(examination: Examination): RunOutcome {
+  if (examination.status !== 'ok') return notOpened(examination);
+  const { level, tools } = examination;
+  const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
+  if (failing.length > 0) {
+    const reason = `These work on this machine and not in the sandbox: ${failing.join(', ')}. --mount shows commands more of it.`;
+    return outcome('verify_failed', 9, reason);
+  }
+  const working = tools.filter(({ status }) => status === 'works').length;
+  return outcome('done', 0, `Commands run with level ${level}; ${count(working, 'tool')} tried in it.`);
+}
+
+function page(examination: Examination, where: string): string {
+  if (examination.status !== 'ok') return `sandbox: ${examination.status}\n  ${examination.reason}\n`;
+  const { level, shown, limits, warnings, tools } = examination;
+  const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
+  const size = (bytes: number) => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
+  const keptBy = { kernel: 'kept by the kernel', watch: 'watched' };
+  const lines = [
+    `sandbox: ${level}`,
+    ...warnings.map((warning) => `  warning: ${warning}`),
+    `checkout: ${where}`,
+    'what commands see of this machine:',
+    ...(level === 'none' ? ['  everything that you see'] : []),
+    ...shown.map(({ path, writable }) => `  ${writable ? 'writable ' : 'read-only'}  ${path}`),
+    'limits:',
+    `  processes of a command   ${processes.limit} (${keptBy[processes.keptBy]})`,
+    `  memory of all commands   ${size(memoryBytes.limit)} (${keptBy[memoryBytes.keptBy]})`,
+    `  one file                 ${size(fileBytes.limit)} (${keptBy[fileBytes.keptBy]})`,
+    `  open files of a process  ${openFiles.limit} (${keptBy[openFiles.keptBy]})`,
+    `  disk space of the run    ${size(diskBytes.limit)} (${keptBy[diskBytes.keptBy]})`,
+    'tools on PATH, tried inside:',
+    ...tools.map(({ name, path, status, said }) => `  ${status.padEnd(6)}  ${name}  ${said}  (${path})`),
+  ];
+  return lines.map((line) => `${oneLine(line, 1_000)}\n`).join('');
+}

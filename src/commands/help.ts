@@ -1,0 +1,73 @@
+/** What `--help` says: the settings with their meaning, examples, and notes. */
+
+import yargs, { type Options } from 'yargs';
+import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/schema.ts';
+import type { Command } from './command.ts';
+
+/** The page of all commands. `columns` is the width of the terminal. */
+export function helpText(commands: readonly Command[], columns: number): Promise<string> {
+  const page = layout(columns)
+    .usage('patchsmith: a plan and principles in, a proven patch out\n\nUsage: $0 <command> [flags]')
+    .option('version', { type: 'boolean', describe: 'Show the version' });
+  for (const { name, summary } of commands) page.command(name, summary);
+  return page
+    .epilogue([examplesOf(commands.flatMap(({ examples }) => examples)), EACH, EXIT_CODES].join('\n\n'))
+    .getHelp();
+}
+
+/** The page of one command, with every setting that it takes. */
+export function commandHelpText(command: Command, columns: number): Promise<string> {
+  const { name, summary, operands, settings, switches, examples } = command;
+  const words = ['$0', name, ...operands, '[flags]'].join(' ');
+  const page = layout(columns).usage(`${summary}\n\nUsage: ${words}`);
+  for (const [flag, describe] of Object.entries(switches)) page.option(flag, { type: 'boolean', describe });
+  const entries = settingEntries().filter(({ key }) => settings.includes(key));
+  for (const group of SETTING_GROUPS) {
+    for (const entry of entries) if (entry.group === group) page.option(entry.flag, optionOf(entry, command));
+  }
+  const notes = [
+    ...(examples.length > 0 ? [examplesOf(examples)] : []),
+    ...(entries.length > 0 ? [SOURCES] : []),
+    EXIT_CODES,
+  ];
+  return page.epilogue(notes.join('\n\n')).getHelp();
+}
+
+function layout(columns: number) {
+  return yargs([])
+    .scriptName('patchsmith')
+    .parserConfiguration({ 'camel-case-expansion': false })
+    .detectLocale(false)
+    .exitProcess(false)
+    .help(false)
+    .version(false)
+    .wrap(Math.max(60, Math.min(columns, 110)))
+    .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' });
+}
+
+const EACH = 'patchsmith <command> --help shows the flags of a command.';
+
+const SOURCES =
+  'Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ANTHROPIC_API_KEY comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.';
+
+const EXIT_CODES =
+  'Exit codes: 0 done or no_change, 1 internal_error, 2 usage_error, 3 no_change with --if-no-changes error, 4 provider_error, 5 blocked, 7 limit_reached, 8 policy_violation, 9 verify_failed, 10 sandbox_unavailable, 11 publish_failed, 124 deadline, 130 and 143 interrupted.';
+
+function examplesOf(examples: Command['examples']): string {
+  const lines = examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);
+  return ['Examples:', ...lines].join('\n');
+}
+
+function optionOf(entry: SettingEntry, { output }: Command): Options {
+  const { short, group, repeatable } = entry;
+  const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
+  const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
+  return {
+    ...(short ? { alias: short } : {}),
+    // A flag without a type keeps its value as it was typed.
+    ...(value ? { requiresArg: true } : { type: 'boolean' as const }),
+    group: `${group}:`,
+    describe: `${value ? `${value}  ` : ''}${help}${repeatable ? '; can be repeated' : ''}`,
+    defaultDescription: initial,
+  };
+}

@@ -1,0 +1,55 @@
+/** `patchsmith init`: writes a workflow and what it names, and says what is left to do. Never writes over anything. */
+
+import { repositoryRoot } from '../../git/repository-root.ts';
+import { type NewFile, writeNewFile } from '../../files/new-file.ts';
+import { count, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { absolutePath } from '../../engine/session.ts';
+import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
+
+export interface InitInput {
+  readonly template: string;
+  /** Null for the checkout that `cwd` lies in. */
+  readonly repo: string | null;
+  readonly cwd: string;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+}
+
+export async function initialise({ template: name, repo, cwd, say }: InitInput): Promise<RunOutcome> {
+  const names = Object.keys(WORKFLOW_TEMPLATES);
+  const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
+  if (template === undefined) {
+    return usageError(`There is no template ${JSON.stringify(name)}; there are ${names.join(', ')}.`);
+  }
+  const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
+  if (root === null)
+    return usageError('This is no checkout of a repository. Stand in one, or name it with --repo.');
+
+  const files: NewFile[] = [
+    { path: `.github/workflows/patchsmith-${name}.yml`, text: template.workflow, unless: [] },
+    ...Object.entries(template.plans).map(([plan, text]) => ({
+      path: `.github/patchsmith/${plan}`,
+      text,
+      unless: [],
+    })),
+    { path: 'AGENTS.md', text: PRINCIPLES_SAMPLE, unless: ['CLAUDE.md'] },
+  ];
+  let written = 0;
+  for (const file of files) {
+    const came = await writeNewFile(root, file);
+    if (came.status === 'failed') return usageError(`${file.path} cannot be written: ${came.why}.`);
+    if (came.status === 'written') written += 1;
+    say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
+  }
+  say('What is left to do:');
+  const steps = [
+    `Look at the plan and the commands in it: ${Object.keys(template.plans)
+      .map((plan) => `.github/patchsmith/${plan}`)
+      .join(', ')}.`,
+    `In the workflow, put the owner of the action in place of your-org, and the full id of a commit of it that you have looked at in place of the zeros.`,
+    ...template.next,
+  ];
+  for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
+  if (written === 0) return outcome('no_change', 0, 'All of it is there already.');
+  return outcome('done', 0, `${count(written, 'file')} written. Commit what you want to keep.`);
+}

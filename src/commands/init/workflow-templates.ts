@@ -1,0 +1,54 @@
+/** The workflows of docs/workflows, with the files that each of them names. */
+
+import comment from '../../../docs/workflows/comment.yml';
+import fork from '../../../docs/workflows/fork.yml';
+import issue from '../../../docs/workflows/issue.yml';
+import matrix from '../../../docs/workflows/matrix.yml';
+import principles from '../../../docs/workflows/samples/AGENTS.md';
+import documentationPlan from '../../../docs/workflows/samples/documentation.md';
+import issuePlan from '../../../docs/workflows/samples/issue.md';
+import maintenancePlan from '../../../docs/workflows/samples/maintenance.md';
+import schedule from '../../../docs/workflows/schedule.yml';
+
+export interface WorkflowTemplate {
+  readonly workflow: string;
+  /** Texts of plans by their names in `.github/patchsmith`. */
+  readonly plans: Readonly<Record<string, string>>;
+  /** What to do on GitHub before it works, one sentence each. */
+  readonly next: readonly string[];
+}
+
+const KEY = 'Add the secret ANTHROPIC_API_KEY in Settings → Secrets and variables → Actions.';
+const PULL_REQUESTS =
+  'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General.';
+
+/** By the name that `init` takes. */
+export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
+  issue: {
+    workflow: issue,
+    plans: { 'issue.md': issuePlan },
+    next: [KEY, PULL_REQUESTS, 'Make a label patchsmith, and set it on an issue.'],
+  },
+  comment: {
+    workflow: comment,
+    plans: { 'issue.md': issuePlan },
+    next: [KEY, PULL_REQUESTS, 'Comment on an issue: /patchsmith, and what to do.'],
+  },
+  schedule: {
+    workflow: schedule,
+    plans: { 'maintenance.md': maintenancePlan },
+    next: [KEY, PULL_REQUESTS, 'Start it once by hand, in Actions → patchsmith maintenance.'],
+  },
+  matrix: {
+    workflow: matrix,
+    plans: { 'maintenance.md': maintenancePlan, 'documentation.md': documentationPlan },
+    next: [KEY, PULL_REQUESTS, 'Start it once by hand, in Actions → patchsmith plans.'],
+  },
+  fork: {
+    workflow: fork,
+    plans: { 'maintenance.md': maintenancePlan },
+    next: [KEY, 'Start it by hand, in Actions → patchsmith fork, with the commit of a pull request.'],
+  },
+};
+
+export const PRINCIPLES_SAMPLE = principles;

@@ -1,0 +1,120 @@
+/** Settings and key for a run, from everywhere they may come from; all that is wrong is told at once. */
+
+import { resolve } from 'node:path';
+import { readApiKey } from '../config/dotenv.ts';
+import { nearestName } from '../config/did-you-mean.ts';
+import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
+import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config/resolve.ts';
+import type { Trust } from '../engine/trust/trust.ts';
+import type { Edge } from '../host/context.ts';
+
+export type RunInputs =
+  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
+  | { status: 'refused'; problems: string[] };
+
+/** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
+export function readSettings(
+  { env }: Edge,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): { status: 'ok'; settings: Settings } | { status: 'refused'; problems: string[] } {
+  const resolved = resolveSettings({ flags, env, file: null, nearest: nearestName });
+  const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
+  return resolved.status === 'failed' || all.length > 0
+    ? { status: 'refused', problems: all }
+    : { status: 'ok', settings: resolved.settings };
+}
+
+/** The key of the Claude API, or why there is none. */
+export async function readKey({
+  env,
+  cwd,
+  isStep = false,
+}: Edge): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+  const { key, notes } = await readApiKey(env, cwd);
+  return { key, notes, problems: key === null ? [...notes, isStep ? NO_KEY_INPUT : NO_KEY] : [] };
+}
+
+const NO_KEY =
+  'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none';
+
+const NO_KEY_INPUT =
+  'there is no key of the Claude API: api-key is empty, and so is ANTHROPIC_API_KEY. Is the secret set, and does this event get it? Pull requests of forks and of Dependabot do not';
+
+const NO_PLAN =
+  'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
+const NO_PLAN_INPUT =
+  'there is no plan: give one of the inputs plan, plan-file, plan-from-issue and plan-from-comment';
+
+/** `problems` are what is already known to be wrong. */
+export async function readRunInputs(
+  edge: Edge,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): Promise<RunInputs> {
+  const { env, cwd } = edge;
+  // Whether the project file can be trusted is not for it to say.
+  const without = settingsWithoutFile({ flags, env, nearest: nearestName });
+  const trust = without === null ? undefined : await readTrust(edge, without);
+  const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
+  const resolved = resolveSettings({
+    flags,
+    env,
+    file: file.status === 'ok' ? file.file : null,
+    nearest: nearestName,
+  });
+  const all = [
+    ...problems,
+    ...(file.status === 'failed' ? file.problems : []),
+    ...(resolved.status === 'failed' ? resolved.problems : []),
+  ];
+  if (resolved.status === 'failed') return { status: 'refused', problems: all };
+
+  const { settings } = resolved;
+  const { plan, message, planFromIssue, planFromComment } = settings;
+  if ([plan, message, planFromIssue, planFromComment].every((given) => given === null)) {
+    all.push(edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN);
+  }
+  const none = { key: null, notes: [], problems: [] };
+  const needsKey = settings.provider === 'anthropic' && edge.federation === undefined;
+  const { key, notes, problems: keyless } = needsKey ? await readKey(edge) : none;
+  all.push(...keyless);
+  return all.length > 0
+    ? { status: 'refused', problems: all }
+    : { status: 'ok', settings, apiKey: key, notes, trust };
+}
+
+/** Undefined where nothing speaks for asking: outside GitHub Actions, with a plan and rules of one's own. */
+export async function readTrust(edge: Edge, settings: Settings): Promise<Trust | undefined> {
+  const { planFromIssue, planFromComment, rulesFrom } = settings;
+  const ofOthers = [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null);
+  if (edge.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
+  const { findTrust } = await import('../engine/trust/trust.ts');
+  const trust = await findTrust(edge, settings);
+  for (const secret of trust.credentials.secrets) edge.hide(secret);
+  return trust;
+}
+
+/** `start` lies in the repository. */
+function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFileRead> {
+  if (trust === undefined) return readSettingsFile(start, PROJECT_FILE);
+  // What a run that will not be would have been set to is of no interest.
+  if (trust.refusal !== null) return Promise.resolve({ status: 'ok', file: null });
+  return trust.revision === null
+    ? readSettingsFile(start, PROJECT_FILE)
+    : readSettingsAt(trust.revision, PROJECT_FILE);
+}
+
+/** The key goes its own way: what an environment holds ends up in a child sooner or later. */
+export function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {
+  return env;
+}
+
+/** For children that get an environment: a run still has to know the tokens, to hide them. */
+export function withoutKeyAndTokens({
+  GITHUB_TOKEN: _token,
+  GH_TOKEN: _other,
+  ...env
+}: Edge['env']): Edge['env'] {
+  return withoutKey(env);
+}

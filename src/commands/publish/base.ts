@@ -1,0 +1,41 @@
+/** The branch that is to be merged into, as it is now. */
+
+import * as z from 'zod';
+import { findHead } from '../../adapters/github/committers/api.ts';
+import { need } from '../../adapters/github/request.ts';
+import { findCommit } from '../../adapters/github/objects.ts';
+import { usageError } from '../../domain/run/outcome.ts';
+import type { Job, Refused } from './job.ts';
+
+export interface Base {
+  /** OWNER/NAME as the repository is called today, whatever it was asked for as. */
+  readonly repository: string;
+  readonly branch: string;
+  readonly sha: string;
+  readonly tree: string;
+}
+
+/** `--base`, else the branch that the run began on, else the repository's default branch. */
+export async function readBase({
+  upstream,
+  branch,
+  result,
+  settings,
+  told,
+}: Job): Promise<Refused | { status: 'ok'; base: Base }> {
+  const { default_branch, full_name } = await need(upstream, {
+    route: 'GET /repos/{owner}/{repo}',
+    schema: z.object({ default_branch: z.string(), full_name: z.string() }),
+  });
+  const name = settings.base ?? result.baseBranch ?? default_branch;
+  const refuse = (reason: string): Refused => ({ status: 'refused', outcome: usageError(reason) });
+  if (branch === name || branch === default_branch)
+    return refuse(`${branch} is the branch to be merged into; name another one with --branch.`);
+  const sha = await findHead(upstream, name);
+  if (sha === null)
+    return refuse(`There is no branch ${JSON.stringify(name)} in ${full_name}; name the base with --base.`);
+  const commit = await findCommit(upstream, sha);
+  if (commit === null) return refuse(`The branch ${name} of ${full_name} does not lead to a commit.`);
+  told.base = { branch: name, sha };
+  return { status: 'ok', base: { repository: full_name, branch: name, sha, tree: commit.tree.sha } };
+}

@@ -1,0 +1,95 @@
+/** The branch with the change on it. It only ever moves forward, and never over a commit that is not ours. */
+
+import { findHead } from '../../adapters/github/committers/api.ts';
+import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
+import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
+import { outcome } from '../../domain/run/outcome.ts';
+import { commitMessage, isMadeFor } from '../../domain/github/publishing/commit-message.ts';
+import type { Base } from './base.ts';
+import { committerFor } from './committer-for.ts';
+import { type Job, named, type Refused } from './job.ts';
+import type { Change } from './rebuild-run.ts';
+import { mendOf, workflowsAmong } from './explain-refusal.ts';
+
+/** Others may move the branch at the same time; then everything is looked at anew. */
+const TRIES = 3;
+
+export async function commitRun(
+  job: Job,
+  base: Base,
+  { tree, files }: Change,
+): Promise<Refused | { status: 'ok'; sha: string }> {
+  const { fork, upstream, branch, result, told, sayMade } = job;
+  const refuse = (reason: string): Refused => ({
+    status: 'refused',
+    outcome: outcome('publish_failed', 11, reason),
+  });
+  const committer = await committerFor(job);
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const head = await findHead(fork, branch);
+    const state: BranchState =
+      head === null
+        ? { whose: 'nobody' }
+        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head });
+    if (state.whose === 'foreign')
+      return refuse(
+        `The branch ${branch} has work of others on it (${state.sha.slice(0, 8)} by ${state.author}), which is not overwritten. Merge or delete the branch, or name another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
+      );
+    if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
+      const other = await pullOfOtherBase(job, base);
+      if (other !== null)
+        return refuse(
+          `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Name another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
+        );
+    }
+    if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
+      told.commit = { sha: state.head, tree, operation: 'none', verified: null };
+      sayMade(`${branch} has this change already`);
+      return { status: 'ok', sha: state.head };
+    }
+    const made = await committer.commit({
+      tree,
+      baseCommit: base.sha,
+      baseTree: base.tree,
+      files,
+      message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree, base: base.branch }),
+      parents: parentsOf(state, base.sha),
+      branch,
+      head,
+    });
+    if (made.status === 'failed') {
+      const mend = mendOfPush(made.message, result);
+      return refuse(`${made.message}. ${mend}The patch is kept in ${job.run.directory.patch}.`);
+    }
+    if (made.status === 'moved') continue;
+    const operation = head === null ? 'created' : 'updated';
+    told.commit = { sha: made.sha, tree, operation, verified: made.verified };
+    sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
+    return { status: 'ok', sha: made.sha };
+  }
+  return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);
+}
+
+/** The open pull request from the branch, when there is none into this base. */
+async function pullOfOtherBase({ upstream, fork, branch }: Job, base: Base): Promise<PullRequest | null> {
+  const today = named(upstream.github, base.repository);
+  const { owner, repo } = fork === upstream ? today : fork;
+  const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
+  return pull === null || pull.base.ref === base.branch ? null : pull;
+}
+
+/** A push is refused in words alone; what is missing is the same as with the API. */
+function mendOfPush(message: string, { changedFiles }: Job['result']): string {
+  const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
+  const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
+  const refusal = { route, status, message, permission: null, requestId: null };
+  const isAboutWorkflows = /workflow/i.test(message);
+  const mend = mendOf(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
+  return mend === '' ? '' : `${mend} `;
+}
+
+/** What the branch has stays in its history; a base that has moved on is merged in. */
+function parentsOf(state: BranchState, base: string): string[] {
+  if (state.whose !== 'ours' || state.ahead === 0) return [base];
+  return state.behind === 0 ? [state.head] : [state.head, base];
+}

@@ -1,0 +1,142 @@
+/** What it means that GitHub says no, for people: what was not done, why, which permission is missing, and how to mend it. */
+
+import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { GitHubRefusal } from '../../ports.ts';
+
+export interface RefusedWork {
+  /** Files of the patch that are workflows. */
+  readonly workflows: readonly string[];
+  /** Where the patch still is. */
+  readonly patchFile: string;
+}
+
+/** Exit 11. */
+export function whyRefused(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
+  const sentences = [
+    refusalSentence(refusal),
+    mendOf(refusal, work),
+    `The patch is kept in ${work.patchFile}.`,
+  ];
+  return outcome('publish_failed', 11, sentences.filter((part) => part !== '').join(' '));
+}
+
+/** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */
+export function refusalSentence({ route, status, message, requestId }: GitHubRefusal): string {
+  const what = WHAT[route] ?? `answer ${route}`;
+  const id = requestId === null ? '' : `, request ${requestId}`;
+  const said = message
+    .replace(/ - https?:\/\/\S+$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\.?$/, '.');
+  return status === null || status >= 500
+    ? `GitHub could not be asked to ${what} (${status ?? 'no answer'}${id}): ${said}`
+    : `GitHub refused to ${what} (${status}${id}): ${said}`;
+}
+
+const WHAT: Readonly<Record<string, string>> = {
+  'GET /user': 'say whose token this is',
+  'GET /repos/{owner}/{repo}': 'show the repository',
+  'GET /repos/{owner}/{repo}/git/ref/{ref}': 'show the branch',
+  'GET /repos/{owner}/{repo}/git/commits/{commit_sha}': 'show a commit',
+  'GET /repos/{owner}/{repo}/git/trees/{tree_sha}': 'show a folder',
+  'GET /repos/{owner}/{repo}/git/blobs/{file_sha}': 'show a file',
+  'GET /repos/{owner}/{repo}/compare/{basehead}': 'compare the branch with its base',
+  'GET /repos/{owner}/{repo}/pulls': 'list pull requests',
+  'POST /repos/{owner}/{repo}/git/blobs': 'store a file',
+  'POST /repos/{owner}/{repo}/git/trees': 'store the changed files',
+  'POST /repos/{owner}/{repo}/git/commits': 'make the commit',
+  'POST /repos/{owner}/{repo}/git/refs': 'create the branch',
+  'PATCH /repos/{owner}/{repo}/git/refs/{ref}': 'move the branch',
+  'POST /repos/{owner}/{repo}/pulls': 'open the pull request',
+  'PATCH /repos/{owner}/{repo}/pulls/{pull_number}': 'update the pull request',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/labels': 'add the labels',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees': 'assign the pull request',
+  'PATCH /repos/{owner}/{repo}/issues/{issue_number}': 'set the milestone',
+  'GET /repos/{owner}/{repo}/milestones': 'list milestones',
+  'GET /repos/{owner}/{repo}/milestones/{milestone_number}': 'show the milestone',
+  'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
+  'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
+  'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': 'comment on the issue',
+  'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': 'update the comment on the issue',
+  'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
+};
+
+/** Files that take a permission of their own. */
+export function workflowsAmong(files: readonly { path: string }[]): string[] {
+  return files.flatMap(({ path }) => (path.startsWith('.github/workflows/') ? [path] : []));
+}
+
+/** How to mend it; empty where GitHub's own words have to do. */
+export function mendOf(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
+  const { status, message, permission, route } = refusal;
+  if (/not permitted to create or approve pull requests/i.test(message))
+    return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.';
+  if (status === null || status >= 500)
+    return 'Publish again later: what has been made so far is found and carried on.';
+  if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
+  // All of these may be 403, with the permission that the token has.
+  const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
+  if (known !== undefined) return known;
+  const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
+  if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
+    return `The patch changes ${workflows.join(', ')}, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
+  if (/draft/i.test(message) && status === 422)
+    return 'Where a repository has no drafts, say --draft never; unfinished and protected work is only published as a draft.';
+  if (status === 404 && route === 'GET /repos/{owner}/{repo}')
+    return 'Check --repository, and that the token may see it.';
+  if (status === 403 || status === 404) return missingPermission(permission, route);
+  return '';
+}
+
+/** What is no lack of a permission, by GitHub's words for it. */
+const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /rate limit/i,
+    'Publish again when the limit has passed: what has been made so far is found and carried on.',
+  ],
+  [/was archived/i, 'Nothing can be published in a repository that is archived.'],
+  [/is locked/i, 'Unlock the issue, or publish without a comment (--comment never).'],
+  [/SAML|single sign-on/i, 'Authorize the token for the organisation in the settings of its account.'],
+  [
+    /IP allow list/i,
+    "Publish from an address that is on the organisation's list, as a runner of its own has one.",
+  ],
+  [
+    /verified signature/i,
+    'Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, and --via api.',
+  ],
+  [
+    /^Reference update failed|exists; cannot create/i,
+    'Mostly a branch is in the way whose name is the beginning of this one, such as patchsmith: rename it, or name another with --branch.',
+  ],
+];
+
+const TAKES_FILES: ReadonlySet<string> = new Set([
+  'POST /repos/{owner}/{repo}/git/trees',
+  'POST /repos/{owner}/{repo}/git/refs',
+  'PATCH /repos/{owner}/{repo}/git/refs/{ref}',
+]);
+
+/** GitHub names alternatives, each a list: `contents=write; contents=write,workflows=write`. */
+function missingPermission(permission: string | null, route: string): string {
+  const [first = ''] = (permission ?? PERMISSION_OF[area(route)] ?? '').split(';');
+  const needed = first
+    .split(',')
+    .map((one) => one.trim().replace('_', '-').replace('=', ': '))
+    .filter((one) => one !== '');
+  if (needed.length === 0) return '';
+  return `The token lacks ${needed.join(', ')}: give the job "permissions: { ${needed.join(', ')} }", or a token that has it.`;
+}
+
+/** For answers that do not say what they want. */
+const PERMISSION_OF: Readonly<Record<string, string>> = {
+  git: 'contents=write',
+  pulls: 'pull_requests=write',
+  issues: 'issues=write',
+};
+
+function area(route: string): string {
+  return route.startsWith('GET ') ? '' : (/\{repo\}\/(\w+)/.exec(route)?.[1] ?? '');
+}

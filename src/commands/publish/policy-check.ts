@@ -1,0 +1,42 @@
+/** What speaks against publishing a run, as far as the run alone can tell. */
+
+import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { judgeProtected, overCaps, PROTECTED_GLOBS } from '../../domain/github/publishing/policy.ts';
+import type { Job, Refused } from './job.ts';
+import type { CheckedPatch } from './read-run.ts';
+
+/** `protectedPaths` are those that may only be published as a draft. */
+export function judgeRun(
+  { run: { result }, settings }: Pick<Job, 'run' | 'settings'>,
+  patch: CheckedPatch,
+): Refused | { status: 'ok'; protectedPaths: string[] } {
+  const size = { files: patch.files.length, bytes: patch.bytes.length };
+  const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
+  const objection = overCaps(size, caps) ?? forbidden({ result, settings });
+  if (objection !== null) return { status: 'refused', outcome: objection };
+  const verdict = judgeProtected(result.changedFiles, {
+    mode: settings.protectedPaths,
+    isProtected: pathMatcher(PROTECTED_GLOBS),
+    isAccepted: pathMatcher(settings.acceptProtected),
+    principles: result.principles.map(({ path }) => path),
+  });
+  if (verdict.status === 'refused') return verdict;
+  return { status: 'ok', protectedPaths: verdict.status === 'draft' ? verdict.paths : [] };
+}
+
+/** The globs of the plan, of the run's settings and of ours hold together. */
+function forbidden({ result, settings }: Pick<Job, 'result' | 'settings'>): RunOutcome | null {
+  const rules = [result.plan, result.paths, settings].flatMap((given) => given ?? []);
+  const mayChange = pathPolicy(...rules);
+  const touched = result.changedFiles.flatMap(({ path, from }) =>
+    from === undefined ? [path] : [from, path],
+  );
+  const paths = touched.filter((path) => !mayChange(path));
+  if (paths.length === 0) return null;
+  return outcome(
+    'policy_violation',
+    8,
+    `The plan and the settings do not allow changes to: ${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ', …' : ''}.`,
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * Looks whether a publication would be let in, before a run spends anything. GitHub has no question for that, so it is asked
+ * for what comes to nothing: a blob that no commit holds, and a pull request from a branch to itself.
+ */
+
+import * as z from 'zod';
+import type { Settings } from '../../config/resolve.ts';
+import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { GitHub, GitHubRefusal } from '../../ports.ts';
+import { mendOf, refusalSentence } from './explain-refusal.ts';
+
+export interface PreflightInput {
+  /** With the token that is to publish. */
+  readonly github: GitHub;
+  /** OWNER/NAME. */
+  readonly repository: string;
+  readonly settings: Pick<Settings, 'base' | 'branch' | 'headRepository'>;
+}
+
+/** Null when nothing speaks against it, else exit 11 with what is missing and how to mend it. Leaves nothing that can be seen. */
+export async function preflightPublishing({
+  github,
+  repository,
+  settings,
+}: PreflightInput): Promise<RunOutcome | null> {
+  const upstream = await repositoryAt(github, repository);
+  if ('name' in upstream) return upstream;
+  const head = settings.headRepository ?? repository;
+  const fork = head === repository ? upstream : await repositoryAt(github, head);
+  if ('name' in fork) return fork;
+
+  const base = settings.base ?? upstream.defaultBranch;
+  const named = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/git/ref/{ref}',
+    parameters: { ...upstream.names, ref: `heads/${base}` },
+    schema: z.object({ ref: z.string() }),
+  });
+  if (named.status === 'refused')
+    return named.refusal.status === 404
+      ? failed(`There is no branch ${base} in ${repository}. Name one with --base.`)
+      : why(named.refusal);
+  const obstacle = await obstacleTo(github, fork, settings.branch);
+  if (obstacle !== null) return obstacle;
+
+  const stored = await github.ask({
+    route: 'POST /repos/{owner}/{repo}/git/blobs',
+    parameters: { ...fork.names, content: '', encoding: 'utf-8' },
+    schema: z.object({ sha: z.string() }),
+    isRepeatable: true,
+  });
+  if (stored.status === 'refused') return why(stored.refusal);
+  const asked = await github.ask({
+    route: 'POST /repos/{owner}/{repo}/pulls',
+    parameters: {
+      ...upstream.names,
+      title: 'patchsmith looks whether it may open pull requests',
+      head: base,
+      base,
+    },
+    schema: z.unknown(),
+    isRepeatable: true,
+  });
+  // Whoever may open pull requests is told that there is nothing to merge.
+  return asked.status === 'ok' || asked.refusal.status === 422 ? null : why(asked.refusal);
+}
+
+interface Found {
+  readonly names: { owner: string; repo: string };
+  readonly fullName: string;
+  readonly defaultBranch: string;
+}
+
+async function repositoryAt(github: GitHub, fullName: string): Promise<Found | RunOutcome> {
+  const [owner = '', repo = ''] = fullName.split('/');
+  const answer = await github.ask({
+    route: 'GET /repos/{owner}/{repo}',
+    parameters: { owner, repo },
+    schema: z.object({
+      default_branch: z.string(),
+      archived: z.boolean().default(false),
+      disabled: z.boolean().default(false),
+    }),
+  });
+  if (answer.status === 'refused') return why(answer.refusal);
+  const { archived, disabled, default_branch: defaultBranch } = answer.data;
+  if (archived || disabled) {
+    const state = archived ? 'archived, so that nothing can be published in it' : 'disabled by GitHub';
+    return failed(`${fullName} is ${state}.`);
+  }
+  return { names: { owner, repo }, fullName, defaultBranch };
+}
+
+/** Git keeps branches as it keeps files: `patchsmith` and `patchsmith/x` exclude each other. */
+async function obstacleTo(
+  github: GitHub,
+  { names, fullName }: Found,
+  branch: string | null,
+): Promise<RunOutcome | null> {
+  const parts = (branch ?? 'patchsmith/x').split('/').slice(0, -1);
+  const above = parts.map((_, depth) => parts.slice(0, depth + 1).join('/'));
+  for (const name of above) {
+    const answer = await github.ask({
+      route: 'GET /repos/{owner}/{repo}/git/ref/{ref}',
+      parameters: { ...names, ref: `heads/${name}` },
+      schema: z.object({ ref: z.string() }),
+    });
+    if (answer.status === 'ok')
+      return failed(
+        `${fullName} has a branch ${name}, and so can have none below it. Rename it, or name another with --branch.`,
+      );
+    if (answer.refusal.status !== 404) return why(answer.refusal);
+  }
+  return null;
+}
+
+function why(refusal: GitHubRefusal): RunOutcome {
+  const mend = mendOf(refusal, { workflows: [] });
+  return failed(
+    [`Publishing would fail: ${refusalSentence(refusal)}`, mend].filter((part) => part !== '').join(' '),
+  );
+}
+
+function failed(reason: string): RunOutcome {
+  return outcome('publish_failed', 11, reason);
+}

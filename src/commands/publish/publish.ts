@@ -1,0 +1,164 @@
+/**
+ * `patchsmith publish`: takes a finished run to GitHub, without a model, a checkout, or anything of the repository being
+ * executed. Every step finds again what an earlier publication of the same plan has made.
+ */
+
+import { GitHubRefused } from '../../adapters/github/request.ts';
+import { openGitHub } from '../../adapters/github/client.ts';
+import { dryRun } from '../../adapters/github/dry-run.ts';
+import { UnreadableFolder } from '../../adapters/github/objects.ts';
+import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { writeDocument } from '../../adapters/storage/write-document.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
+import type { Settings } from '../../config/resolve.ts';
+import type { Interruption } from '../../domain/run/limits.ts';
+import { outcome, type RunOutcome, RunResult, usageError } from '../../domain/run/outcome.ts';
+import { publishable } from '../../domain/github/publishing/policy.ts';
+import { conclude, nothingPublished, type Publication } from '../../domain/github/publishing/publication.ts';
+import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import { readBase } from './base.ts';
+import { commitRun } from './commit-run.ts';
+import { type Job, jobOf } from './job.ts';
+import { judgeRun } from './policy-check.ts';
+import { openForReview } from './open-pull-request.ts';
+import { type CheckedRun, readRun } from './read-run.ts';
+import { rebuildRun } from './rebuild-run.ts';
+import { tellIssue } from './comment-on-issue.ts';
+import { whyRefused, workflowsAmong } from './explain-refusal.ts';
+
+export interface PublishInput {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  readonly settings: Settings;
+  /** OWNER/NAME. */
+  readonly repository: string;
+  readonly token: string;
+  readonly version: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly interrupt: AbortSignal;
+  readonly redact: Redact;
+  /** Finds the secrets of this process, the token among them. */
+  readonly findKnown: FindKnown;
+  /** One line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** What was made is told whatever came after it. */
+export async function publishRun(input: PublishInput): Promise<Publication> {
+  const told = nothingYet(input);
+  const read = await readRun(input.run, input);
+  if (read.status === 'failed') return conclude(told, usageError(read.message));
+  const { run } = read;
+  told.runId = run.result.runId;
+  if (run.result.plan === null)
+    return conclude(told, usageError(`The run ended before it had a plan: ${run.result.reason}`));
+  const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
+  const folder = makeTemporaryFolder(input.env);
+  try {
+    const signal = AbortSignal.any([input.interrupt, timeoutSignal(input.settings.deadlineMs)]);
+    const fetch = await fetchByEnvironment(input.env);
+    const client = openGitHub({ ...input, apiUrl: input.settings.githubApiUrl, signal, fetch });
+    const github = input.settings.dryRun ? dryRun(client, (line) => input.say(`would ${line}`)) : client;
+    const { plan } = run.result;
+    const job = jobOf({ ...input, run, result, plan, github, signal, scratch: folder.path, told });
+    const end = await ended(job, () => publish(job));
+    const unheard = await ended(job, () => tellIssue(job, end));
+    conclude(told, bothOf(told, end, unheard));
+    if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
+  } finally {
+    folder.remove();
+  }
+  const document = `${inertJson(redactedJson(told, input.redact, 2))}\n`;
+  const unwritten = writeDocument(run.directory.publication, document);
+  if (unwritten !== null) told.warnings.push(unwritten);
+  return told;
+}
+
+/** A comment that could not be made spoils a good end, and does not hide that there is a pull request. */
+function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
+  if (end.exitCode !== 0 || unheard === null) return end;
+  if (pullRequest === null) return unheard;
+  return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
+}
+
+const DRY_RUN = 'Nothing was changed (--dry-run). The calls that it would take are listed above.';
+
+/** What the result says of lines is not believed. */
+function recounted({ result, patch }: CheckedRun): RunResult {
+  const counts = new Map(
+    patch?.files.map(({ path, additions, deletions }) => [path, { additions, deletions }]),
+  );
+  return {
+    ...result,
+    changedFiles: result.changedFiles.map((file) => ({ ...file, ...counts.get(file.path) })),
+  };
+}
+
+/** The story: each step can be the last one. */
+async function publish(job: Job): Promise<RunOutcome> {
+  const verdict = publishable(job.run.result, job.settings.publishUnfinished);
+  if (verdict.status !== 'publish') return verdict.outcome;
+  const { patch } = job.run;
+  if (patch === null) return usageError('The run has no patch.');
+  const judged = judgeRun(job, patch);
+  if (judged.status === 'refused') return judged.outcome;
+
+  const base = await readBase(job);
+  if (base.status === 'refused') return base.outcome;
+  const rebuilt = await rebuildRun(job, base.base, patch);
+  if (rebuilt.status === 'refused') return rebuilt.outcome;
+  const commit = await commitRun(job, base.base, rebuilt.change);
+  if (commit.status === 'refused') return commit.outcome;
+  return openForReview(
+    job,
+    base.base,
+    { ...rebuilt.change, sha: commit.sha },
+    {
+      unfinished: verdict.unfinished,
+      protectedPaths: judged.protectedPaths,
+    },
+  );
+}
+
+/** Null where the work comes to nothing that is worth telling. The one place where a refusal of GitHub is caught. */
+async function ended<End extends RunOutcome | null>(
+  job: Job,
+  work: () => Promise<End>,
+): Promise<End | RunOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (job.signal.aborted) return stopped(job);
+    const { patch } = job.run.directory;
+    if (error instanceof UnreadableFolder)
+      return outcome('publish_failed', 11, `${error.message}. The patch is kept in ${patch}.`);
+    if (!(error instanceof GitHubRefused)) throw error;
+    return whyRefused(error.refusal, {
+      workflows: workflowsAmong(job.result.changedFiles),
+      patchFile: patch,
+    });
+  }
+}
+
+function stopped({ signal, settings }: Job): RunOutcome {
+  const { cause, ...reason } = signal.reason as Interruption;
+  if (cause === 'signal' && 'signal' in reason)
+    return outcome(
+      'interrupted',
+      reason.signal === 'SIGINT' ? 130 : 143,
+      `Stopped by ${reason.signal}. Publish again to carry on.`,
+    );
+  return outcome(
+    'deadline',
+    124,
+    `The deadline of ${settings.deadlineMs / 1_000} s passed (--deadline). Publish again to carry on.`,
+  );
+}
+
+function nothingYet({ version, repository, settings }: PublishInput): Publication {
+  return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
+}

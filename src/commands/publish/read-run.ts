@@ -1,0 +1,171 @@
+/** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
+
+import { readRegularFile } from '../../files/regular-file.ts';
+import { endDeadRun } from '../../adapters/storage/dead-run.ts';
+import { findRun } from '../../adapters/storage/find-run.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storage/run-file.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { decodeName } from '../../files/names.ts';
+import { isBranchName } from '../../domain/github/branch-name.ts';
+import { commentReference, issueReference } from '../../domain/github/reference.ts';
+import { whyNoGlob } from '../../domain/changes/glob.ts';
+import { RunResult } from '../../domain/run/outcome.ts';
+import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
+import { parseRepoPath } from '../../domain/changes/path.ts';
+import type { PlanSource } from '../../domain/run/plan.ts';
+
+/** A run whose parts fit together; `patch` is null where the result names none. */
+export interface CheckedRun {
+  readonly directory: RunDirectory;
+  readonly result: RunResult;
+  readonly patch: CheckedPatch | null;
+}
+
+export interface CheckedPatch {
+  readonly bytes: Buffer;
+  readonly files: readonly PatchedPath[];
+}
+
+export type RunRead = { status: 'ok'; run: CheckedRun } | { status: 'failed'; message: string };
+
+/** Characters in all globs of a run together: what they are compared with may be as hostile as they are. */
+const MAX_GLOBS_LENGTH = 4_000;
+
+/** `run` is a run directory or the id of a run. Links are not followed in it. */
+export async function readRun(
+  run: string,
+  at: { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<RunRead> {
+  const found = findRun(run, at);
+  if (found.status === 'failed') return found;
+  const { directory } = found;
+  const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
+  if (read.status === 'failed') return failed(`${directory.result} ${read.why}`);
+  const parsed = RunResult.safeParse(jsonOf(read.bytes));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return failed(
+      `${directory.result} is no result of a run of this version (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`,
+    );
+  }
+  const result = (await endDeadRun(directory)) ?? parsed.data;
+  const unsafe = unsafeNames(result);
+  if (unsafe !== null) return failed(`${directory.result}: ${unsafe}`);
+  if (result.patch === null) return { status: 'ok', run: { directory, result, patch: null } };
+  const patch = await readPatch(directory, result, result.patch);
+  return typeof patch === 'string' ? failed(patch) : { status: 'ok', run: { directory, result, patch } };
+}
+
+/** The patch, or what is wrong with it. */
+async function readPatch(
+  directory: RunDirectory,
+  result: RunResult,
+  { sha256, bytes: size }: NonNullable<RunResult['patch']>,
+): Promise<CheckedPatch | string> {
+  const read = readRegularFile(directory.patch, Math.min(Math.max(size, 0), MAX_PATCH_BYTES));
+  if (read.status === 'failed') return `${directory.patch} ${read.why}`;
+  const { bytes } = read;
+  if (bytes.length !== size || sha256Of(bytes) !== sha256)
+    return `${directory.patch} is not the patch that the run wrote: its hash is another one than in the result`;
+  if (result.baseTree === null || result.treeSha === null)
+    return `${directory.result} has a patch and does not say which trees it is between`;
+  if (bytes.length === 0) return { bytes, files: [] };
+  const patched = readPatchText(bytes.toString('latin1'));
+  if (patched.status === 'failed')
+    return `${directory.patch}, line ${patched.line}: not a patch as patchsmith writes it: ${patched.why}`;
+  const files = patched.files.map((file) => ({
+    ...file,
+    path: nameOf(file.path),
+    from: file.from === null ? null : nameOf(file.from),
+  }));
+  const wrong = disagreement(files, result);
+  return wrong === null ? { bytes, files } : `${directory.patch}: ${wrong}`;
+}
+
+/** What is wrong between the patch and the list of changed files; null when they name the same changes. */
+function disagreement(files: readonly PatchedPath[], { changedFiles }: RunResult): string | null {
+  const seen = new Set<string>();
+  for (const { path, from } of files) {
+    for (const name of from === null ? [path] : [path, from]) {
+      const why = whyNotSafe(name);
+      if (why !== null) return why;
+      if (seen.has(name)) return `it changes ${JSON.stringify(name)} twice`;
+      seen.add(name);
+    }
+  }
+  const ofPatch = new Map(files.map((file) => [file.path, file]));
+  for (const { path, from, kind } of changedFiles) {
+    const file = ofPatch.get(path);
+    if (!file || file.from !== (from ?? null) || kindOf(file) !== kind)
+      return `the result says ${kind} of ${JSON.stringify(path)}, and the patch does not`;
+    ofPatch.delete(path);
+  }
+  const [unlisted] = ofPatch.keys();
+  return unlisted === undefined
+    ? null
+    : `it changes ${JSON.stringify(unlisted)}, which the result does not list`;
+}
+
+function kindOf({ from, before, after }: PatchedPath): string {
+  if (from !== null) return 'rename';
+  if (before === null) return 'create';
+  if (after === null) return 'delete';
+  // A file that becomes a link is modified, also when the bytes are the same.
+  const areFiles = [before, after].every(({ mode }) => mode?.startsWith('100'));
+  return areFiles && before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
+}
+
+/** What the result names that is asked of GitHub or of git has to be what it is taken for. */
+function unsafeNames(result: RunResult): string | null {
+  const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
+  for (const id of [baseSha, baseTree, treeSha])
+    if (id !== null && !/^[0-9a-f]{40}$/.test(id))
+      return `${JSON.stringify(id)} is no id of git's that GitHub knows`;
+  if (baseBranch !== null && !isBranchName(baseBranch))
+    return `${JSON.stringify(baseBranch)} is no name of a branch`;
+  if (plan !== null && !agreesWithItself(plan.source))
+    return `${JSON.stringify(plan.source)} names two different issues, or none`;
+  for (const { path, from } of changedFiles) {
+    const why = whyNotSafe(path) ?? (from === undefined ? null : whyNotSafe(from));
+    if (why !== null) return why;
+  }
+  // A glob that cannot be understood would protect nothing.
+  const globs = [paths, plan].flatMap((rules) => (rules ? [...rules.allow, ...rules.protect] : []));
+  for (const glob of globs) {
+    const why = whyNoGlob(glob);
+    if (why !== null) return `${JSON.stringify(glob)} is no glob: it ${why}`;
+  }
+  if (globs.join('').length > MAX_GLOBS_LENGTH)
+    return `allow and protect have more than ${MAX_GLOBS_LENGTH} characters`;
+  return null;
+}
+
+/** An issue or a comment is told by its repository and number, and once more by the address of its page. */
+function agreesWithItself(source: PlanSource): boolean {
+  if (source.kind !== 'issue' && source.kind !== 'comment') return true;
+  const { url, repository, number } = source;
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return false;
+  const around = { repository: null, serverUrl: new URL(url).origin };
+  const issue = issueReference(url, around);
+  if (typeof issue === 'string' || issue.number !== number) return false;
+  if (issue.repository.toLowerCase() !== repository.toLowerCase()) return false;
+  if (source.kind === 'issue') return true;
+  const comment = commentReference(url, around);
+  return typeof comment !== 'string' && comment.id === source.commentId;
+}
+
+/** The rules that hold everywhere, and no tidying: the path is used as it stands. */
+function whyNotSafe(path: string): string | null {
+  const verdict = parseRepoPath(path);
+  if (!verdict.ok) return verdict.message.replace(/ Use run_command with git\.$/, '');
+  return verdict.path === path && path !== '' ? null : `${JSON.stringify(path)} is no path of a file`;
+}
+
+function nameOf(latin1: string): string {
+  return decodeName(Buffer.from(latin1, 'latin1'));
+}
+
+function failed(message: string): RunRead {
+  return { status: 'failed', message: `${message}.` };
+}

@@ -1,0 +1,79 @@
+/** The run's patch on the base as it is now, looked through once more. */
+
+import { findCommit } from '../../adapters/github/objects.ts';
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import { openPatchBench } from '../../git/scratch-apply.ts';
+import { count, outcome } from '../../domain/run/outcome.ts';
+import { type Flag, flagsOf } from '../../domain/review/review-flags.ts';
+import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import type { NewFile } from '../../ports.ts';
+import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
+import type { Base } from './base.ts';
+import type { Job, Refused } from './job.ts';
+import type { CheckedPatch } from './read-run.ts';
+import { rebuild } from './rebuild.ts';
+
+export interface Change {
+  /** The tree that the base becomes. */
+  readonly tree: string;
+  readonly files: readonly NewFile[];
+  readonly flags: readonly Flag[];
+}
+
+export async function rebuildRun(
+  job: Job,
+  base: Base,
+  patch: CheckedPatch,
+): Promise<Refused | { status: 'ok'; change: Change }> {
+  const { result, upstream, settings, told, say } = job;
+  const refuse = (name: 'publish_failed' | 'policy_violation', reason: string): Refused => ({
+    status: 'refused',
+    outcome: outcome(name, name === 'publish_failed' ? 11 : 8, reason),
+  });
+  const bench = openPatchBench(job.scratch);
+  const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
+  const runTree = began?.tree.sha ?? null;
+  const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
+  if (rebuilt.status === 'broken')
+    return refuse('publish_failed', `The patch is not to be trusted: ${rebuilt.message}.`);
+  if (rebuilt.status === 'conflict') {
+    told.conflicts.push(...rebuilt.files);
+    const named = rebuilt.files.slice(0, 10).map(({ path, why }) => `${path} (${why})`);
+    return refuse(
+      'publish_failed',
+      `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${count(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+    );
+  }
+  if (base.sha === result.baseSha && result.baseDirty === false && rebuilt.tree !== result.treeSha)
+    return refuse(
+      'publish_failed',
+      `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not what the run has proven.`,
+    );
+  const files = rebuilt.reviewed;
+  const secrets = files.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
+    textAfter === null
+      ? [{ path, line: 0, what: 'cannot be read' }]
+      : addedSecrets({ path, before: textBefore ?? '', after: textAfter }, job.findKnown),
+  );
+  const isAccepted = pathMatcher(settings.acceptSecrets);
+  const withheld =
+    repositoriesReason(rebuilt.repositories) ??
+    withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  if (withheld !== null) return refuse('policy_violation', withheld);
+
+  told.flags.push(
+    ...flagsOf(
+      files,
+      result.principles.map(({ path }) => path),
+    ),
+  );
+  told.merged.push(...rebuilt.merged);
+  for (const line of flagLines(told.flags)) say(line);
+  if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
+  if (rebuilt.tree === base.tree)
+    return {
+      status: 'refused',
+      outcome: outcome('no_change', 0, `${base.branch} has all of the patch already.`),
+    };
+  return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: told.flags } };
+}

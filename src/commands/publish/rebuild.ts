@@ -1,0 +1,225 @@
+/** Rebuilds what a patch makes, on the base as it is now: no checkout, only the folders and contents that it touches. */
+
+import type { OnGitHub } from '../../adapters/github/request.ts';
+import { findBlob } from '../../adapters/github/objects.ts';
+import { readTouchedTree, type TouchedTree } from '../../adapters/github/partial-tree.ts';
+import type { PatchBench } from '../../git/scratch-apply.ts';
+import type { FileMode } from '../../domain/changes/change.ts';
+import { repositoriesAround } from '../../domain/review/git-folder.ts';
+import type { PatchedPath, PatchedState } from '../../domain/changes/patch-text.ts';
+import {
+  type ContentFrom,
+  type Occupant,
+  type RebasedFile,
+  rebaseFile,
+} from '../../domain/github/publishing/rebase-file.ts';
+import type { ReviewedFile } from '../../domain/review/review-flags.ts';
+import type { NewFile } from '../../ports.ts';
+import type { CheckedPatch } from './read-run.ts';
+
+/**
+ * `tree` is what the base becomes; the base's own when it has all of the patch already. `reviewed` is what is made and what the
+ * base has there now, for a second look and the search for secrets.
+ */
+export type Rebuilt =
+  | {
+      status: 'ok';
+      tree: string;
+      files: NewFile[];
+      reviewed: ReviewedFile[];
+      merged: string[];
+      /** Folders that git takes for repositories and that the patch changes. */
+      repositories: string[];
+    }
+  | { status: 'conflict'; files: { path: string; why: string }[] }
+  | { status: 'broken'; message: string };
+
+export interface RebuildOrder {
+  readonly where: OnGitHub;
+  readonly patch: CheckedPatch;
+  /** Tree of the commit that the run began with; null when there is none, or GitHub has it not. */
+  readonly runTree: string | null;
+  /** Tree of the base as it is now. */
+  readonly baseTree: string;
+  readonly bench: PatchBench;
+}
+
+export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
+  const { where, patch, runTree, baseTree, bench } = order;
+  const touched = patch.files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
+  const base = await readTouchedTree(where, baseTree, touched);
+  const then =
+    runTree === null || runTree === baseTree ? base : await readTouchedTree(where, runTree, touched);
+  const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
+  const occupant = occupantWithout(base, files);
+  const rebased = files.map((file) => ({ file, now: nameless(file) ?? rebaseFile(file, occupant) }));
+  // All of them are looked for before one is told, so that people can mend them at once.
+  const conflicts = rebased.flatMap(({ now }) =>
+    now.do === 'conflict' ? [{ path: now.path, why: now.why }] : [],
+  );
+  const { contents, lost } = await contentsBefore(where, patch.files);
+  if (lost.length > 0) return { status: 'conflict', files: [...conflicts, ...lost] };
+  const wrong = await bench.apply(patch.bytes, patch.files, contents);
+  if (wrong !== null) return { status: 'broken', message: wrong };
+
+  const made: NewFile[] = [];
+  const reviewed: ReviewedFile[] = [];
+  const merged: string[] = [];
+  for (const { file, now } of rebased) {
+    if (now.do !== 'delete' && now.do !== 'put') continue;
+    const there = base.occupant(file.from ?? file.path);
+    const before = there?.kind === 'file' ? there : null;
+    if (now.do === 'delete') {
+      made.push({ path: now.path, state: null });
+      reviewed.push(reviewedFile({ path: now.path }, before, null, { after: null, content: 'tree' }));
+      continue;
+    }
+    if (now.removed !== null) made.push({ path: now.removed, state: null });
+    const current = await contentNow(where, now, before, contents);
+    const state = await newState(bench, file, now, { contents, current });
+    if (typeof state === 'string') {
+      conflicts.push({ path: now.path, why: state });
+      continue;
+    }
+    if (now.content === 'merge') merged.push(now.path);
+    made.push({ path: now.path, state });
+    reviewed.push(
+      reviewedFile({ path: now.path, from: file.from ?? undefined }, before, current, {
+        after: state,
+        content: now.content,
+      }),
+    );
+  }
+  if (conflicts.length > 0) return { status: 'conflict', files: conflicts };
+  const after = base.after(made);
+  if (after.status === 'obstructed')
+    return {
+      status: 'conflict',
+      files: [{ path: after.path, why: 'a file has the place of a folder now' }],
+    };
+  const repositories = repositoriesAround(
+    made.map(({ path }) => path),
+    after.namesIn,
+  );
+  return { status: 'ok', tree: after.sha, files: made, reviewed, merged, repositories };
+}
+
+/** Says of the state before what the patch leaves unsaid, where the commit that the run began with knows it. */
+function completed(file: PatchedPath, then: TouchedTree): PatchedPath {
+  const occupant = then.occupant(file.from ?? file.path);
+  if (file.before === null || occupant?.kind !== 'file') return file;
+  const told = (state: PatchedState): PatchedState => ({
+    mode: state.mode ?? occupant.mode,
+    blob: state.blob ?? occupant.blob,
+  });
+  return { ...file, before: told(file.before), after: file.after === null ? null : told(file.after) };
+}
+
+/** A folder of which the patch takes away files may make room for a file; whether it does is seen when the tree is made. */
+function occupantWithout(
+  base: TouchedTree,
+  files: readonly PatchedPath[],
+): (path: string) => Occupant | null {
+  const removed = files.flatMap(({ path, from, after }) => (after === null ? [path] : (from ?? [])));
+  return (path) => {
+    const occupant = base.occupant(path);
+    const makesRoom = occupant?.kind === 'folder' && removed.some((name) => name.startsWith(`${path}/`));
+    return makesRoom ? null : occupant;
+  };
+}
+
+/** Every content that the patch changes or removes, by its id, and the files whose content is not to be had. */
+async function contentsBefore(
+  where: OnGitHub,
+  files: readonly PatchedPath[],
+): Promise<{ contents: Map<string, Buffer>; lost: { path: string; why: string }[] }> {
+  const wanted = new Map(
+    files.flatMap(({ path, before }) =>
+      before === null || before.blob === null || before.mode === '160000'
+        ? []
+        : [[before.blob, path] as const],
+    ),
+  );
+  const found = await Promise.all(
+    [...wanted].map(async ([blob, path]) => ({ blob, path, bytes: await findBlob(where, blob) })),
+  );
+  return {
+    contents: new Map(found.flatMap(({ blob, bytes }) => (typeof bytes === 'string' ? [] : [[blob, bytes]]))),
+    lost: found.flatMap(({ path, bytes }) =>
+      typeof bytes === 'string' ? [{ path, why: WHY_LOST[bytes] }] : [],
+    ),
+  };
+}
+
+const WHY_LOST = {
+  missing: 'what it held when the run began is not on GitHub, as with uncommitted changes',
+  'too large': 'it was larger than 32 MiB then, and changes of such files are not published',
+};
+
+/** Words where the contents cannot be merged. */
+async function newState(
+  bench: PatchBench,
+  { before, after }: PatchedPath,
+  now: RebasedFile & { do: 'put' },
+  known: { contents: ReadonlyMap<string, Buffer>; current: Buffer | null },
+): Promise<NonNullable<NewFile['state']> | string> {
+  const { mode, content, current } = now;
+  if (content === 'tree') return current === null ? 'it is gone' : { mode, blob: current, bytes: null };
+  const made = after?.blob ?? '';
+  // A nested repository has no content here.
+  const bytes = mode === '160000' ? null : ((await bench.read([made])).get(made) ?? null);
+  if (content === 'patch') return { mode, blob: made, bytes };
+  const then = known.contents.get(before?.blob ?? '');
+  const there = known.current;
+  if (!then || !there || !bytes) return 'both have changed it, and it is too large to be merged';
+  if ([then, there, bytes].some(isBinary)) return 'both have changed it, and it is binary';
+  const merged = await bench.merge({ before: then, now: there, after: bytes });
+  return merged === null ? 'both have changed the same lines' : { mode, ...merged };
+}
+
+/** As git tells it. */
+function isBinary(bytes: Buffer): boolean {
+  return bytes.subarray(0, 8_000).includes(0);
+}
+
+type FileNow = Occupant & { kind: 'file' };
+
+/** Null where the base has no content of the file, or none that is to be had or looked into. */
+async function contentNow(
+  where: OnGitHub,
+  { content, current, mode }: RebasedFile & { do: 'put' },
+  before: FileNow | null,
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<Buffer | null> {
+  // Of contents that stay, only the words of a link may mean something else than before.
+  const isLeft = content === 'tree' && mode !== '120000';
+  if (isLeft || current === null || before?.mode === '160000') return null;
+  const known = contents.get(current) ?? (await findBlob(where, current));
+  return typeof known === 'string' ? null : known;
+}
+
+/** Contents that are left alone are empty, and so are nested repositories. */
+function reviewedFile(
+  name: Pick<ReviewedFile, 'path' | 'from'>,
+  before: FileNow | null,
+  current: Buffer | null,
+  { after, content }: { after: NewFile['state']; content: ContentFrom },
+): ReviewedFile {
+  const isLeft = content === 'tree' && after?.mode !== '120000';
+  const textOf = (state: { mode: FileMode } | null, bytes: Buffer | null) =>
+    isLeft || state === null || state.mode === '160000' ? '' : (bytes?.toString('utf8') ?? null);
+  return {
+    ...name,
+    before: before === null ? null : { mode: before.mode, blob: before.blob, size: 0 },
+    after: after === null ? null : { mode: after.mode, blob: after.blob, size: 0 },
+    textBefore: textOf(before, current),
+    textAfter: textOf(after, content === 'tree' ? current : (after?.bytes ?? null)),
+  };
+}
+
+/** What a file comes to whose name the API cannot carry; null for any other. */
+function nameless({ path, after }: PatchedPath): RebasedFile | null {
+  // A byte that is not UTF-8 travels as half of a pair.
+  if (after === null || !/\p{Cs}/u.test(path)) return null;
+  return { do: 'conflict', path, why: 'its name is not UTF-8, and such files are not published' };
+}

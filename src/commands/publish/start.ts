@@ -1,0 +1,75 @@
+/** `patchsmith publish RUN` on the command line. */
+
+import type { Settings } from '../../config/resolve.ts';
+import { Publication } from '../../domain/github/publishing/publication.ts';
+import { knownSecretFinder, redactedJson, redactedStrings, secretsAmong } from '../../domain/secrets/redact.ts';
+import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+import { finalLine } from '../../engine/finish/result.ts';
+import type { Given } from '../command.ts';
+import type { CommandEnd, Edge } from '../../host/context.ts';
+import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
+
+export async function startPublish(edge: Edge, given: Given): Promise<CommandEnd> {
+  const read = readPublishInputs(edge, given);
+  if (read.status === 'refused') return read;
+  const { settings, repository, token } = read;
+  const { output, quiet } = settings;
+  edge.hide(token);
+
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
+  // The libraries that talk to GitHub are loaded by nobody else.
+  const { publishRun } = await import('./publish.ts');
+  const made = await publishRun({
+    ...edge,
+    run: given.operands[0] ?? '',
+    settings,
+    repository,
+    token,
+    env: withoutKeyAndTokens(edge.env),
+    findKnown: knownSecretFinder([...secretsAmong(edge.env), token]),
+    // What a dry run would do is what it was asked for.
+    say: quiet && !settings.dryRun ? () => {} : say,
+  });
+  const told = Publication.parse(redactedStrings(made, edge.redact));
+  edge.onPublication?.(told);
+  for (const warning of told.warnings) say(`warning: ${warning}`);
+  const outcome = { name: told.outcome, exitCode: told.exitCode, reason: told.reason };
+  if (output === 'json') await print(edge, `${inertJson(redactedJson(told, edge.redact, 2))}\n`);
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+export type PublishInputs =
+  | { status: 'ok'; settings: Settings; repository: string; token: string }
+  | { status: 'refused'; problems: string[] };
+
+/** What a publication needs besides the run; all that is wrong with it is told at once. */
+export function readPublishInputs(edge: Edge, { flags, problems }: Omit<Given, 'operands'>): PublishInputs {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { settings } = read;
+  const { repository, output } = settings;
+  const token = edge.env.GITHUB_TOKEN || edge.env.GH_TOKEN;
+  const lacking = [
+    ...(token ? [] : [edge.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
+    ...(repository === null ? [NO_REPOSITORY] : []),
+    ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
+  ];
+  if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
+  return { status: 'ok', settings, repository, token };
+}
+
+/** A reader that has gone away has wanted no more. */
+function print(edge: Edge, document: string): Promise<void> {
+  return new Promise((resolve) => edge.stdout.write(document, () => resolve()));
+}
+
+/** The body of a request is told whole by a dry run. */
+const MAX_LINE = 200_000;
+
+const NO_TOKEN =
+  'there is no token: set GITHUB_TOKEN in the environment, one with contents: write and pull-requests: write';
+const NO_TOKEN_INPUT =
+  'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write';
+const NO_REPOSITORY = 'there is no repository: name it with --repository OWNER/NAME or GITHUB_REPOSITORY';
+const NO_SUCH_OUTPUT = '--output: publish prints nothing on stdout; for machines say --output json';

@@ -1,0 +1,313 @@
+/** The commands: one entry each. What a command needs is loaded when it runs. */
+
+import { type SettingKey, settingsIn } from '../config/schema.ts';
+import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
+import { oneLine } from '../domain/text/terminal.ts';
+import { finalLine } from '../engine/finish/result.ts';
+import { runPatchsmith } from '../engine/run.ts';
+import type { Command, Given } from './command.ts';
+import type { CommandEnd, Edge } from '../host/context.ts';
+import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './inputs.ts';
+import { SETTINGS_TAKEN } from './settings-taken.ts';
+
+/** How commands are contained here and now, whatever run they belong to. */
+const OF_THE_MACHINE = [
+  'sandbox',
+  'mounts',
+  'maxProcesses',
+  'maxMemoryBytes',
+  'maxFileBytes',
+  'maxDiskBytes',
+] as const satisfies readonly SettingKey[];
+
+/** What a run may change: its recording can stay within that and never go beyond it. */
+const CHANGES = [
+  'maxChangedFiles',
+  'maxChangedBytes',
+  'maxChangedFileBytes',
+] as const satisfies readonly SettingKey[];
+
+/** What a run that is carried on may do: its directory can ask for it, and only the caller can permit it. */
+const PERMISSIONS = [
+  ...CHANGES,
+  'allow',
+  'protect',
+  'acceptSecrets',
+  'includeForeign',
+  'allowedDomains',
+  'price',
+  'maxOutputTokens',
+  'maxIterations',
+  'maxTokens',
+  'maxCostUsd',
+  'deadlineMs',
+  'fixRounds',
+  'maxToolOutput',
+] as const satisfies readonly SettingKey[];
+
+const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'run',
+    summary: 'Carry out a plan in this checkout and write the patch',
+    examples: [
+      ['patchsmith run -m "Fix the failing test" --verify "npm test"', 'A task in one line'],
+      ['patchsmith run --plan plan.md --patch change.patch', 'A plan from a file, the patch to a file'],
+      [
+        'gh issue view 7 --json body -q .body | patchsmith run --plan - --output json',
+        'A plan from stdin, the result to stdout',
+      ],
+      ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
+    ],
+    operands: [],
+    settings: SETTINGS_TAKEN.run,
+    switches: {},
+    start: startRun,
+  },
+  {
+    name: 'publish',
+    summary: 'Open or update a pull request with what a run has made (RUN: its id or run directory)',
+    examples: [
+      ['patchsmith publish RUN --label bot --reviewer octocat', 'A pull request with what a run has made'],
+      ['patchsmith publish RUN --dry-run', 'See the calls that it would take'],
+    ],
+    operands: ['RUN'],
+    settings: SETTINGS_TAKEN.publish,
+    output: { value: 'json|none', help: 'What it came to, as JSON on stdout', initial: 'none' },
+    switches: {},
+    async start(edge, given) {
+      const { startPublish } = await import('./publish/start.ts');
+      return startPublish(edge, given);
+    },
+    nothingDone: (outcome, version) => conclude(nothingPublished(version), outcome),
+  },
+  {
+    name: 'replay',
+    summary: 'Play a run again without a model and prove its patch (RUN: its id or run directory)',
+    examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
+    operands: ['RUN'],
+    settings: [
+      ...CHANGES,
+      ...OF_THE_MACHINE,
+      'allowedDomains',
+      'deadlineMs',
+      'runDir',
+      'output',
+      'logLevel',
+      'quiet',
+      'verbose',
+    ],
+    switches: {},
+    start: startReplay,
+  },
+  {
+    name: 'resume',
+    summary: 'Carry on a run that was killed: resume RUN, its id or run directory',
+    examples: [],
+    operands: ['RUN'],
+    settings: [
+      'repo',
+      'baseUrl',
+      ...settingsIn('Trust on GitHub'),
+      ...OF_THE_MACHINE,
+      ...PERMISSIONS,
+      'patch',
+      'output',
+      'logLevel',
+      'quiet',
+      'verbose',
+    ],
+    switches: { 'accept-changes': 'Take what others have changed in the work tree into the baseline' },
+    start: startResume,
+  },
+  {
+    name: 'undo',
+    summary: 'Put the work tree back as it was before a run (RUN: its id or run directory)',
+    examples: [['patchsmith undo RUN', 'Take back what a run has changed']],
+    operands: ['RUN'],
+    settings: ['repo'],
+    switches: { force: 'Put back what can be, and leave the paths that have changed since' },
+    start: startUndo,
+  },
+  {
+    name: 'blame',
+    summary: "See which tool calls made which lines of a run's patch: blame RUN [PATH]",
+    examples: [
+      ['patchsmith blame 20261121-101500-3f9a2c src/parser.ts', 'Who changed these lines, and in which turn'],
+    ],
+    operands: ['RUN', '[PATH]'],
+    settings: ['output'],
+    output: JSON_IN_PLACE_OF_TEXT,
+    switches: {},
+    start: startBlame,
+  },
+  {
+    name: 'doctor',
+    summary: 'See how commands would be contained here, what they would see, and which tools work in there',
+    examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
+    operands: [],
+    settings: ['repo', ...OF_THE_MACHINE, 'output'],
+    output: JSON_IN_PLACE_OF_TEXT,
+    switches: {},
+    start: startDoctor,
+  },
+  {
+    name: 'init',
+    summary: 'Write a workflow for GitHub Actions, with a plan and principles to begin from: init [TEMPLATE]',
+    examples: [
+      [
+        'patchsmith init issue',
+        'A labelled issue becomes a pull request; others: comment, schedule, matrix, fork',
+      ],
+    ],
+    operands: ['[TEMPLATE]'],
+    settings: ['repo'],
+    switches: {},
+    start: startInit,
+  },
+  {
+    name: 'demo',
+    summary: 'See a recorded run on a small project; needs no key',
+    examples: [],
+    operands: [],
+    settings: [],
+    switches: {},
+    async start(edge, { problems }) {
+      if (problems.length > 0) return { status: 'refused', problems: [...problems] };
+      // Of the commands only this one needs the library that makes its project.
+      const { runDemo } = await import('./demo/demo.ts');
+      const env = withoutKey(edge.env);
+      return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };
+    },
+  },
+];
+
+async function startRun(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
+  const inputs = await readRunInputs(edge, flags, problems);
+  if (inputs.status === 'refused') return inputs;
+  const { settings, apiKey, notes, trust } = inputs;
+  if (apiKey !== null) edge.hide(apiKey);
+  const env = withoutKey(edge.env);
+  return {
+    status: 'told',
+    outcome: await runPatchsmith({
+      ...edge,
+      settings,
+      apiKey,
+      env,
+      startNotes: notes,
+      ...(trust === undefined ? {} : { trust }),
+    }),
+  };
+}
+
+async function startReplay(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const input = {
+    ...edge,
+    settings: read.settings,
+    apiKey: null,
+    env: withoutKey(edge.env),
+    startNotes: [],
+  };
+  const { replayRun } = await import('./replay/replay.ts');
+  const outcome = await replayRun(operands[0] ?? '', input);
+  return 'problem' in outcome
+    ? { status: 'refused', problems: [outcome.problem] }
+    : { status: 'told', outcome };
+}
+
+async function startResume(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const { key, notes, problems: keyless } = await readKey(edge);
+  if (key === null) return { status: 'refused', problems: keyless };
+  edge.hide(key);
+  const trust = await readTrust(edge, read.settings);
+  const input = {
+    ...edge,
+    settings: read.settings,
+    apiKey: key,
+    env: withoutKey(edge.env),
+    startNotes: notes,
+    ...(trust === undefined ? {} : { trust }),
+  };
+  const { resumeRun } = await import('./resume/resume.ts');
+  return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
+}
+
+async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const { undoRun } = await import('./undo/undo.ts');
+  const input = {
+    run: operands[0] ?? '',
+    repo: read.settings.repo,
+    force: switches.has('force'),
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    say,
+  };
+  const { untilSignal } = await import('./until-signal.ts');
+  const outcome = await untilSignal(edge.interrupt, () => undoRun(input));
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+async function startInit(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const read = readSettings(edge, flags, problems);
+  if (read.status === 'refused') return read;
+  // Only this command needs the texts of the templates.
+  const { initialise } = await import('./init/init.ts');
+  const say = (line: string) => void edge.stderr.write(`${oneLine(line, 2_000)}\n`);
+  const outcome = await initialise({
+    template: operands[0] ?? 'issue',
+    repo: read.settings.repo,
+    cwd: edge.cwd,
+    say,
+  });
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+async function startDoctor(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
+  const read = readSettings(edge, flags, [...problems, ...asked]);
+  if (read.status === 'refused') return read;
+  const { examineMachine } = await import('./doctor/doctor.ts');
+  const outcome = await examineMachine({
+    settings: read.settings,
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
+  });
+  edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+  return { status: 'told', outcome };
+}
+
+const DOCTOR_OUTPUT = '--output: doctor prints text; for machines say --output json';
+
+async function startBlame(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+  const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
+  if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
+  const { blameRun } = await import('./blame/blame.ts');
+  const input = {
+    run: operands[0] ?? '',
+    path: operands[1] ?? null,
+    json: flags.output === 'json',
+    redact: edge.redact,
+    cwd: edge.cwd,
+    env: withoutKey(edge.env),
+    // A reader that has gone away has wanted no more.
+    print: (document: string) => new Promise<void>((resolve) => edge.stdout.write(document, () => resolve())),
+  };
+  const { untilSignal } = await import('./until-signal.ts');
+  const outcome = await untilSignal(edge.interrupt, () => blameRun(input));
+  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
+  return { status: 'told', outcome };
+}
+
+const BLAME_OUTPUT = '--output: blame prints text; for machines say --output json';

@@ -1,0 +1,96 @@
+/** Follows a run that is played again along its recording: gives it the recorded times, ends and outside changes. */
+
+import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import type { Interruption } from '../../domain/run/limits.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { wasInterrupted } from '../../domain/conversation/tool.ts';
+import type { Clock, EventSink } from '../../ports.ts';
+
+export class Follower implements EventSink {
+  readonly #divergences: Divergence[] = [];
+  readonly #recorded: readonly RunEvent[];
+  readonly #redact: Redact;
+  readonly #stop: AbortController;
+  #played = 0;
+  #lost = false;
+
+  /** `stop` is aborted where the recorded run was stopped from outside. */
+  constructor(recorded: readonly RunEvent[], redact: Redact, stop: AbortController) {
+    this.#recorded = recorded;
+    this.#redact = redact;
+    this.#stop = stop;
+  }
+
+  /** The time at which the event that is due was recorded, so that deadlines fall as they fell. */
+  readonly clock: Clock = () => (this.#recorded[this.#played] ?? this.#recorded.at(-1))?.at ?? 0;
+
+  /** Events of the recording that have not been played yet. */
+  get due(): readonly RunEvent[] {
+    return this.#lost ? [] : this.#recorded.slice(this.#played);
+  }
+
+  /** True when the recorded run was stopped before this call had come to its end, or had begun. */
+  cutsShort(call: string): boolean {
+    return this.due.some(
+      (event) => event.type === 'tool.completed' && event.call === call && wasInterrupted(event.outcome),
+    );
+  }
+
+  accept(event: RunEvent): void {
+    const expected = this.#recorded[this.#played];
+    this.#played += 1;
+    if (this.#lost) return;
+    // The recording was redacted when it was written.
+    const got: RunEvent = JSON.parse(redactedJson(event, this.#redact));
+    const divergence = divergenceOf(expected, got);
+    if (divergence) this.#divergences.push(divergence);
+    this.#lost = expected?.type !== got.type;
+    const interruption = this.#interruptionDue(event);
+    if (interruption) this.#stop.abort(interruption);
+  }
+
+  close(): void {}
+
+  /** In the order of the events. What follows an event of another type is not compared any more. */
+  divergences(): Divergence[] {
+    const [missing] = this.due;
+    const left = missing ? divergenceOf(missing, undefined) : null;
+    return left ? [...this.#divergences, left] : [...this.#divergences];
+  }
+
+  /** Set when the recorded run was stopped after this event: before anything else happened, or while these calls ran. */
+  #interruptionDue(played: RunEvent): Interruption | null {
+    const rest = this.due;
+    const begins = played.type === 'tool.started' && rest[0]?.type !== 'tool.started';
+    for (const event of rest) {
+      if (event.type === 'run.interrupted') return event.interruption;
+      if (!begins || !ENDS_OF_CALLS.includes(event.type)) return null;
+    }
+    return null;
+  }
+}
+
+/** What is recorded when calls have come to their end. */
+const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
+  'tool.completed',
+  'change.recorded',
+  'changes.put_back',
+  'files.hidden',
+];
+
+/** True when the recorded run did not make this change by something that can be done again: it came from outside, or from a call that was cut short. */
+export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {
+  if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
+  const cutShort = new Set(
+    rest.flatMap((later) =>
+      later.type === 'tool.completed' && wasInterrupted(later.outcome) ? [later.call] : [],
+    ),
+  );
+  const sources =
+    event.type === 'changes.put_back' ? [event.source] : event.changes.map(({ source }) => source);
+  return sources.every(
+    (source) =>
+      source.by === 'outside' || (source.by === 'tool' && source.calls.some((call) => cutShort.has(call))),
+  );
+}

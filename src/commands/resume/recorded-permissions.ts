@@ -1,0 +1,72 @@
+/**
+ * What a journal may say of a run that is carried on. Anybody may have written it, so it can keep a run within its fences and
+ * never widen them: what goes beyond the settings of today is named, and whoever resumes has to repeat it.
+ */
+
+import type { Settings } from '../../config/resolve.ts';
+import { isCovered } from '../../domain/review/allowed-domain.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+
+/** The flags that would permit what the journal asks for, as they are typed; empty when nothing has to be repeated. */
+export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
+  const { limits, toolSettings, modelSettings } = start;
+  const numbers: readonly [flag: string, recorded: number | null, today: number | null, unit?: 's'][] = [
+    ['max-iterations', limits.maxIterations, settings.maxIterations],
+    ['max-tokens', limits.maxTokens, settings.maxTokens],
+    ['max-cost-usd', limits.maxCostUsd, settings.maxCostUsd],
+    ['deadline', limits.deadlineMs, settings.deadlineMs, 's'],
+    ['max-changed-files', limits.maxChangedFiles, settings.maxChangedFiles],
+    ['max-changed-size', limits.maxChangedBytes, settings.maxChangedBytes],
+    ['max-changed-file-size', limits.maxChangedFileBytes, settings.maxChangedFileBytes],
+    ['fix-rounds', limits.fixRounds, settings.fixRounds],
+    ['max-tool-output', toolSettings.maxOutputChars, settings.maxToolOutput],
+    ['max-output-tokens', modelSettings.maxOutputTokens, settings.maxOutputTokens],
+  ];
+  const higher = numbers.flatMap(([flag, recorded, today, unit]) =>
+    recorded === null || today === null || recorded <= today
+      ? []
+      : [`--${flag} ${unit === 's' ? `${recorded / 1_000}s` : recorded}`],
+  );
+  const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
+  const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
+  return [
+    ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
+    ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
+    ...higher,
+    ...priceFlag(start, settings),
+    ...secrets.map((glob) => `--accept-secrets ${quoted(glob)}`),
+    ...(start.includeForeign && !settings.includeForeign ? ['--include-foreign'] : []),
+  ];
+}
+
+/** The recorded start with the fences of today where those are narrower and a flag cannot say "no limit". */
+export function withinToday<Start extends RunStarted>(start: Start, settings: Settings): Start {
+  const { maxTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
+  return {
+    ...start,
+    price: settings.price ?? start.price,
+    limits: {
+      ...start.limits,
+      maxTokens: maxTokens ?? settings.maxTokens,
+      maxCostUsd: maxCostUsd ?? settings.maxCostUsd,
+      maxTokensRecoveries: Math.min(maxTokensRecoveries, MAX_RECOVERIES),
+      stallTurns: Math.min(stallTurns, MAX_STALL_TURNS),
+    },
+  };
+}
+
+/** A price of one's own decides when a limit on the cost is reached. */
+function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {
+  const isLimited = (limits.maxCostUsd ?? settings.maxCostUsd) !== null;
+  if (price === null || settings.price !== null || !isLimited) return [];
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h } = price;
+  return [
+    `--price input=${input},output=${output},cache-read=${cacheRead},cache-write=${cacheWrite},cache-write-1h=${cacheWrite1h}`,
+  ];
+}
+
+/** As a shell takes it for one word. */
+function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,64 @@
+/** Brings another checkout of the same base to where the run stood. */
+
+import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import { type PathChange, sameState } from '../../domain/changes/change.ts';
+import { changesRecorded } from '../../domain/journal/change-events.ts';
+import type { RunAction } from '../../domain/run/events.ts';
+import { usageError } from '../../domain/run/outcome.ts';
+import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import { runBefore } from '../../engine/open/setup-commands.ts';
+import { type Stopped, stopped, stoppedBefore } from '../../engine/ready.ts';
+import type { RecordedRun } from './recorded-run.ts';
+import type { Session } from '../../engine/session.ts';
+
+export interface Bringing {
+  readonly run: RecordedRun;
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
+  /** How the checkout, which is as the base in these paths, differs from where the run stood (`before`). */
+  readonly lacking: readonly PathChange[];
+  readonly iteration: number;
+}
+
+/**
+ * The setup commands run again, since what they made of ignored files is not here; then every recorded change is put in
+ * place. What setup commands changed beyond that is recorded as nobody's.
+ */
+export async function putIntoCheckout(
+  session: Session,
+  { run, workspace, sandbox, verifyPlace, lacking, iteration }: Bringing,
+): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
+  const [start] = run.events;
+  const setup = start.setup.map(({ command }) => command);
+  const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
+  const ran = await runBefore(
+    session,
+    { setup, baseline: null, timeoutMs },
+    { workspace, sandbox, verifyPlace },
+  );
+  if (ran.status !== 'ok') return stoppedBefore(session, ran);
+
+  const states = workTreeStates(run.events);
+  const wanted = new Map(lacking.map(({ path, before }) => [path, before]));
+  for (const { path } of ran.changes) {
+    const state = states.get(path);
+    if (state !== undefined) wanted.set(path, state);
+  }
+  const { root } = workspace;
+  const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
+  const failure = await revertChanges({ root, shadowDir: run.directory.shadowGit }, changes);
+  if (failure !== null)
+    return stopped(usageError(`The changes of the run cannot be put into ${root}: ${failure}`));
+
+  const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
+  for (const [path, state] of wanted) {
+    if (now.has(path) && !sameState(now.get(path) ?? null, state))
+      return stopped(
+        usageError(`${path} cannot be brought into ${root} as it was: its content reads otherwise there.`),
+      );
+  }
+  const others = ran.changes.filter(({ path }) => !wanted.has(path));
+  return { status: 'ok', actions: changesRecorded(others, { by: 'outside' }, iteration) };
+}

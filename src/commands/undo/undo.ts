@@ -1,0 +1,156 @@
+/** `patchsmith undo`: puts the work tree back as it was before a run, as far as nobody has gone on with it since. */
+
+import { openRun } from '../../adapters/storage/find-run.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
+import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { findCheckout, removePlantedGitDirs } from '../../adapters/workspace/find-checkout.ts';
+import { openKeptObjects } from '../../git/kept-objects.ts';
+import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import { count, internalError, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import { changesInTheAir } from './unrecorded-changes.ts';
+
+export interface UndoInput {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  /** `--repo`; null for the checkout that `cwd` lies in. */
+  readonly repo: string | null;
+  /** Put back what can be, and leave the paths that moved on. */
+  readonly force: boolean;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Prints one line for people. */
+  readonly say: (line: string) => void;
+}
+
+/** A step with what became of its path since the run: it waits to be undone, is undone already, or cannot be. */
+type Judged =
+  | { step: PathChange; status: 'due' }
+  | { step: PathChange; status: 'undone' }
+  | { step: PathChange; status: 'stuck'; why: string };
+
+/** HEAD, index and refs are not looked at. */
+export async function undoRun(input: UndoInput): Promise<RunOutcome> {
+  const { cwd, env, repo } = input;
+  const found = await openRun(input.run, input);
+  if (found.status === 'failed') return usageError(found.message);
+  const { directory } = found;
+  const read = readJournal(directory.events);
+  if (read.status === 'failed') return usageError(read.message);
+  const checkout = await findCheckout(repo === null ? cwd : repoPath(cwd, repo), env);
+  if (checkout.status === 'failed') return usageError(checkout.message);
+  const { root } = checkout.checkout;
+  const [started] = read.events;
+  if (repo === null && started.root !== root) {
+    return usageError(`The run worked in ${started.root}, not in ${root}. Name the checkout with --repo.`);
+  }
+  const letGo = await lockRun(directory.path);
+  if (letGo === null) return usageError(runIsBusy(directory.path));
+  const folder = makeTemporaryFolder(env);
+  try {
+    const left = input.force
+      ? null
+      : await changesInTheAir(read.events, directory, { checkout: checkout.checkout, env });
+    if (left !== null) return usageError(left);
+    const { shadowGit: shadowDir } = directory;
+    const { objects, objectFormat } = checkout.checkout;
+    const gitDir = `${folder.path}/objects.git`;
+    const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
+    return await takeBack(input, read.events, {
+      restorer: await openRestorer({ root, shadowDir, objectsGitDir }),
+      removePlanted: () => removePlantedGitDirs(root, shadowDir),
+    });
+  } finally {
+    folder.remove();
+    letGo();
+  }
+}
+
+/** Nothing is written before every path has been judged. */
+async function takeBack(
+  input: UndoInput,
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<string[]> },
+): Promise<RunOutcome> {
+  const { say } = input;
+  const judged = await judge(events, restorer);
+  const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
+  for (const line of stuck.slice(0, MAX_NAMED)) say(`  ${line}`);
+  if (stuck.length > MAX_NAMED) say(`  … and ${stuck.length - MAX_NAMED} more`);
+  if (stuck.length > 0 && !input.force) {
+    return usageError(
+      `${count(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
+    );
+  }
+  const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
+  if (planted.length > 0) say(`Removed, since commands made them: ${named(planted)}.`);
+  const failure = await carryOut(judged, restorer);
+  if (failure !== null)
+    return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);
+  tellWhatStays(events, say);
+  return summary(judged, stuck);
+}
+
+/** Paths that are named one by one. */
+const MAX_NAMED = 50;
+
+async function judge(events: readonly RunEvent[], restorer: Restorer): Promise<Judged[]> {
+  const { steps, tangled } = undoPlan(events);
+  await restorer.readAhead(steps.flatMap(({ before }) => (before ? [before] : [])));
+  const judged: Judged[] = tangled.map((path) => ({
+    step: { path, before: null, after: null },
+    status: 'stuck',
+    why: 'something else changed it during the run',
+  }));
+  for (const step of steps) judged.push(await judgeStep(step, restorer));
+  return judged;
+}
+
+async function judgeStep(step: PathChange, restorer: Restorer): Promise<Judged> {
+  const { path, before, after } = step;
+  const now = await restorer.stateAmong(path, [after, before]);
+  if (now === undefined) return { step, status: 'stuck', why: 'it has changed since the run' };
+  if (now === before) return { step, status: 'undone' };
+  const why = await restorer.whyNot(path, before);
+  return why === null ? { step, status: 'due' } : { step, status: 'stuck', why };
+}
+
+/** What has to go goes first, so that a folder can take the place of a file and a file that of a folder. */
+async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<string | null> {
+  const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
+  for (const { path, before } of due) {
+    const failure = before === null ? await restorer.remove(path) : null;
+    if (failure !== null) return failure;
+  }
+  for (const { path, before } of due) {
+    const failure = before === null ? null : await restorer.put(path, before);
+    if (failure !== null) return failure;
+  }
+  return restorer.putEmptyFolders();
+}
+
+function tellWhatStays(events: readonly RunEvent[], say: (line: string) => void): void {
+  const { foreign } = undoPlan(events);
+  const ignored = unrecordedWrites(events);
+  if (ignored.length > 0) say(`Left as they are, since ignored files are not recorded: ${named(ignored)}.`);
+  if (foreign.length > 0) say(`Left as they are, since something else changed them: ${named(foreign)}.`);
+}
+
+function named(paths: readonly string[]): string {
+  const more = paths.length - 10;
+  return `${paths.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {
+  const undone = judged.filter(({ status }) => status === 'due').length;
+  const left = stuck.length > 0 ? `; ${count(stuck.length, 'path')} left as listed above` : '';
+  if (undone === 0) return outcome('no_change', 0, `Nothing to put back${left}.`);
+  return outcome('done', 0, `${count(undone, 'file')} put back as before the run${left}.`);
+}
+
+function repoPath(cwd: string, repo: string): string {
+  return repo.startsWith('/') ? repo : `${cwd}/${repo}`;
+}

@@ -1,0 +1,55 @@
+/** Whether a run that was killed has changed more than its journal tells. */
+
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import type { CheckoutResult } from '../../adapters/workspace/find-checkout.ts';
+import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
+import { writtenPaths } from '../../agent/interrupted-calls.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import { advance, startOf } from '../../domain/run/state.ts';
+import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
+import { createTools } from '../../tools/registry.ts';
+import { endLeftoversOf } from '../../engine/open/verify-place.ts';
+
+type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
+
+/**
+ * What was under way and which paths are not as recorded, as a sentence for people. Null when nothing was under way, or when
+ * the whole work tree is as the last event has left it. Whoever made such a change, the run or somebody after its death, left
+ * no name on it.
+ */
+export async function changesInTheAir(
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+  directory: RunDirectory,
+  { checkout, env }: { checkout: Checkout; env: Readonly<Record<string, string | undefined>> },
+): Promise<string | null> {
+  const open = underWay(events);
+  if (open.length === 0) return null;
+  const [start, ...rest] = events;
+  // Nothing of the run may go on changing files while they are looked at.
+  await endLeftoversOf(directory);
+  const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
+  const reopened = await reopenWorkspace(
+    checkout,
+    { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
+    {
+      base: rest.reduce(advance, startOf(start)).base,
+      states: workTreeStates(events),
+      written: writtenPaths(calls, createTools(start.toolSettings)),
+      mayHavePlanted: wereCommandsUnderWay(events) ? 'leave' : null,
+    },
+  );
+  if (reopened.status === 'failed') return reopened.message;
+  const { found, planted, workspace } = reopened;
+  const leftOut = workspace.exceeded() === null ? [] : ['files over the limits'];
+  const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
+  if (changed.length === 0) return null;
+  const paths = named(changed);
+  const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
+  return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
+}
+
+function named(names: readonly string[]): string {
+  const more = names.length - 10;
+  return `${names.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,202 @@
+/** Settings from flags, environment, project file and defaults. What settings there are stands in config/settings.ts. */
+
+import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
+import { shown } from './values.ts';
+import { isCovered } from '../domain/review/allowed-domain.ts';
+import { hasPrice } from '../domain/run/pricing.ts';
+
+export type { Settings } from './schema.ts';
+
+/** The project file, in the root of the repository. Whoever can open a pull request can write it. */
+export const PROJECT_FILE = '.patchsmith.yml';
+
+/** Where a value came from: `name` is the flag, the variable, or the file with its line. */
+interface SettingSource {
+  readonly from: 'flag' | 'environment' | 'file' | 'default';
+  readonly name: string;
+}
+
+/** What the edges have read. Keys of `flags` and `file.values` are the settings' kebab-case names. */
+export interface SettingInputs {
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly file: ProjectFile | null;
+  /** The end of a message about `name`: which of `known` is like it, else `otherwise`. */
+  nearest(name: string, known: readonly string[], otherwise: string): string;
+}
+
+/** The parsed project file; `lines` says where each key stands, counted from 1. */
+interface ProjectFile {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly lines: Readonly<Record<string, number>>;
+}
+
+export type ResolvedSettings =
+  | { status: 'ok'; settings: Settings; sources: Readonly<Record<SettingKey, SettingSource>> }
+  | { status: 'failed'; problems: string[] };
+
+/**
+ * Flag before environment before project file before default. An empty variable is an absent one: that is how a
+ * workflow hands on an input that nobody set. Every problem is named with its source and how to mend it, also in a
+ * value that another source overrides.
+ */
+export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
+  const chosen = chooseSettings(inputs);
+  if (chosen.status === 'failed') return chosen;
+  const clashes = [...contradictions(chosen.settings, chosen.sources)];
+  return clashes.length > 0 ? { status: 'failed', problems: clashes } : chosen;
+}
+
+/**
+ * What the command line and the environment say, to be known before a project file is: whether they go together is not
+ * looked at, for a file may still add to them.
+ */
+export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settings | null {
+  const chosen = chooseSettings({ ...inputs, file: null });
+  return chosen.status === 'ok' ? chosen.settings : null;
+}
+
+function chooseSettings(inputs: SettingInputs): ResolvedSettings {
+  const entries = settingEntries();
+  const problems = [...unknownNames(inputs, entries)];
+  const chosen: Partial<Record<SettingKey, unknown>> = {};
+  const sources = {} as Record<SettingKey, SettingSource>;
+  for (const entry of entries) {
+    const given = givenValues(inputs, entry);
+    problems.push(...given.flatMap((one) => problemsOf(one, entry)));
+    problems.push(...widenings(given, entry));
+    const deciding =
+      (entry.file === 'narrow' ? given.find(({ source }) => source.from === 'file') : null) ?? given[0];
+    sources[entry.key] = deciding?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
+    if (deciding) chosen[entry.key] = deciding.value;
+  }
+  if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
+  if (problems.length > 0) return { status: 'failed', problems };
+  return { status: 'ok', settings: Settings.parse(chosen), sources };
+}
+
+interface Given {
+  readonly value: unknown;
+  readonly source: SettingSource;
+}
+
+/** What each source says about a setting; the first one counts. */
+function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): Given[] {
+  const given: Given[] = [];
+  const flag = flags[entry.flag];
+  if (flag !== undefined) given.push({ value: flag, source: { from: 'flag', name: `--${entry.flag}` } });
+  const variable = env[entry.variable];
+  if (variable) given.push({ value: variable, source: { from: 'environment', name: entry.variable } });
+  if (file && Object.hasOwn(file.values, entry.flag)) {
+    const name = placeInFile(file, entry.flag);
+    given.push({ value: file.values[entry.flag], source: { from: 'file', name } });
+  }
+  return given;
+}
+
+function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
+  const { flag, file } = entry;
+  const elsewhere = `use --${flag} or ${entry.variable}`;
+  if (source.from === 'file' && file === 'refused') {
+    return [`${source.name}: a project file may not set ${flag}; ${elsewhere}`];
+  }
+  const parsed = Settings.shape[entry.key].safeParse(value);
+  if (!parsed.success) return parsed.error.issues.map((issue) => `${source.name}: ${issue.message}`);
+  if (source.from !== 'file') return [];
+  if (entry.key === 'sandbox' && parsed.data !== 'required') {
+    return [`${source.name}: a project file may only require the sandbox; ${elsewhere}`];
+  }
+  if (file === 'lower' && entry.initial !== null && Number(parsed.data) > Number(entry.initial)) {
+    return [`${source.name}: a project file may lower ${flag} below its default, not raise it; ${elsewhere}`];
+  }
+  return [];
+}
+
+/** A project file can leave out some of what the operator allows; the rest is then all that is allowed. */
+function* widenings(given: readonly Given[], entry: SettingEntry): Generator<string> {
+  const ofFile = given.find(({ source }) => source.from === 'file');
+  if (entry.file !== 'narrow' || ofFile === undefined) return;
+  const [operators] = given.filter((one) => one !== ofFile);
+  const allowed = operators === undefined ? [] : listOf(operators, entry);
+  for (const item of listOf(ofFile, entry)) {
+    if (isCovered(item, allowed)) continue;
+    yield `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not among that`;
+  }
+}
+
+/** Empty where it is no valid list; that is a problem of its own. */
+function listOf({ value }: Given, { key }: SettingEntry): string[] {
+  const parsed = Settings.shape[key].safeParse(value);
+  return parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
+}
+
+function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {
+  const flags = entries.map((entry) => entry.flag);
+  const dashed = flags.map((flag) => `--${flag}`);
+  for (const name of Object.keys(inputs.flags)) {
+    if (flags.includes(name)) continue;
+    yield `--${name}: there is no such flag; ${inputs.nearest(`--${name}`, dashed, ALL_SETTINGS)}`;
+  }
+  const variables = entries.map((entry) => entry.variable);
+  for (const name of Object.keys(inputs.env)) {
+    if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
+    const nearest = inputs.nearest(name, [...variables, 'ANTHROPIC_API_KEY'], ALL_SETTINGS);
+    yield `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`;
+  }
+  const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
+  for (const name of Object.keys(inputs.file?.values ?? {})) {
+    if (flags.includes(name)) continue;
+    const nearest = inputs.nearest(name, keys, ALL_SETTINGS);
+    yield `${placeInFile(inputs.file, name)}: there is no setting ${shown(name)}; ${nearest}`;
+  }
+}
+
+const ALL_SETTINGS = 'patchsmith run --help shows them all';
+
+function placeInFile(file: ProjectFile | null, name: string): string {
+  const line = file?.lines[name];
+  return line === undefined ? PROJECT_FILE : `${PROJECT_FILE}:${line}`;
+}
+
+function* contradictions(
+  settings: Settings,
+  sources: Readonly<Record<SettingKey, SettingSource>>,
+): Generator<string> {
+  const name = (key: SettingKey) => sources[key].name;
+  if (settings.plan !== null && settings.message !== null) {
+    yield `${name('plan')} and ${name('message')}: give one of them, not both`;
+  }
+  for (const key of ['planFromIssue', 'planFromComment'] as const) {
+    if (settings[key] === null) continue;
+    const other = settings.message !== null ? 'message' : key === 'planFromIssue' ? 'planFromComment' : null;
+    if (other !== null && settings[other] !== null) {
+      yield `${name(key)} and ${name(other)}: give one of them, not both`;
+    }
+  }
+  if (settings.quiet && settings.verbose) {
+    yield `${name('quiet')} and ${name('verbose')}: give one of them, not both`;
+  }
+  if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
+    yield `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`;
+  }
+  if (settings.provider === 'replay' && settings.recording === null) {
+    yield `${name('provider')}: replay needs a journal or a script; give it with --recording FILE`;
+  }
+  if (settings.provider !== 'replay' && settings.recording !== null) {
+    yield `${name('recording')}: is only used with --provider replay`;
+  }
+  if (settings.via === 'push' && settings.sign === 'required') {
+    yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;
+  }
+  if (settings.maxCostUsd === null) return;
+  if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
+    yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;
+  }
+  if (settings.provider === 'anthropic' && settings.price === null && !hasPrice(settings.model)) {
+    yield `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; give --price`;
+  }
+}
+
+function inCi(env: SettingInputs['env']): boolean {
+  return [env.CI, env.GITHUB_ACTIONS].some((value) => value && value !== 'false' && value !== '0');
+}

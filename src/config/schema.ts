@@ -1,0 +1,353 @@
+/**
+ * All settings, said once. Flags, PATCHSMITH_* variables, `.patchsmith.yml` keys, help texts and action inputs derive
+ * from this one object; src/config/resolve.ts resolves them.
+ */
+
+import * as z from 'zod';
+import { AllowedDomain } from '../domain/review/allowed-domain.ts';
+import { AUTHORS } from '../domain/github/author-association.ts';
+import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
+import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
+import { PathGlob, VerifyCommand } from '../domain/run/plan.ts';
+import { PRICES_AS_OF } from '../domain/run/pricing.ts';
+import { EFFORTS, NO_CHANGES, VERIFY_PLACES } from '../domain/run/model-settings.ts';
+import {
+  apiAddress,
+  branchName,
+  choice,
+  duration,
+  price,
+  repositoryName,
+  size,
+  sizeText,
+  text,
+  texts,
+  usd,
+  whole,
+  yesOrNo,
+} from './values.ts';
+
+export interface SettingMeta {
+  readonly flag: string;
+  /** One letter, for the few that are typed often. */
+  readonly short?: string;
+  /** Placeholder of the value in help texts; absent for a switch. */
+  readonly value?: string;
+  readonly repeatable?: boolean;
+  readonly group: SettingGroup;
+  readonly help: string;
+  /** In place of the default itself, where that depends on something or its absence means something. */
+  readonly defaultHelp?: string;
+  /** In place of PATCHSMITH_<FLAG>. */
+  readonly variable?: string;
+  /**
+   * What the project file may do with it: set it, only lower it below the default, only leave out what others allow, or nothing. It may never loosen a
+   * fence, choose what is read or written outside, or where the key is sent.
+   */
+  readonly file: 'set' | 'lower' | 'narrow' | 'refused';
+}
+
+export const SETTING_GROUPS = [
+  'Task',
+  'Repository',
+  'Trust on GitHub',
+  'Model',
+  'Limits',
+  'Sandbox and limits of commands',
+  'Publishing',
+  'Output',
+] as const;
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
+const PROVIDERS = ['anthropic', 'replay'] as const;
+const SANDBOXES = ['required', 'auto', 'off'] as const;
+const ROUTES = ['api', 'push'] as const;
+const SIGNING = ['auto', 'required'] as const;
+const WHETHER = ['auto', 'always', 'never'] as const;
+const PROTECTED = ['refuse', 'draft', 'allow'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const about = z.registry<SettingMeta>();
+
+/** Durations are milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
+// biome-ignore format: one setting reads best as one row
+export const Settings = z.strictObject({
+  plan: text().nullable().default(null).register(about, {
+    flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
+    help: 'Plan in Markdown, with optional YAML front matter; - reads stdin' }),
+  message: text().nullable().default(null).register(about, {
+    flag: 'message', short: 'm', value: 'TEXT', group: 'Task', file: 'refused',
+    help: 'The task as text, in place of a plan file' }),
+  planFromIssue: text().nullable().default(null).register(about, {
+    flag: 'plan-from-issue', value: 'N|URL', group: 'Task', file: 'refused',
+    help: "GitHub issue whose text is the task; with --plan as well, the file's rules and instructions hold for it" }),
+  planFromComment: text().nullable().default(null).register(about, {
+    flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
+    help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
+  principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
+    flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
+    help: 'File that says how changes are made here',
+    defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
+  verify: texts(VerifyCommand).default([]).register(about, {
+    flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
+    help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
+  allow: texts(PathGlob).default([]).register(about, {
+    flag: 'allow', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    help: "Only these paths may change; the plan's globs hold as well", defaultHelp: 'all paths' }),
+  protect: texts(PathGlob).default([]).register(about, {
+    flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
+    help: "These paths may not change; the plan's globs hold as well", defaultHelp: 'none' }),
+  acceptSecrets: texts(PathGlob).default([]).register(about, {
+    flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused',
+    help: 'Files in which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
+  verifyBaseline: yesOrNo().default(false).register(about, {
+    flag: 'verify-baseline', group: 'Task', file: 'refused',
+    help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),
+  verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
+    flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
+    help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
+  includeForeign: yesOrNo().default(false).register(about, {
+    flag: 'include-foreign', group: 'Task', file: 'refused',
+    help: 'Take changes that no tool call explains into the patch' }),
+  ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
+    flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
+    help: 'Whether a run that changes nothing exits with 0 or 3' }),
+
+  repo: text().nullable().default(null).register(about, {
+    flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Git checkout to work in', defaultHelp: 'the one you stand in' }),
+  workingDirectory: text().nullable().default(null).register(about, {
+    flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Folder down to which AGENTS.md files are read, relative to the repository',
+    defaultHelp: 'where you stand, else the root' }),
+  rulesFrom: text().nullable().default(null).register(about, {
+    flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
+    help: 'Commit of this repository from which project file, principles and plan file are read, in place of the work tree',
+    defaultHelp: 'the work tree; the base when it holds the pull request of a fork' }),
+  runDir: text().nullable().default(null).register(about, {
+    flag: 'run-dir', value: 'DIR', group: 'Repository', file: 'refused',
+    help: 'Folder for the journal, the result and the patch; outside the repository',
+    defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
+
+  trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHORS, `expected one of ${AUTHORS.join(', ')}`)))
+    .default(['owner', 'member', 'collaborator']).register(about, {
+      flag: 'trust-author', value: AUTHORS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
+      help: 'Whose issues and comments may be a task, by what the author is to the repository; who was seen to have write access always may',
+      defaultHelp: 'owner, member, collaborator' }),
+  allowBots: texts(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
+    .default([]).register(about, {
+      flag: 'allow-bot', value: 'ID', repeatable: true, group: 'Trust on GitHub', file: 'refused',
+      help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),
+  allowUntrustedCheckout: yesOrNo().default(false).register(about, {
+    flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
+    help: 'Work on a checkout of code that outsiders have written although the event gives the job secrets' }),
+
+  model: text().default('claude-sonnet-5-5').register(about, {
+    flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
+  provider: choice(PROVIDERS).default('anthropic').register(about, {
+    flag: 'provider', value: PROVIDERS.join('|'), group: 'Model', file: 'refused',
+    help: 'Who answers: the Claude API, or a recorded run' }),
+  recording: text().nullable().default(null).register(about, {
+    flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
+    help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
+  effort: choice(EFFORTS).nullable().default(null).register(about, {
+    flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
+    help: 'How much the model thinks', defaultHelp: "the model's own" }),
+  baseUrl: apiAddress().nullable().default(null).register(about, {
+    flag: 'base-url', value: 'URL', variable: 'ANTHROPIC_BASE_URL', group: 'Model', file: 'refused',
+    help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
+  maxOutputTokens: whole(8192).default(32_000).register(about, {
+    flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
+    help: 'Tokens of one answer, at least 8192' }),
+  idleTimeoutMs: duration().default(120_000).register(about, {
+    flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
+    help: 'How long an answer may send nothing before it is asked for again' }),
+  price: price().nullable().default(null).register(about, {
+    flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
+    help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
+    defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
+
+  maxIterations: whole(1).default(25).register(about, {
+    flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
+  maxTokens: whole(1).nullable().default(null).register(about, {
+    flag: 'max-tokens', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
+  maxCostUsd: usd().nullable().default(null).register(about, {
+    flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',
+    help: 'Cost of the whole run', defaultHelp: 'no limit' }),
+  deadlineMs: duration().default(1_800_000).register(about, {
+    flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
+    help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
+  maxChangedFiles: whole(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
+    flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Files that a run may change; over it, the run ends with the patch of what fits' }),
+  maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
+    flag: 'max-changed-size', value: 'SIZE', group: 'Limits', file: 'lower',
+    help: 'Contents of changed files that are taken in during a run, each version of a file counted' }),
+  maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
+    flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
+    help: 'The largest changed file; a larger one, sparse or not, is not read' }),
+  fixRounds: whole(0).default(3).register(about, {
+    flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
+    help: 'How often the model may mend what a verify command shows' }),
+  maxToolOutput: whole(1_000).default(40_000).register(about, {
+    flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'set',
+    help: 'Characters of one tool result that the model sees, at least 1000' }),
+  maxPrinciplesBytes: whole(0).default(65_536).register(about, {
+    flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
+    help: 'Bytes of all principles together' }),
+
+  sandbox: choice(SANDBOXES).default('auto').register(about, {
+    flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Contain commands: always (else the run does not start), where it can be had, or not',
+    defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
+  mounts: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'File or folder that commands see as well, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
+  allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
+    flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    help: 'Host that commands may reach by HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
+    defaultHelp: 'no network' }),
+  commandTimeoutMs: duration().default(60_000).register(about, {
+    flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Time for a command of the model that asks for no other' }),
+  maxCommandTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'The most time a command of the model can ask for' }),
+  verifyTimeoutMs: duration().default(600_000).register(about, {
+    flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
+    help: 'Time for one verify or setup command' }),
+
+  maxProcesses: whole(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
+    flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'Processes and threads of one command; more than this, and it is killed' }),
+  maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
+    flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
+    help: 'Memory of all commands that run at a time; over it, the largest is killed',
+    defaultHelp: "three quarters of the machine's or container's" }),
+  maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
+    flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'The largest file that a command can write' }),
+  maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
+    flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
+    help: 'What free disk space may shrink by during the run, contents that the runner keeps included; over it, commands that write are killed and the run ends' }),
+
+  repository: repositoryName().nullable().default(null).register(about, {
+    flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
+    help: 'Repository on GitHub' }),
+  base: branchName().nullable().default(null).register(about, {
+    flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch that the pull request is to be merged into',
+    defaultHelp: "the run's branch, else the repository's default branch" }),
+  branch: branchName().nullable().default(null).register(about, {
+    flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
+    help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
+  headRepository: repositoryName().nullable().default(null).register(about, {
+    flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
+    help: 'Fork that the branch is made in', defaultHelp: 'the repository itself' }),
+  via: choice(ROUTES).default('api').register(about, {
+    flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
+    help: "Make the commit by GitHub's API, which signs a bot's, or by git push" }),
+  sign: choice(SIGNING).default('auto').register(about, {
+    flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether a commit that GitHub does not show as verified is refused' }),
+  draft: choice(WHETHER).default('auto').register(about, {
+    flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
+  titlePrefix: text().nullable().default(null).register(about, {
+    flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'What the title of the pull request begins with' }),
+  labels: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Label of the pull request', defaultHelp: 'none' }),
+  reviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Person whose review is asked for', defaultHelp: 'none' }),
+  teamReviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'team-reviewer', value: 'SLUG', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Team whose review is asked for; takes a token that may read the organisation', defaultHelp: 'none' }),
+  assignees: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Person whom the pull request is assigned to', defaultHelp: 'none' }),
+  milestone: text().nullable().default(null).register(about, {
+    flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
+    help: 'Milestone of the pull request' }),
+  maxPatchFiles: whole(1).default(100).register(about, {
+    flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
+    help: 'The most files that a published patch may change' }),
+  maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
+    flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
+    help: 'The largest patch that is published' }),
+  protectedPaths: choice(PROTECTED).default('refuse').register(about, {
+    flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
+    help: 'What becomes of a patch that changes .github, code owners, or instructions for agents: refused, a draft, or as any other' }),
+  acceptProtected: texts(PathGlob).default([]).register(about, {
+    flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Protected files that may change nevertheless', defaultHelp: 'none' }),
+  publishUnfinished: yesOrNo().default(false).register(about, {
+    flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
+    help: 'Publish what a run that was cut short has made, as a draft' }),
+  comment: choice(WHETHER).default('auto').register(about, {
+    flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether the outcome is told in a comment on the issue; auto: when the plan came from one' }),
+  dryRun: yesOrNo().default(false).register(about, {
+    flag: 'dry-run', group: 'Publishing', file: 'refused',
+    help: 'Print the calls that would be made and change nothing' }),
+  githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
+    flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
+    help: "GitHub's API" }),
+  githubServerUrl: apiAddress().default('https://github.com').register(about, {
+    flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_SERVER_URL',
+    help: 'GitHub as people open it, and git' }),
+
+  patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
+    flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
+    help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
+  output: choice(OUTPUTS).default('none').register(about, {
+    flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused',
+    help: 'The one document on stdout: the patch, the result, or events as they happen' }),
+  logLevel: choice(LOG_LEVELS).default('info').register(about, {
+    flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
+    help: 'What patchsmith.log in the run directory holds' }),
+  quiet: yesOrNo().default(false).register(about, {
+    flag: 'quiet', group: 'Output', file: 'refused', help: 'Only warnings and the last line on stderr' }),
+  verbose: yesOrNo().default(false).register(about, {
+    flag: 'verbose', group: 'Output', file: 'refused',
+    help: "The model's text on stderr as it arrives" }),
+});
+export type Settings = z.output<typeof Settings>;
+export type SettingKey = keyof Settings;
+
+/** A setting with all that is known about it. */
+export interface SettingEntry extends SettingMeta {
+  readonly key: SettingKey;
+  readonly variable: string;
+  /** The value without any source; null where absence has a meaning of its own. */
+  readonly initial: Settings[SettingKey];
+}
+
+/** All settings in the order of the help text. */
+export function settingEntries(): SettingEntry[] {
+  return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
+    const meta = about.get(Settings.shape[key]);
+    if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
+    const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
+    return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
+  });
+}
+
+/** Settings of these groups, for commands that say which they take. */
+export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {
+  return settingEntries().flatMap(({ key, group }) => (groups.includes(group) ? [key] : []));
+}
+
+/** The default as help texts show it. */
+export function defaultText({ key, initial, defaultHelp, value }: SettingEntry): string {
+  if (defaultHelp !== undefined) return defaultHelp;
+  if (initial === null) return 'none';
+  if (value === 'SIZE') return sizeText(Number(initial));
+  if (!key.endsWith('Ms')) return String(initial);
+  const seconds = Number(initial) / 1_000;
+  return seconds > 60 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}

@@ -1,0 +1,69 @@
+/** The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Revision } from '../ports.ts';
+import { readBytes, textOf } from '../files/read-bytes.ts';
+import { repositoryRoot } from '../git/repository-root.ts';
+
+const MAX_BYTES = 65_536;
+
+/** `lines` says where each key stands, counted from 1. `file` is null when there is none. */
+export type SettingsFileRead =
+  | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
+  | { status: 'failed'; problems: string[] };
+
+/**
+ * Reads `name`, which ends with `.yml`, in the root of the repository that `start` lies in. A link is refused, not followed.
+ * So is a file with the other ending of YAML: who wrote it believes that it holds.
+ */
+export async function readSettingsFile(start: string, name: string): Promise<SettingsFileRead> {
+  const root = await repositoryRoot(start);
+  if (root === null) return { status: 'ok', file: null };
+  if (existsSync(join(root, otherEnding(name)))) return misnamed(name);
+  const read = await readBytes(join(root, name), { maxBytes: MAX_BYTES, follow: false });
+  if (read.status === 'failed') {
+    return read.missing ? { status: 'ok', file: null } : failed(`${name}: ${read.why}`);
+  }
+  return settingsIn(read.bytes, name);
+}
+
+/** The same from a commit. */
+export async function readSettingsAt(revision: Revision, name: string): Promise<SettingsFileRead> {
+  if ((await revision.read(otherEnding(name))) !== null) return misnamed(name);
+  const bytes = await revision.read(name);
+  if (bytes === null) return { status: 'ok', file: null };
+  return bytes.length > MAX_BYTES
+    ? failed(`${name}: is larger than ${MAX_BYTES} bytes`)
+    : settingsIn(bytes, name);
+}
+
+async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
+  const text = textOf(bytes);
+  if (text === null) return failed(`${name}: is not UTF-8 text`);
+  // Loaded only for those who have the file.
+  const { parseYamlMapping } = await import('./yaml.ts');
+  const yaml = parseYamlMapping(text, 1);
+  switch (yaml.status) {
+    case 'failed':
+      return failed(...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`));
+    case 'not_a_mapping':
+      return failed(`${name}:1: is no mapping; it needs keys, such as max-iterations: 10`);
+    case 'ok': {
+      const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
+      return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };
+    }
+  }
+}
+
+function otherEnding(name: string): string {
+  return name.replace(/\.yml$/, '.yaml');
+}
+
+function misnamed(name: string): SettingsFileRead {
+  return failed(`${otherEnding(name)}: is not read; its name must be ${name}`);
+}
+
+function failed(...problems: string[]): SettingsFileRead {
+  return { status: 'failed', problems };
+}

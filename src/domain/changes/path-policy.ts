@@ -1,0 +1,60 @@
+/** The `allow` and `protect` globs of the plan and of the settings as one question: may this path change? */
+
+import { globMatcher } from './glob.ts';
+import type { PathRules } from '../run/plan.ts';
+
+/**
+ * True for a path that all rules permit. `allow` empty means every path; `protect` wins over `allow`. Globs are relative to
+ * the repository root; without a slash they match a name at any depth, a folder stands for all below it, and dot files are
+ * matched like others.
+ */
+export function pathPolicy(...rules: readonly PathRules[]): (path: string) => boolean {
+  const judges = rules.map(({ allow, protect }) => {
+    const allowed = pathMatcher(allow);
+    const isProtected = pathMatcher(protect);
+    return (path: string) => (allow.length === 0 || allowed(path)) && !isProtected(path);
+  });
+  return (path) => judges.every((permits) => permits(path));
+}
+
+/**
+ * True for a folder below which the rules may forbid something: a `protect` glob could name a path there, or no `allow` glob
+ * names the folder. The globs are asked and not the files, so that the answer holds for files that are still to come; where a
+ * wildcard leaves it open it is yes.
+ */
+export function forbidsBelow(...rules: readonly PathRules[]): (folder: string) => boolean {
+  const judges = rules.map(({ allow, protect }) => {
+    const allowed = pathMatcher(allow);
+    return (folder: string) =>
+      (allow.length > 0 && !allowed(folder)) || protect.some((glob) => mayReachInto(folder, glob));
+  });
+  return (folder) => judges.some((forbids) => forbids(folder));
+}
+
+/** False only where a name of the glob, before its first wildcard, differs from the folder's. */
+function mayReachInto(folder: string, glob: string): boolean {
+  const rooted = withItsFolder(glob);
+  if (!rooted.includes('/')) return true;
+  const names = folder.split('/');
+  for (const [depth, segment] of rooted
+    .replace(/^(?:\.?\/)+/, '')
+    .split('/')
+    .entries()) {
+    if (depth >= names.length || /[*?[\]{}\\]/.test(segment)) return true;
+    if (segment !== names[depth]) return false;
+  }
+  return true;
+}
+
+/** True for a path that one of the globs names, by the same rules. */
+export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
+  const matchers = globs.map((glob) => globMatcher(withItsFolder(glob)));
+  return (path) => matchers.some((matches) => matches(path));
+}
+
+// `docs/` and `docs/**` are `docs` as well: what takes the place of a folder changes all that was below it.
+function withItsFolder(glob: string): string {
+  const folder = glob.replace(/(?:\/(?:\*\*)?)+$/, '');
+  const isRooted = folder !== glob.replace(/\/+$/, '');
+  return isRooted ? `/${folder}` : folder;
+}

@@ -1,0 +1,90 @@
+/** The calls of one turn on their way: which are due, which are under way, which have an outcome. */
+
+import type { CodeChange } from '../changes/change.ts';
+import type { ToolCall } from './conversation.ts';
+import type { ToolOutcome } from './tool.ts';
+
+/** Calls of one turn that are run. What comes after them is answered as failed: no model needs as many at a time. */
+export const MAX_CALLS_IN_A_TURN = 128;
+
+export interface ToolsPhase {
+  readonly at: 'tools';
+  readonly calls: readonly ToolCall[];
+  /** Calls by their ids: a recording may have two of one id. */
+  readonly distinct: number;
+  /** The answer was cut off, so that no call of it may run. */
+  readonly cutOff: boolean;
+  /** The last outcome; null before the first. */
+  readonly outcomes: Answered | null;
+  /** Calls that have started and have no outcome yet, with the paths that are recorded as changed by them. */
+  readonly underWay: ReadonlyMap<string, readonly string[]>;
+  /** One of the calls that started last has an outcome, so that all they changed has been recorded. */
+  readonly captured: boolean;
+}
+
+/** An outcome and those before it. Each event has a phase of its own, and a copy for each of thousands of calls takes minutes. */
+interface Answered {
+  readonly call: string;
+  readonly outcome: ToolOutcome;
+  readonly before: Answered | null;
+  /** Outcomes up to here. */
+  readonly count: number;
+}
+
+export function toolsDue(calls: readonly ToolCall[], cutOff: boolean): ToolsPhase {
+  const distinct = new Set(calls.map(({ id }) => id)).size;
+  return { at: 'tools', calls, distinct, cutOff, outcomes: null, underWay: new Map(), captured: false };
+}
+
+/** Calls without an outcome, in the order of the turn. */
+export function callsDue(phase: ToolsPhase): ToolCall[] {
+  const outcomes = outcomesOf(phase);
+  return phase.calls.filter((call) => !outcomes.has(call.id));
+}
+
+/** Those of the calls due that are too many for their turn, whichever of the others have an outcome already. */
+export function callsTooMany({ calls }: ToolsPhase, due: readonly ToolCall[]): ReadonlySet<ToolCall> {
+  const excess = new Set(calls.slice(MAX_CALLS_IN_A_TURN));
+  return new Set(due.filter((call) => excess.has(call)));
+}
+
+/** The outcomes so far, by the ids of their calls. */
+export function outcomesOf({ outcomes }: ToolsPhase): Map<string, ToolOutcome> {
+  const latestFirst: [string, ToolOutcome][] = [];
+  for (let one = outcomes; one !== null; one = one.before) latestFirst.push([one.call, one.outcome]);
+  return new Map(latestFirst.reverse());
+}
+
+/** Every call has an outcome. Quick to say no while fewer outcomes than calls are known. */
+export function areAllAnswered(phase: ToolsPhase): boolean {
+  return (phase.outcomes?.count ?? 0) >= phase.distinct && callsDue(phase).length === 0;
+}
+
+export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
+  return { ...phase, underWay: new Map(phase.underWay).set(callId, []), captured: false };
+}
+
+export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): ToolsPhase {
+  const paths = new Map<string, string[]>();
+  for (const { path, from, source } of changes) {
+    for (const id of source.by === 'tool' ? source.calls : []) {
+      const known = paths.get(id) ?? [];
+      known.push(...(from === undefined ? [path] : [from, path]));
+      paths.set(id, known);
+    }
+  }
+  const underWay = new Map(phase.underWay);
+  for (const [id, more] of paths) {
+    const known = underWay.get(id);
+    if (known) underWay.set(id, [...known, ...more]);
+  }
+  return { ...phase, underWay };
+}
+
+export function withOutcome(phase: ToolsPhase, callId: string, outcome: ToolOutcome): ToolsPhase {
+  const underWay = new Map(phase.underWay);
+  underWay.delete(callId);
+  const before = phase.outcomes;
+  const outcomes = { call: callId, outcome, before, count: (before?.count ?? 0) + 1 };
+  return { ...phase, outcomes, underWay, captured: true };
+}

@@ -1,0 +1,116 @@
+/** What started a job on GitHub, as far as trust depends on it, and what follows from it. */
+
+import { type Account, isBot, type OutsideText } from './untrusted-text.ts';
+
+export interface GitHubEvent {
+  /** `issues`, `pull_request`, … */
+  readonly name: string;
+  /** OWNER/NAME; null when the runner does not say. */
+  readonly repository: string | null;
+  readonly repositoryId: number | null;
+  /** GITHUB_SHA: the commit that the workflow itself comes from, which is never an outsider's but in a pull request. */
+  readonly commit: string | null;
+  /** Who did what the event tells of; null for events that nobody causes, such as a schedule. */
+  readonly sender: Account | null;
+  /** Login of whoever started the job again; null when nobody has, or it was the sender. */
+  readonly rerunBy: string | null;
+  readonly pullRequest: PullRequestHead | null;
+  /** For `workflow_run`: the head of the run before, and who caused it. */
+  readonly earlierRun: (Head & { readonly event: string; readonly actor: Account | null }) | null;
+  /** The number of the pull request that was commented on; null for an issue, and other events. */
+  readonly commentedPull: number | null;
+  /** Texts as they were when the event happened. */
+  readonly texts: readonly OutsideText[];
+}
+
+/** `repositoryId` is null when the repository is gone. */
+export interface Head {
+  readonly commit: string;
+  readonly repositoryId: number | null;
+}
+
+export interface PullRequestHead extends Head {
+  readonly number: number;
+  readonly baseCommit: string;
+}
+
+/** Only who has write access can cause these, and GitHub starts no job for others. */
+const BY_WRITERS = ['push', 'schedule', 'workflow_dispatch', 'repository_dispatch', 'merge_group'];
+
+/** Jobs of these run with the secrets of the repository whatever outsiders do, and can be about a commit of theirs. */
+const PRIVILEGED = [
+  'pull_request_target',
+  'workflow_run',
+  'issue_comment',
+  'check_run',
+  'check_suite',
+  'status',
+];
+
+/** Whose write access must be seen before anything is spent. Empty where GitHub has seen to it. */
+export function whoMustHaveWriteAccess(event: GitHubEvent): { people: Account[]; rerunBy: string | null } {
+  if (BY_WRITERS.includes(event.name)) return { people: [], rerunBy: null };
+  const hasEarlier = event.name === 'workflow_run' || event.earlierRun !== null;
+  const causes = hasEarlier ? [event.sender, event.earlierRun?.actor ?? null] : [event.sender];
+  // Where one of them is not known, nobody is enough.
+  const people = causes.includes(null) ? [] : causes.filter((account) => account !== null);
+  const unique = people.filter(({ id }, at) => people.findIndex((other) => other.id === id) === at);
+  return { people: unique, rerunBy: event.rerunBy };
+}
+
+/** Whether GitHub itself lets only writers cause this event. */
+export function isByWriters({ name }: GitHubEvent): boolean {
+  return BY_WRITERS.includes(name);
+}
+
+/** Null when a bot may start runs, or it is none. */
+export function whyNoBot(account: Account, allowed: readonly string[]): string | null {
+  if (!isBot(account) || allowed.includes(String(account.id))) return null;
+  return `The bot ${account.login} started this job, and its id ${account.id} is not allowed. A name proves nothing: if this very account may start runs, say --allow-bot ${account.id}.`;
+}
+
+/**
+ * Whose code is checked out. `untrusted`: an outsider may have written it. `unsure`: it is of a pull request whose head only
+ * the API knows. `rules` is the commit whose project file, principles and plans can be trusted; null when none is known.
+ */
+export type CheckoutTrust =
+  | { is: 'trusted' }
+  | { is: 'untrusted'; privileged: boolean; why: string; rules: string | null }
+  | { is: 'unsure'; pull: number; rules: string | null };
+
+/** `head` is the commit that is checked out. */
+export function trustInCheckout(event: GitHubEvent, head: string | null): CheckoutTrust {
+  const { name, pullRequest, earlierRun, commentedPull, commit, repositoryId } = event;
+  const isOwn = (other: Head | null) =>
+    other !== null && repositoryId !== null && other.repositoryId === repositoryId;
+  if (!PRIVILEGED.includes(name)) {
+    if (pullRequest === null || isOwn(pullRequest) || head === pullRequest.baseCommit) return TRUSTED;
+    const why = `The pull request ${pullRequest.number} comes from a fork`;
+    return { is: 'untrusted', privileged: false, why, rules: pullRequest.baseCommit };
+  }
+  // Commits without a name are equal to none.
+  if (head !== null && (head === commit || head === pullRequest?.baseCommit)) return TRUSTED;
+  if (name === 'issue_comment') {
+    return commentedPull === null ? TRUSTED : { is: 'unsure', pull: commentedPull, rules: commit };
+  }
+  const other = pullRequest ?? earlierRun;
+  if (isOwn(other) && head !== null && head === other?.commit) return TRUSTED;
+  const why = `${name} gives this job the secrets of the repository, and the commit that is checked out (${head ?? 'none'}) is not known to be one of its own`;
+  return { is: 'untrusted', privileged: true, why, rules: commit };
+}
+
+/** The same, when the API has told the head of the pull request. */
+export function trustInPull(
+  event: GitHubEvent,
+  head: string | null,
+  pull: { number: number; head: Head | null },
+): Exclude<CheckoutTrust, { is: 'unsure' }> {
+  const { repositoryId, commit } = event;
+  const isOwn = pull.head !== null && repositoryId !== null && pull.head.repositoryId === repositoryId;
+  if (isOwn && pull.head?.commit === head) return TRUSTED;
+  const of = isOwn ? 'is not the head of' : 'may be of a fork, as is';
+  const why = `issue_comment gives this job the secrets of the repository, and the commit that is checked out (${head ?? 'none'}) ${of} the pull request ${pull.number}`;
+  return { is: 'untrusted', privileged: true, why, rules: commit };
+}
+
+const TRUSTED = { is: 'trusted' } as const;

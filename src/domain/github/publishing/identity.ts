@@ -1,0 +1,98 @@
+/** Which branch, pull request and comment belong to a plan: the same for every run of it. */
+
+import type { RunResult } from '../../run/outcome.ts';
+import type { PlanSource } from '../../run/plan.ts';
+
+export type RunPlan = NonNullable<RunResult['plan']>;
+
+/**
+ * What makes two runs runs of the same plan. An issue and the comments on it are one; a file of the repository is the same
+ * after an edit; any other plan is its own text, as two of them may come from the same temporary file.
+ */
+export function planIdentity({ source, sha256 }: RunPlan, repository: string): string {
+  switch (source.kind) {
+    case 'issue':
+    case 'comment':
+      return withoutFragment(source.url);
+    case 'file':
+      return isInside(source.path) ? `${repository.toLowerCase()}:${source.path}` : sha256;
+    case 'stdin':
+    case 'message':
+      return sha256;
+  }
+}
+
+/** Eight hex digits; `sha256` gives hex. */
+export function planId(plan: RunPlan, repository: string, sha256: (text: string) => string): string {
+  return sha256(planIdentity(plan, repository)).slice(0, 8);
+}
+
+/** `patchsmith/issue-7-1a2b3c4d`: lower-case ASCII whatever the plan is called, at most 60 characters. */
+export function branchOf(plan: RunPlan, id: string): string {
+  return `patchsmith/${slugOf(plan)}-${id}`;
+}
+
+/** Stands hidden in the pull request and in the comment of the plan. */
+export function markerOf(id: string): string {
+  return `<!-- patchsmith:${id} -->`;
+}
+
+/** The issue or pull request that asked for the work. */
+export interface AskedIn {
+  /** OWNER/NAME. */
+  readonly repository: string;
+  readonly number: number;
+  readonly url: string;
+  /** A comment was on a pull request, which nothing closes. */
+  readonly isPullRequest: boolean;
+  /** It is in the repository that is published to. */
+  readonly isHere: boolean;
+}
+
+/** Null when the plan came from no issue. */
+export function askedIn({ source }: RunPlan, repository: string): AskedIn | null {
+  if (source.kind !== 'issue' && source.kind !== 'comment') return null;
+  return {
+    repository: source.repository,
+    number: source.number,
+    url: source.url,
+    isPullRequest: withoutFragment(source.url).endsWith(`/pull/${source.number}`),
+    isHere: source.repository.toLowerCase() === repository.toLowerCase(),
+  };
+}
+
+function withoutFragment(url: string): string {
+  return url.replace(/[#?].*$/s, '').replace(/\/+$/, '');
+}
+
+/** Where a plan file lies in the repository, it is told apart by its path. */
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && path !== '..' && !path.startsWith('../');
+}
+
+function slugOf({ source, title }: RunPlan): string {
+  return slug(wordsOf(source, title)) || 'plan';
+}
+
+function wordsOf(source: PlanSource, title: string): string {
+  switch (source.kind) {
+    case 'issue':
+    case 'comment':
+      return `issue-${source.number}`;
+    case 'file': {
+      const name = source.path.slice(source.path.lastIndexOf('/') + 1);
+      return name.replace(/\.[^.]*$/, '') || title;
+    }
+    case 'stdin':
+    case 'message':
+      return title;
+  }
+}
+
+function slug(words: string): string {
+  const ascii = words.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return ascii
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+}

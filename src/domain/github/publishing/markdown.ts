@@ -1,0 +1,170 @@
+/**
+ * Text from outside as GitHub Markdown in which it is nothing but text: no link, image, HTML, heading or formula comes of
+ * it, nobody is mentioned, no issue is referred to or closed, no check skipped. That holds for the source as well, which a
+ * squash merge makes a commit message of.
+ *
+ * GitHub looks for mentions and references in the rendered text, where a backslash is gone; a zero-width space after the
+ * first character is what ends them.
+ */
+
+import { figure } from '../../text/format-number.ts';
+import { withinLine } from '../../text/terminal.ts';
+import { SKIP_DIRECTIVE } from './plain-text.ts';
+
+/** Running text on one line, wherever on it. Marks of Markdown stand for themselves. May be empty. */
+export function escaped(text: string, maxLength = 1_000): string {
+  return atLineStart(withSigns(oneVisibleLine(text, maxLength).trim()));
+}
+
+/** A code span. */
+export function code(text: string, maxLength = 300): string {
+  const line = inert(oneVisibleLine(text, maxLength)) || ' ';
+  const fence = '`'.repeat(longestRun(line) + 1);
+  // One space on each side is taken away again.
+  const pad = /^[` ]|[` ]$/.test(line) && line.trim() !== '' ? ' ' : '';
+  return `${fence}${pad}${line}${pad}${fence}`;
+}
+
+/** A file name as a code span: what cannot be seen is written as in JSON, so that no two names look the same. */
+export function pathCode(path: string): string {
+  return code(printable(path));
+}
+
+/** Running text in a cell of a table. */
+export function textCell(text: string, maxLength = 300): string {
+  return escaped(text, maxLength).replaceAll('\\|', '&#124;');
+}
+
+/** Code in a cell of a table, where a code span could not tell `|` from `\|`. */
+export function codeCell(text: string): string {
+  return text.includes('|') ? `<code>${textCell(text)}</code>` : code(text);
+}
+
+export function pathCell(path: string): string {
+  return codeCell(printable(path));
+}
+
+/**
+ * A block of code of at most `maxLength` characters. Of a text that is too long both ends are shown, and how much is missing
+ * between them. To be quoted where others read the source.
+ */
+export function fenced(text: string, maxLength: number): string {
+  const lines = inert(visibleLines(text.trimEnd()).join('\n'));
+  return fitting(lines, maxLength, (part) => {
+    const fence = '`'.repeat(Math.max(3, longestRun(part) + 1));
+    return `${fence}text\n${part}\n${fence}`;
+  });
+}
+
+/** The Markdown as a quotation: no line of it is a line of the source, for bots that look there. */
+export function quoted(markdown: string): string {
+  return markdown
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
+}
+
+/** Within a visible line: what could be part of a mark, of a mention or of an address loses that meaning. */
+export function withSigns(line: string): string {
+  return line.replace(SIGN, (sign) => SIGNS[sign] ?? (sign.length > 1 ? broken(sign) : `\\${sign}`));
+}
+
+/**
+ * For what stands at the start of a line: no heading, list, quotation, underline or row of a table begins, and no command
+ * for those bots that look for `/approve` in the source.
+ */
+export function atLineStart(inline: string): string {
+  return inline.replace(/^(\d{1,9})(?=[.)])/, '$1\\').replace(/^[#+\-=:>/]/, '\\$&');
+}
+
+/** Between letters an underscore is none of Markdown's. */
+const SIGN =
+  /[$\\`*[\]<|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?[\p{L}\p{N}]{1,64};)|@(?=\S)|#(?=\p{Nd})|(?<![a-z0-9_])GH-(?=\p{Nd})|:\/\/|www\./giu;
+
+const BREAK = '&#8203;';
+
+const SIGNS: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '&': '&amp;',
+  '@': `@${BREAK}`,
+  '#': `#${BREAK}`,
+  // A backslash does not keep GitHub from reading a formula; this is what its manual says.
+  $: '<span>$</span>',
+};
+
+/** `GH-`, `://`, `www.` */
+function broken(sign: string): string {
+  return sign.startsWith(':') ? `:${BREAK}//` : `${sign.slice(0, -1)}${BREAK}${sign.slice(-1)}`;
+}
+
+const BREAK_IN_CODE = '\u200b';
+
+/** Code is shown as it is, but the source of the page may become a commit message, which knows no code. */
+function inert(text: string): string {
+  return (
+    text
+      .replace(/#(?=\p{Nd})/gu, `#${BREAK_IN_CODE}`)
+      .replace(/(?<![a-z0-9_])GH(?=-\p{Nd})/giu, `$&${BREAK_IN_CODE}`)
+      .replace(/:\/\/(?=\S{0,300}\/(?:issues|pull|discussions)\/)/gi, `:${BREAK_IN_CODE}//`)
+      .replace(SKIP_DIRECTIVE, `[${BREAK_IN_CODE}$1]`)
+      // What is hidden in a page of ours says whose it is.
+      .replaceAll('<!--', `<!${BREAK_IN_CODE}--`)
+  );
+}
+
+/** Lines without what hides text or turns its direction. */
+export function visibleLines(text: string): string[] {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => withinLine(line.replace(BLANK, '').replace(/\p{Cs}/gu, '\ufffd')));
+}
+
+/** What is far beyond the cut is not looked at. */
+function oneVisibleLine(text: string, maxLength: number): string {
+  const line = visibleLines(text.slice(0, 4 * maxLength))
+    .join(' ')
+    .replaceAll('\t', ' ');
+  return shortened(line, maxLength);
+}
+
+/** Characters that are not seen: they carry data, turn the direction of reading, or hide what is between. */
+const UNSEEN = /(?!\ufe0e|\ufe0f)\p{DI}|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const BLANK = /(?!\ufe0e|\ufe0f)\p{DI}/gu;
+const ODD_NAME = new RegExp(`${UNSEEN.source}|[\\p{Cs}"]|^\\s|\\s$|^$`, 'u');
+
+function printable(path: string): string {
+  return ODD_NAME.test(path) ? JSON.stringify(path).replace(UNSEEN, inJson) : path;
+}
+
+function inJson(found: string): string {
+  return Array.from(
+    { length: found.length },
+    (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
+function longestRun(text: string): number {
+  return [...text.matchAll(/`+/g)].reduce((longest, [run]) => Math.max(longest, run.length), 0);
+}
+
+function shortened(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${withoutHalf(text.slice(0, maxLength - 1))}…`;
+}
+
+/** A surrogate pair is never split. */
+function withoutHalf(text: string): string {
+  return text.replace(/[\ud800-\udbff]$/, '');
+}
+
+/** Shows as much of both ends as fits when it is rendered. */
+function fitting(text: string, maxLength: number, render: (part: string) => string): string {
+  const all = render(text);
+  if (all.length <= maxLength) return all;
+  for (let room = Math.max(0, maxLength - 100); ; room = Math.floor(room / 2)) {
+    const head = withoutHalf(text.slice(0, Math.ceil(room / 2)));
+    const tail = room < 2 ? '' : text.slice(-Math.floor(room / 2)).replace(/^[\udc00-\udfff]/, '');
+    const left = text.length - head.length - tail.length;
+    const shown = render(`${head}\n… ${figure(left)} characters left out …\n${tail}`);
+    if (shown.length <= maxLength || room === 0) return shown;
+  }
+}

@@ -1,0 +1,79 @@
+/** What became of a publication: `publish.json`, and the document on stdout. */
+
+import * as z from 'zod';
+import { OutcomeName, type RunOutcome } from '../../run/outcome.ts';
+import { Flag } from '../../review/review-flags.ts';
+
+export const Publication = z.strictObject({
+  version: z.literal(1),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  runId: z.string().nullable().describe('null when there is no run that could be read'),
+  outcome: OutcomeName,
+  exitCode: z.int(),
+  reason: z.string(),
+  dryRun: z.boolean().describe('Nothing was changed, and what is told here is what would have been'),
+  repository: z.string().nullable(),
+  base: z
+    .strictObject({ branch: z.string(), sha: z.string() })
+    .nullable()
+    .describe('Branch to be merged into, and the commit that the patch was rebuilt on'),
+  branch: z.string().nullable(),
+  commit: z
+    .strictObject({
+      sha: z.string(),
+      tree: z.string(),
+      operation: z.enum(['created', 'updated', 'none']).describe('Of the branch; none: it was there already'),
+      verified: z
+        .boolean()
+        .nullable()
+        .describe('Whether GitHub shows the signature as valid; null where it was not asked'),
+    })
+    .nullable(),
+  pullRequest: z
+    .strictObject({
+      number: z.int(),
+      url: z.string(),
+      operation: z.enum(['created', 'updated', 'none']),
+      branch: z.string(),
+      headSha: z.string(),
+      draft: z.boolean(),
+      draftReasons: z.array(z.string()).describe('Why it should be a draft; empty when nothing keeps it one'),
+    })
+    .nullable(),
+  comment: z.strictObject({ url: z.string(), operation: z.enum(['created', 'updated', 'none']) }).nullable(),
+  conflicts: z
+    .array(z.strictObject({ path: z.string(), why: z.string() }))
+    .describe('Files that the base has changed as well, so that the patch does not fit'),
+  merged: z.array(z.string()).describe('Files that were merged with changes of the base, without a conflict'),
+  flags: z.array(Flag).describe('Changes that deserve a second look, as found in the patch itself'),
+  warnings: z.array(z.string()),
+});
+export type Publication = z.infer<typeof Publication>;
+
+/** Of a publication that has not made anything yet; it has no outcome of its own. */
+export function nothingPublished(version: string): Publication {
+  return {
+    version: 1,
+    patchsmith: version,
+    runId: null,
+    outcome: 'internal_error',
+    exitCode: 1,
+    reason: '',
+    dryRun: false,
+    repository: null,
+    base: null,
+    branch: null,
+    commit: null,
+    pullRequest: null,
+    comment: null,
+    conflicts: [],
+    merged: [],
+    flags: [],
+    warnings: [],
+  };
+}
+
+/** Writes the outcome into it. */
+export function conclude(told: Publication, { name, exitCode, reason }: RunOutcome): Publication {
+  return Object.assign(told, { outcome: name, exitCode, reason });
+}

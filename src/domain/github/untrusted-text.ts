@@ -1,0 +1,118 @@
+/** Text of an issue or a comment: anybody may have written it, and it says what is wanted, never what holds. */
+
+import * as z from 'zod';
+import type { PlanSource } from '../run/plan.ts';
+
+/** Who did something on GitHub. Names can be changed and taken over by others; ids cannot. */
+export interface Account {
+  readonly login: string;
+  readonly id: number;
+  readonly type: string;
+}
+
+/** As GitHub hands it over, nothing cleaned yet. */
+export interface OutsideText {
+  readonly source: PlanSource & { kind: 'issue' | 'comment' };
+  readonly author: Account;
+  /** GitHub's `author_association`, such as `MEMBER` or `NONE`. */
+  readonly association: string;
+  /** Of the issue that it is, or stands under. */
+  readonly title: string;
+  readonly body: string;
+}
+
+/** Who may write tasks. */
+export interface AuthorRules {
+  /** Of AUTHORS. */
+  readonly trusted: readonly string[];
+  /** Ids of bots. */
+  readonly bots: readonly string[];
+  /** Ids of people who were seen to have write access. */
+  readonly writers: ReadonlySet<number>;
+}
+
+/** Of an account, as GitHub's API and payloads have it. */
+export const GitHubUser = z.object({ login: z.string(), id: z.int(), type: z.string().default('') });
+
+/** What is read of a comment, and of an issue or pull request. */
+export const GitHubComment = z.object({
+  id: z.int().positive(),
+  html_url: z.string(),
+  user: GitHubUser.nullable(),
+  author_association: z.string().default('NONE'),
+  body: z.string().nullish(),
+});
+export const GitHubIssue = GitHubComment.extend({
+  number: z.int().positive(),
+  title: z.string(),
+  pull_request: z.unknown().optional(),
+});
+
+type Issue = z.infer<typeof GitHubIssue>;
+
+/** `repository` is OWNER/NAME. */
+export function textOfIssue(repository: string, issue: Issue): OutsideText {
+  const author = issue.user ?? GHOST;
+  const { number, html_url: url, title } = issue;
+  const source = { kind: 'issue', repository, number, url, author: author.login } as const;
+  return { source, author, association: issue.author_association, title, body: issue.body ?? '' };
+}
+
+/** `title` is that of the issue or pull request. */
+export function textOfComment(
+  { repository, number, title }: { repository: string; number: number; title: string },
+  comment: z.infer<typeof GitHubComment>,
+): OutsideText {
+  const author = comment.user ?? GHOST;
+  const { id: commentId, html_url: url } = comment;
+  const source = { kind: 'comment', repository, number, commentId, url, author: author.login } as const;
+  return { source, author, association: comment.author_association, title, body: comment.body ?? '' };
+}
+
+/** Stands for accounts that are no more. */
+const GHOST: Account = { login: 'ghost', id: 10_137, type: 'User' };
+
+/** Null when its author may write tasks, else why not and how to mend it. */
+export function whyNotATask({ author, association, source }: OutsideText, rules: AuthorRules): string | null {
+  const { login, id, type } = author;
+  const what = source.kind === 'issue' ? `Issue ${source.number}` : `Comment ${source.commentId}`;
+  if (isBot(author)) {
+    if (rules.bots.includes(String(id))) return null;
+    return `${what} was written by the bot ${login}, whose id ${id} is not allowed. If it may write tasks, say --allow-bot ${id}.`;
+  }
+  if (rules.writers.has(id) || rules.trusted.includes('any')) return null;
+  const is = association.toLowerCase();
+  if (rules.trusted.some((trusted) => trusted === is)) return null;
+  return `${what} was written by ${login}, who is ${is || 'nothing'} to the repository (${type}); trusted as authors are: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
+}
+
+/** Apps and machine accounts that GitHub knows as such. */
+export function isBot({ login, type }: Account): boolean {
+  return type === 'Bot' || login.endsWith('[bot]');
+}
+
+/** What people cannot see of a text, and how often it was found. */
+export interface Hidden {
+  readonly characters: number;
+  readonly comments: number;
+  readonly images: number;
+  /** Tags, titles of links, and definitions that nothing uses. */
+  readonly others: number;
+}
+
+/** One sentence for people; null when nothing was hidden. */
+export function tellHidden({ characters, comments, images, others }: Hidden, what: string): string | null {
+  const parts = [
+    [characters, 'invisible characters'],
+    [comments, 'HTML comments'],
+    [images, 'images and their texts'],
+    [others, 'attributes, titles of links and unused definitions'],
+  ] as const;
+  const found = parts.flatMap(([n, name]) => (n > 0 ? [`${name} (${n})`] : []));
+  return found.length === 0 ? null : `Left out of ${what}, since nobody sees it there: ${found.join(', ')}.`;
+}
+
+/** A task without the command that it begins with, such as `/patchsmith` or `@patchsmith`. */
+export function withoutCommand(text: string): string {
+  return text.replace(/^\s*[/@][\w-]+[ \t:]*\n?/, '').trim();
+}

@@ -1,0 +1,161 @@
+/** Where a run that is played again differs from its recording. Times, durations and ids of runs are no differences. */
+
+import type { CommandReport, RunEvent } from '../run/events.ts';
+import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
+
+/** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
+export interface Divergence {
+  readonly seq: number;
+  readonly event: string;
+  readonly at: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/** Null when both are the same event. An absent event stands for a run that had ended. */
+export function divergenceOf(expected: RunEvent | undefined, got: RunEvent | undefined): Divergence | null {
+  const seq = (expected ?? got)?.seq ?? 0;
+  if (!expected || !got || expected.type !== got.type) {
+    const told = (event: RunEvent | undefined) => (event ? describe(event) : 'nothing more');
+    return { seq, event: 'event', at: '', expected: told(expected), got: told(got) };
+  }
+  const difference = firstDifference(comparable(expected), comparable(got), '');
+  return difference && { seq, event: describe(expected), ...difference };
+}
+
+/** One sentence: `event 12 (tool.completed toolu_3), outcome.text: expected "a", got "b"`. */
+export function describeDivergence({ seq, event, at, expected, got }: Divergence): string {
+  const where = event === 'event' ? `event ${seq}` : `event ${seq} (${event})`;
+  return `${where}${at === '' ? '' : `, ${at}`}: expected ${expected}, got ${got}`;
+}
+
+/**
+ * The text with durations, dates and times of day blanked out. What commands print differs in these from one time to the
+ * next, and in nothing else that a replay could forgive.
+ */
+export function withoutTimes(text: string): string {
+  return text
+    .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[ ]?[+-]\d\d:?\d\d)?/g, '<time>')
+    .replace(
+      /\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]?\d (?:\d\d:\d\d(?::\d\d)?|[ ]?\d{4})\b/g,
+      '<time>',
+    )
+    .replace(/\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/g, '<time>')
+    .replace(/\b(\w*duration_ms)(["']?[:= ]\s*)\d+(?:\.\d+)?/g, '$1$2<time>')
+    .replace(/\b\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|s|secs?|seconds?|minutes?)\b/g, '<time>');
+}
+
+function describe(event: RunEvent): string {
+  switch (event.type) {
+    case 'tool.started':
+      return `tool.started ${event.call.name} ${event.call.id}`;
+    case 'tool.completed':
+      return `tool.completed ${event.call}`;
+    case 'run.stopped':
+      return `run.stopped ${event.stop.why}`;
+    case 'run.started':
+    case 'run.resumed':
+    case 'turn.completed':
+    case 'turn.failed':
+    case 'change.recorded':
+    case 'changes.put_back':
+    case 'files.hidden':
+    case 'changes.limited':
+    case 'verify.completed':
+    case 'message.added':
+    case 'run.interrupted':
+    case 'warning.raised':
+      return event.type;
+  }
+}
+
+/** What has to be the same: facts of the tree, of the model and of the tools. */
+function comparable(event: RunEvent): unknown {
+  switch (event.type) {
+    case 'run.started': {
+      const { base, setup, verifyBaseline, setupChanges } = event;
+      return {
+        base: { tree: base.tree },
+        setup: setup.map(comparableReport),
+        verifyBaseline: verifyBaseline?.map(comparableReport) ?? null,
+        setupChanges,
+      };
+    }
+    case 'run.resumed':
+      return { accepted: event.accepted };
+    case 'tool.completed':
+      return { call: event.call, outcome: comparableOutcome(event.outcome) };
+    case 'verify.completed':
+      return { reports: event.reports.map(comparableReport) };
+    case 'message.added':
+      return { text: withoutTimes(event.text) };
+    case 'change.recorded':
+      return { changes: event.changes };
+    case 'changes.put_back':
+      return { changes: event.changes, stuck: event.stuck, source: event.source };
+    case 'files.hidden':
+      return { paths: event.paths };
+    case 'changes.limited':
+      return { limit: event.limit, value: event.value };
+    case 'turn.completed':
+      return { turn: event.turn };
+    case 'turn.failed':
+      return { kind: event.kind, message: event.message };
+    case 'tool.started':
+      return { call: event.call, iteration: event.iteration };
+    case 'run.interrupted':
+      return { interruption: event.interruption };
+    case 'warning.raised':
+      return { message: event.message };
+    case 'run.stopped':
+      return { stop: event.stop };
+  }
+}
+
+function comparableOutcome(outcome: ToolOutcome): unknown {
+  // How far a call came before the run was stopped, and whether it had begun, is a matter of time.
+  if (wasInterrupted(outcome)) return { interrupted: true };
+  if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
+  const { durationMs: _, ...end } = outcome.command;
+  return { ...outcome, text: withoutTimes(outcome.text), command: end };
+}
+
+function comparableReport({ command, end: { durationMs: _, ...end }, output }: CommandReport): unknown {
+  return { command, end, output: end.interrupted ? '' : withoutTimes(output) };
+}
+
+type Difference = Pick<Divergence, 'at' | 'expected' | 'got'>;
+
+/** The first leaf that differs, in the order of the expected fields. */
+function firstDifference(expected: unknown, got: unknown, at: string): Difference | null {
+  if (Object.is(expected, got)) return null;
+  if (typeof expected === 'string' && typeof got === 'string') return { at, ...textsAround(expected, got) };
+  if (isRecord(expected) && isRecord(got)) {
+    for (const name of new Set([...Object.keys(expected), ...Object.keys(got)])) {
+      const inner = firstDifference(expected[name], got[name], at === '' ? name : `${at}.${name}`);
+      if (inner) return inner;
+    }
+    return null;
+  }
+  return { at, expected: shown(expected), got: shown(got) };
+}
+
+/** Both texts from a little before the first character in which they differ. */
+function textsAround(expected: string, got: string): Pick<Divergence, 'expected' | 'got'> {
+  let same = 0;
+  while (same < expected.length && expected[same] === got[same]) same += 1;
+  const from = Math.max(0, same - 20);
+  const piece = (text: string) =>
+    `${from > 0 ? '…' : ''}${text.slice(from, from + 80)}${text.length > from + 80 ? '…' : ''}`;
+  return { expected: JSON.stringify(piece(expected)), got: JSON.stringify(piece(got)) };
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'nothing';
+  return json.length > 160 ? `${json.slice(0, 160)}…` : json;
+}
+
+/** Objects and arrays alike: both have fields by name. */
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,104 @@
+/** What has to be put back so that a work tree is as it was before a run: the fold of the journal that undo works by. */
+
+import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
+import type { RunEvent } from '../run/events.ts';
+import { advance, startOf } from '../run/state.ts';
+
+/** `steps` are in the order of their paths. */
+export interface UndoPlan {
+  /** For each path that the run changed: the state before the run, and the one that the run left. */
+  readonly steps: readonly PathChange[];
+  /** Paths of the run that something else changed during the run as well: nobody can tell the two apart. */
+  readonly tangled: readonly string[];
+  /** Paths that only something else changed during the run; they are left as they are. */
+  readonly foreign: readonly string[];
+}
+
+/**
+ * The changes of setup commands, of tool calls and of verify commands are the run's own, whether they are in its patch or
+ * not. What came from outside is somebody's work: where it came first, the run is undone down to it.
+ */
+export function undoPlan(events: readonly RunEvent[]): UndoPlan {
+  const own = new Map<string, { before: FileState | null; after: FileState | null; tangled: boolean }>();
+  const foreign = new Set<string>();
+  for (const { path, before, after, isOwn } of changesOf(events)) {
+    const known = own.get(path);
+    if (!isOwn) {
+      if (known) known.tangled = true;
+      else foreign.add(path);
+    } else if (known) known.after = after;
+    else own.set(path, { before, after, tangled: false });
+  }
+  const paths = [...own].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    steps: paths.flatMap(([path, { before, after, tangled }]) =>
+      tangled || sameOnDisk(before, after) ? [] : [{ path, before, after }],
+    ),
+    tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
+    foreign: [...foreign].filter((path) => !own.has(path)).sort(),
+  };
+}
+
+/** Files that file tools have written and that no change tells of: ignore rules keep them out, or nothing in them changed. */
+export function unrecordedWrites(events: readonly RunEvent[]): string[] {
+  const changed = new Set([...changesOf(events)].map(({ path }) => path));
+  const targets = new Map<string, string>();
+  const written = new Set<string>();
+  for (const event of events) {
+    if (event.type === 'tool.started' && WRITERS.includes(event.call.name)) {
+      const { input } = event.call;
+      if (typeof input === 'object' && input !== null && 'path' in input && typeof input.path === 'string')
+        targets.set(event.call.id, input.path);
+    }
+    if (event.type === 'tool.completed' && event.outcome.status === 'ok') {
+      const path = targets.get(event.call);
+      if (path !== undefined && !changed.has(path)) written.add(path);
+    }
+  }
+  return [...written].sort();
+}
+
+/**
+ * What was under way when the run died and may have changed files that no event tells of: calls by their tool and id, or
+ * verify commands. Empty for a run that came to its end or had nothing of the kind under way.
+ */
+export function underWay(events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]]): string[] {
+  const last = events.at(-1);
+  // Time that was over in the middle of a step leaves its calls without an outcome.
+  if (last?.type === 'run.stopped' && last.stop.why !== 'deadline' && last.stop.why !== 'interrupted')
+    return [];
+  const [started, ...rest] = events;
+  if (rest.reduce(advance, startOf(started)).phase.at === 'verify') return ['verify commands'];
+  const open = new Map<string, string>();
+  for (const event of rest) {
+    if (event.type === 'tool.started') open.set(event.call.id, event.call.name);
+    if (event.type === 'tool.completed') open.delete(event.call);
+  }
+  return [...open].flatMap(([id, tool]) => (READERS.includes(tool) ? [] : [`${tool} ${id}`]));
+}
+
+/** Whether commands, of the model or to verify its work, were under way when the run died. */
+export function wereCommandsUnderWay(
+  events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
+): boolean {
+  return underWay(events).some((call) => !WRITERS.includes(call.split(' ')[0] ?? ''));
+}
+
+const READERS = ['read_file', 'list_files', 'search', 'finish'];
+const WRITERS = ['write_file', 'edit_file'];
+
+function* changesOf(events: readonly RunEvent[]): Generator<PathChange & { isOwn: boolean }> {
+  for (const event of events) {
+    if (event.type === 'run.started')
+      for (const change of event.setupChanges) yield { ...change, isOwn: true };
+    if (event.type === 'run.resumed') for (const change of event.accepted) yield { ...change, isOwn: false };
+    if (event.type !== 'change.recorded') continue;
+    for (const { path, kind, from, before, after, source } of event.changes) {
+      const isOwn = source.by !== 'outside';
+      if (kind === 'rename' && from !== undefined) {
+        yield { path: from, before, after: null, isOwn };
+        yield { path, before: null, after, isOwn };
+      } else yield { path, before, after, isOwn };
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Repositories that are not called `.git`. Git takes any folder with a HEAD, objects and refs for one, and whoever runs as
+ * much as `git status` in it has the programs started that its configuration names (`core.fsmonitor`, for one).
+ */
+
+import { foldedName } from '../changes/path.ts';
+
+/**
+ * Of the folders around these paths, those that git takes for a repository and that the paths belong to; sorted, `''` is the
+ * root. `namesIn` gives the names in a folder, whatever they stand for: git does not mind a link or an executable file where
+ * it looks for a folder. Source: git's `is_git_directory` (setup.c). What HEAD says is not looked at.
+ */
+export function repositoriesAround(
+  paths: Iterable<string>,
+  namesIn: (folder: string) => Iterable<string>,
+): string[] {
+  const found = new Map<string, boolean>();
+  const repositories = new Set<string>();
+  for (const path of paths) {
+    for (const folder of foldersAround(path)) {
+      let is = found.get(folder);
+      if (is === undefined) {
+        is = isRepository(namesIn(folder));
+        found.set(folder, is);
+      }
+      if (is && belongsTo(path, folder)) repositories.add(folder);
+    }
+  }
+  return [...repositories].sort();
+}
+
+/**
+ * The same for a tree of which all paths are known. Folders whose names differ only in case count as one, as they are on many
+ * machines that it is checked out on.
+ */
+export function repositoriesInTree(paths: Iterable<string>, tree: readonly string[]): string[] {
+  const around = new Map<string, Set<string>>();
+  const changed = [...paths];
+  for (const path of changed) for (const folder of foldersAround(path)) around.set(folded(folder), new Set());
+  // Most trees have nothing that could be a HEAD.
+  if (!tree.some((path) => isHead(path) && around.has(folded(folderOf(path))))) return [];
+  for (const path of tree) {
+    for (const folder of foldersAround(path)) {
+      const from = folder === '' ? 0 : folder.length + 1;
+      around.get(folded(folder))?.add(path.slice(from).split('/', 1)[0] ?? '');
+    }
+  }
+  return repositoriesAround(changed, (folder) => around.get(folded(folder)) ?? []);
+}
+
+/** The path lies in the folder. Of the root, only what git would read there belongs to a repository in its place. */
+export function belongsTo(path: string, repository: string): boolean {
+  if (repository !== '') return path.startsWith(`${repository}/`);
+  return PARTS.has(foldedName(path.split('/', 1)[0] ?? ''));
+}
+
+/** `''`, `a` and `a/b` for `a/b/c`. */
+export function foldersAround(path: string): string[] {
+  const parts = path.split('/').slice(0, -1);
+  return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
+}
+
+function isRepository(names: Iterable<string>): boolean {
+  const all = new Set([...names].map(foldedName));
+  // That of a linked worktree has objects and refs elsewhere.
+  return all.has('head') && ((all.has('objects') && all.has('refs')) || all.has('commondir'));
+}
+
+const PARTS: ReadonlySet<string> = new Set([
+  ...['head', 'objects', 'refs', 'commondir', 'config', 'config.worktree', 'hooks', 'info', 'packed-refs'],
+  ...['reftable', 'modules', 'worktrees', 'index'],
+]);
+
+function isHead(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return (/^h/i.test(name) || /[^ -~]/.test(name)) && foldedName(name) === 'head';
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+function folded(folder: string): string {
+  return folder.split('/').map(foldedName).join('/');
+}

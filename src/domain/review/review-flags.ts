@@ -1,0 +1,186 @@
+/** Changes of a patch that deserve a second look before they are merged. They are in the patch like any other. */
+
+import * as z from 'zod';
+import type { FileState } from '../changes/change.ts';
+import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
+
+/** Why a path deserves it. */
+export const FLAGS = {
+  workflow: 'runs in CI with its permissions',
+  action: 'is a step of workflows',
+  code_owners: 'says who has to review',
+  principles: 'tells agents what to do in later runs',
+  lock_file: 'says which packages are installed',
+  package_scripts: 'runs when packages are installed, built or tested',
+  git_attributes: 'changes how git shows, merges and checks out files',
+  link_outside: 'leads out of the repository',
+  executable_added: 'became executable',
+  tests_deleted: 'was a test file and is gone',
+  tests_skipped: 'has more tests that are skipped, expected to fail, or run alone',
+  tests_weakened: 'has fewer tests or assertions',
+} as const;
+export type FlagName = keyof typeof FLAGS;
+
+export const Flag = z.strictObject({
+  path: z.string(),
+  flag: z.enum(Object.keys(FLAGS) as [FlagName, ...FlagName[]]),
+  detail: z.string().describe('What was counted or found; may be empty'),
+});
+export type Flag = z.infer<typeof Flag>;
+
+/** A file of a patch. `before` is the state of the old path where it was renamed; null is absence. */
+export interface ReviewedFile {
+  readonly path: string;
+  /** The old path of a renamed file. */
+  readonly from?: string | undefined;
+  readonly before: FileState | null;
+  readonly after: FileState | null;
+  /** Contents as text; empty where there is no file, null where it is too large or not to be had. */
+  readonly textBefore: string | null;
+  readonly textAfter: string | null;
+}
+
+/** `principles` are paths of files that were given to the model as principles. */
+export function flagsOf(files: readonly ReviewedFile[], principles: readonly string[]): Flag[] {
+  return files.flatMap((file) =>
+    RULES.flatMap(({ flag, detail }) => {
+      const found = detail(file, principles);
+      return found === null ? [] : [{ path: file.path, flag, detail: found }];
+    }),
+  );
+}
+
+interface Rule {
+  readonly flag: FlagName;
+  /** Null when the rule does not apply. */
+  readonly detail: (file: ReviewedFile, principles: readonly string[]) => string | null;
+}
+
+const RULES: readonly Rule[] = [
+  { flag: 'workflow', detail: named((path) => /^\.github\/workflows\//i.test(path)) },
+  { flag: 'action', detail: named((path) => /^\.github\/actions\/|^action\.ya?ml$/i.test(path)) },
+  { flag: 'code_owners', detail: named((path) => /^(?:\.github\/|docs\/)?CODEOWNERS$/.test(path)) },
+  {
+    flag: 'principles',
+    detail: named(
+      (path, principles) => principles.includes(path) || /(?:^|\/)(?:AGENTS|CLAUDE)\.md$/.test(path),
+    ),
+  },
+  { flag: 'lock_file', detail: named((path) => LOCK_FILES.has(nameOf(path))) },
+  { flag: 'package_scripts', detail: changedScripts },
+  { flag: 'git_attributes', detail: named((path) => /(?:^|\/)\.gitattributes$/.test(path)) },
+  { flag: 'link_outside', detail: linkOutside },
+  {
+    flag: 'executable_added',
+    detail: ({ before, after }) => (after?.mode === '100755' && before?.mode !== '100755' ? '' : null),
+  },
+  {
+    flag: 'tests_deleted',
+    detail: ({ path, from, before, after }) => {
+      if (from !== undefined) return isTestFile(from) && !isTestFile(path) ? `was ${from}` : null;
+      return before && !after && isTestFile(path) ? '' : null;
+    },
+  },
+  {
+    flag: 'tests_skipped',
+    detail: counted(({ skipsAdded }) => (skipsAdded > 0 ? `${skipsAdded} added` : null), null),
+  },
+  { flag: 'tests_weakened', detail: counted(lossesOf, 'over 4 MiB or not to be had, so not counted') },
+];
+
+/** Names that package managers give to the files in which they keep exact versions. */
+const LOCK_FILES: ReadonlySet<string> = new Set([
+  ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
+  ...[
+    'deno.lock',
+    'Cargo.lock',
+    'go.sum',
+    'poetry.lock',
+    'Pipfile.lock',
+    'uv.lock',
+    'pdm.lock',
+    'pylock.toml',
+  ],
+  ...['Gemfile.lock', 'composer.lock', 'mix.lock', 'pubspec.lock', 'packages.lock.json', 'gradle.lockfile'],
+  ...['flake.lock', 'Podfile.lock', 'Package.resolved', 'conan.lock'],
+]);
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** A file of such a name, or that had one before it was renamed. */
+function named(isMeant: (path: string, principles: readonly string[]) => boolean): Rule['detail'] {
+  return ({ path, from }, principles) => {
+    if (isMeant(path, principles)) return '';
+    return from !== undefined && isMeant(from, principles) ? `was ${from}` : null;
+  };
+}
+
+function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): string | null {
+  if (nameOf(path) !== 'package.json' || after === null) return null;
+  const before = scriptsOf(textBefore);
+  const now = scriptsOf(textAfter);
+  if (now === null) return 'cannot be read';
+  const changed = [...new Set([...(before?.keys() ?? []), ...now.keys()])].filter(
+    (name) => before?.get(name) !== now.get(name),
+  );
+  return changed.length > 0 ? changed.slice(0, 10).join(', ') : null;
+}
+
+/** Each script with its command; null for what is no package.json. */
+function scriptsOf(text: string | null): Map<string, string> | null {
+  if (text === '') return new Map();
+  if (text !== null && text.length > MAX_COUNTED) return null;
+  const parsed = Package.safeParse(jsonOf(text ?? ''));
+  if (!parsed.success) return null;
+  return new Map(
+    Object.entries(parsed.data.scripts ?? {}).map(([name, line]) => [name, JSON.stringify(line)]),
+  );
+}
+
+const Package = z.looseObject({ scripts: z.record(z.string(), z.unknown()).optional() });
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** Judged by the words of the link alone: what it leads through is another path of the repository. */
+function linkOutside({ path, after, textAfter }: ReviewedFile): string | null {
+  if (after?.mode !== '120000') return null;
+  if (textAfter === null) return 'cannot be read';
+  if (textAfter.startsWith('/')) return textAfter;
+  const place = path.split('/').slice(0, -1);
+  for (const step of textAfter.split('/')) {
+    if (step === '..') {
+      if (place.pop() === undefined) return textAfter;
+    } else if (step !== '' && step !== '.') place.push(step);
+  }
+  return place[0]?.toLowerCase() === '.git' ? textAfter : null;
+}
+
+function lossesOf({ testsLost, assertionsLost }: TestsChange): string | null {
+  const losses = [
+    ...(testsLost > 0 ? [`tests: ${testsLost} gone`] : []),
+    ...(assertionsLost > 0 ? [`assertions: ${assertionsLost} gone`] : []),
+  ];
+  return losses.length === 0 ? null : losses.join(', ');
+}
+
+/** Characters of a test file that is looked into; one that is larger is a reason to look. */
+const MAX_COUNTED = 4 * 1024 * 1024;
+
+function counted(detail: (change: TestsChange) => string | null, unknown: string | null): Rule['detail'] {
+  return ({ path, textBefore, textAfter, after }) => {
+    if (after === null) return null;
+    if (textBefore === null || textAfter === null) return isTestFile(path) ? unknown : null;
+    if (Math.max(textBefore.length, textAfter.length) > MAX_COUNTED) return isTestFile(path) ? unknown : null;
+    const change = testsChange(path, textBefore, textAfter);
+    return change && detail(change);
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * Everything that happens in a run, as one union. The journal holds one event a line, written before the loop acts on
+ * it; progress, logs, results, replay and resume are readers of the same stream.
+ */
+
+import * as z from 'zod';
+import { AllowedDomain } from '../review/allowed-domain.ts';
+import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
+import { LlmTurn, Retry, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
+import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import { PlanSource } from './plan.ts';
+import { Price } from './pricing.ts';
+import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
+import { SeenNote } from '../conversation/seen-files.ts';
+import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
+
+/** The journal's format; readers refuse one they do not know. */
+export const JOURNAL_VERSION = 1;
+
+/** One verify or setup command that ran. `output` is the excerpt that people and the model are shown. */
+export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
+export type CommandReport = z.infer<typeof CommandReport>;
+
+/**
+ * How commands are contained. `namespaces`: nothing but the work tree and toolchains is there; `+seccomp`: and a filter
+ * keeps system calls away that reach past that.
+ */
+export const SandboxLevel = z.enum(['namespaces+seccomp', 'namespaces', 'none']);
+export type SandboxLevel = z.infer<typeof SandboxLevel>;
+
+export const BaseRevision = z.strictObject({
+  /** HEAD when the run began; null in a repository without commits. */
+  commit: ObjectId.nullable(),
+  /** Tree of the work tree when the run began, uncommitted changes included. */
+  tree: ObjectId,
+  /** Short name of the branch; null when HEAD is detached. */
+  branch: z.string().nullable(),
+  /** The work tree differed from `commit` when the run began. */
+  dirty: z.boolean(),
+  objectFormat: z.enum(['sha1', 'sha256']),
+});
+export type BaseRevision = z.infer<typeof BaseRevision>;
+
+/** What a run was told about its tools, so that they do the same when it is played again. */
+const ToolSettings = z.strictObject({
+  maxOutputChars: z.int().positive(),
+  commandTimeoutMs: z.int().positive(),
+  maxCommandTimeoutMs: z.int().positive(),
+  verifyTimeoutMs: z.int().positive(),
+});
+
+const RunStarted = z.strictObject({
+  type: z.literal('run.started'),
+  journalVersion: z.literal(JOURNAL_VERSION),
+  runId: z.string(),
+  patchsmith: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  sandbox: SandboxLevel,
+  /** What commands may reach of the network; without a sandbox that is not for us to say, and this is empty. */
+  allowedDomains: z.array(AllowedDomain).default([]),
+  /** Absolute path of the work tree. */
+  root: z.string(),
+  base: BaseRevision,
+  plan: z.strictObject({
+    title: z.string(),
+    sha256: z.string(),
+    source: PlanSource,
+    allow: z.array(z.string()),
+    protect: z.array(z.string()),
+  }),
+  /** The settings' globs; a change needs the leave of the plan and of these. */
+  paths: z
+    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
+    .default({ allow: [], protect: [] }),
+  principles: z.array(
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
+  ),
+  /** What the plan's setup commands did, before the model was asked. */
+  setup: z.array(CommandReport),
+  /** What they changed, and verify commands that ran before the work; it stays out of the patch. */
+  setupChanges: z.array(PathChange),
+  /** Globs of paths in which the patch may add what looks like a secret. */
+  acceptSecrets: z.array(z.string()).default([]),
+  verify: z.array(z.string()),
+  /** Where the verify commands run. */
+  verifyIn: z.enum(VERIFY_PLACES).default('worktree'),
+  /** What the verify commands did before the model was asked; null when the run did not look. */
+  verifyBaseline: z.array(CommandReport).nullable().default(null),
+  /** Changes that no call explains are taken into the patch. */
+  includeForeign: z.boolean().default(false),
+  limits: Limits,
+  toolSettings: ToolSettings,
+  modelSettings: ModelSettings,
+  ifNoChanges: z.enum(NO_CHANGES),
+  price: Price.nullable(),
+  system: z.string(),
+  tools: z.array(ToolDefinition),
+  prompt: z.string(),
+});
+
+const ChangesPutBack = z.strictObject({
+  type: z.literal('changes.put_back'),
+  /** As they were found: nothing of them is left, so that no other event tells of them. */
+  changes: z.array(PathChange),
+  /** Paths that could not be put back, and why; the changes are recorded as those of `source`. */
+  stuck: z.array(z.strictObject({ path: z.string(), why: z.string() })),
+  source: ChangeSource,
+  iteration: z.int().nonnegative(),
+});
+
+const RunResumed = z.strictObject({
+  type: z.literal('run.resumed'),
+  patchsmith: z.string(),
+  /** The base as it was, or with what was accepted. */
+  base: BaseRevision,
+  /** Changes that the run did not make, found in the work tree and taken over as they are. */
+  accepted: z.array(PathChange),
+  /** Model turns that were completed before. */
+  iteration: z.int().nonnegative(),
+});
+
+/** What the runner or the model did. `call` ids are the provider's. */
+export const RunAction = z.discriminatedUnion('type', [
+  RunStarted,
+  /** The run was killed and is carried on. The time between this event and the one before does not count. */
+  RunResumed,
+  z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
+  z.strictObject({
+    type: z.literal('turn.failed'),
+    kind: ProviderFailureKind,
+    message: z.string(),
+    retries: z.array(Retry),
+  }),
+  z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
+  z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
+  /** Commands changed paths that the policy does not permit to change, and the runner put them back. */
+  ChangesPutBack,
+  /** Files that were there when they were last seen, and that a look at the work tree could not examine; at most 100. */
+  z.strictObject({ type: z.literal('files.hidden'), paths: z.array(z.string()).min(1) }),
+  z.strictObject({
+    type: z.literal('tool.completed'),
+    call: z.string(),
+    outcome: ToolOutcome,
+    durationMs: z.number().nonnegative(),
+    /** What of which file the call has shown to the model, or written for it. */
+    seen: z.array(SeenNote).optional(),
+  }),
+  z.strictObject({
+    type: z.literal('verify.completed'),
+    /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
+    reports: z.array(CommandReport),
+  }),
+  /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
+  z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
+  /** Some of what changed is over a limit and was left out. */
+  z.strictObject({ type: z.literal('changes.limited'), ...ExceededChangeLimit.shape }),
+  z.strictObject({ type: z.literal('warning.raised'), message: z.string() }),
+  z.strictObject({ type: z.literal('run.stopped'), stop: StopReason }),
+]);
+export type RunAction = z.infer<typeof RunAction>;
+export type RunStarted = z.infer<typeof RunStarted>;
+export type ChangesPutBack = z.infer<typeof ChangesPutBack>;
+export type RunResumed = z.infer<typeof RunResumed>;
+
+/** `seq` counts from 1, `at` is Unix time in milliseconds. */
+export interface EventPlace {
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** An action with its place in the run. */
+export type RunEvent = RunAction & EventPlace;

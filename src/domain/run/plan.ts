@@ -1,0 +1,118 @@
+/** What to change, and how changes are made here. */
+
+import * as z from 'zod';
+import { whyNoGlob } from '../changes/glob.ts';
+
+/** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
+const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
+
+/** Whatever comes before, the last word is success. With more than one command `set -e` could still end it early. */
+const FORGIVEN = /^[^;\n]*\|\|\s*(?:true|:|exit\s+0|echo\b[^|&;<>`$()\n]*)\s*;?\s*$/;
+
+/** True for an empty command, a comment, `true`, `:`, `exit 0`, a bare `echo`, and `… || true`. */
+export function isNoOpCommand(command: string): boolean {
+  return NO_OP.test(command) || FORGIVEN.test(command);
+}
+
+const Command = z.string().trim().min(1, 'a command must not be empty');
+export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command), {
+  error: (issue) =>
+    `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
+});
+
+/** Names paths that may or may not change. */
+export const PathGlob = z.string().superRefine((glob, { addIssue }) => {
+  const why = glob.startsWith('!')
+    ? 'cannot be negated; say it with the other of allow and protect'
+    : whyNoGlob(glob);
+  if (why !== null) addIssue(`a glob ${why}`);
+});
+
+/** The optional YAML front matter of a plan. */
+export const PlanFrontMatter = z.strictObject({
+  title: z.string().trim().min(1).optional().describe('Short name of the change'),
+  verify: z.array(VerifyCommand).optional().describe('Commands that must succeed when the work is done'),
+  verify_baseline: z
+    .boolean()
+    .optional()
+    .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
+  setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
+  allow: z.array(PathGlob).optional().describe('Globs: only these paths may change'),
+  protect: z.array(PathGlob).optional().describe('Globs: these paths may not change'),
+});
+export type PlanFrontMatter = z.infer<typeof PlanFrontMatter>;
+
+/** Globs that say which paths may change; `allow` empty is all of them. */
+export interface PathRules {
+  readonly allow: readonly string[];
+  readonly protect: readonly string[];
+}
+
+/** Where a plan came from. `repository` is OWNER/NAME, `url` the page for people, `author` a login. */
+export const PlanSource = z.discriminatedUnion('kind', [
+  z
+    .strictObject({ kind: z.literal('file'), path: z.string() })
+    .describe('A file; the path is relative to the repository where it lies inside, else as it was given'),
+  z.strictObject({ kind: z.literal('stdin') }),
+  z.strictObject({ kind: z.literal('message') }),
+  z.strictObject({
+    kind: z.literal('issue'),
+    repository: z.string(),
+    number: z.int().positive(),
+    url: z.string(),
+    author: z.string(),
+  }),
+  z.strictObject({
+    kind: z.literal('comment'),
+    repository: z.string(),
+    number: z.int().positive().describe('The issue or pull request that was commented on'),
+    commentId: z.int().positive(),
+    url: z.string(),
+    author: z.string(),
+  }),
+]);
+export type PlanSource = z.infer<typeof PlanSource>;
+
+/** What somebody wrote on GitHub, as people see it there. */
+export interface OutsidePart {
+  readonly kind: 'issue' | 'comment';
+  /** Login. */
+  readonly author: string;
+  readonly text: string;
+}
+
+export interface Plan extends PathRules {
+  readonly title: string;
+  readonly source: PlanSource;
+  /** The task in Markdown, without the front matter; empty when all of it stands in `outside`. */
+  readonly task: string;
+  /** The part that came from an issue or a comment; absent in other plans. */
+  readonly outside?: OutsidePart;
+  readonly verify: readonly string[];
+  /** Run the verify commands before the work as well. */
+  readonly verifyBaseline: boolean;
+  readonly setup: readonly string[];
+  /** Of the whole plan text as given, hex. */
+  readonly sha256: string;
+}
+
+/** One file of principles, as it goes to the model. */
+export interface PrinciplesFile {
+  /** As shown to people and the model: relative to the repository where it lies inside. */
+  readonly path: string;
+  readonly text: string;
+  /** Of the whole file, hex, also when only a part is used. */
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Only the first part of the file fitted under the cap. */
+  readonly truncated: boolean;
+}
+export type Principles = readonly PrinciplesFile[];
+
+/** The plan's title, else its first heading, else its first line; at most 80 characters. */
+export function titleOf(task: string): string {
+  const lines = task.split('\n').map((line) => line.trim());
+  const line = lines.find((l) => /^#{1,6}\s/.test(l)) ?? lines.find((l) => l !== '') ?? '';
+  const title = line.replace(/^#{1,6}\s+/, '');
+  return title.length > 80 ? `${title.slice(0, 79)}…` : title;
+}

@@ -1,0 +1,67 @@
+/** What tokens cost. Prices change: this is the one table, and users can override it. */
+
+import * as z from 'zod';
+import { totalTokens, type Usage } from '../conversation/conversation.ts';
+
+/** USD per million tokens. */
+export const Price = z.strictObject({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cacheWrite: z.number().nonnegative(),
+  cacheWrite1h: z.number().nonnegative(),
+  cacheRead: z.number().nonnegative(),
+});
+export type Price = z.infer<typeof Price>;
+
+/** `longPrompt` applies to the whole request when its prompt is over that many tokens. */
+interface ModelPrice {
+  readonly price: Price;
+  readonly longPrompt?: { readonly overTokens: number; readonly price: Price };
+}
+
+/** The day on which the table was compared with the vendor's price page. */
+export const PRICES_AS_OF = '2026-11-21';
+
+const sonnet4: Price = { input: 3, output: 15, cacheWrite: 3.75, cacheWrite1h: 6, cacheRead: 0.3 };
+
+const PRICES: Readonly<Record<string, ModelPrice>> = {
+  'claude-sonnet-5-5': { price: { input: 2, output: 10, cacheWrite: 2.5, cacheWrite1h: 4, cacheRead: 0.1 } },
+  'claude-opus-5-5': { price: { input: 4, output: 20, cacheWrite: 5, cacheWrite1h: 8, cacheRead: 0.2 } },
+  'claude-haiku-5-5': {
+    price: { input: 0.1, output: 0.5, cacheWrite: 0.125, cacheWrite1h: 0.2, cacheRead: 0.01 },
+    longPrompt: {
+      overTokens: 100_000,
+      price: { input: 0.5, output: 2.5, cacheWrite: 0.625, cacheWrite1h: 1, cacheRead: 0.05 },
+    },
+  },
+  'claude-sonnet-4-6': { price: sonnet4 },
+  'claude-sonnet-4-5': { price: sonnet4 },
+};
+
+/** USD of one answer; null when the model's price is not known. `override` replaces the table. No tokens cost nothing. */
+export function costOf(model: string, usage: Usage, override: Price | null): number | null {
+  if (totalTokens(usage) === 0) return 0;
+  const price = override ?? priceFor(model, totalTokens(usage) - usage.output);
+  if (price === null) return null;
+  return (
+    (usage.input * price.input +
+      usage.output * price.output +
+      usage.cacheRead * price.cacheRead +
+      usage.cacheWrite * price.cacheWrite +
+      usage.cacheWrite1h * price.cacheWrite1h) /
+    1_000_000
+  );
+}
+
+/** True when the table knows the model. A dated id such as `claude-sonnet-4-5-20250929` has its family's price. */
+export function hasPrice(model: string): boolean {
+  return priceFor(model, 0) !== null;
+}
+
+function priceFor(model: string, promptTokens: number): Price | null {
+  const entry = PRICES[model] ?? PRICES[model.replace(/-\d{8}$/, '')];
+  if (!entry) return null;
+  return entry.longPrompt && promptTokens > entry.longPrompt.overTokens
+    ? entry.longPrompt.price
+    : entry.price;
+}

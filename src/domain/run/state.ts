@@ -1,0 +1,316 @@
+/** Where a run stands: the pure fold of its events. */
+
+import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
+import type { ExceededChangeLimit } from './change-limits.ts';
+import {
+  addUsage,
+  type Conversation,
+  type LlmTurn,
+  type Message,
+  noUsage,
+  type Retry,
+  totalTokens,
+  type Usage,
+} from '../conversation/conversation.ts';
+import type {
+  BaseRevision,
+  ChangesPutBack,
+  CommandReport,
+  EventPlace,
+  RunEvent,
+  RunStarted,
+} from './events.ts';
+import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
+import { costOf, type Price } from './pricing.ts';
+import type { ToolOutcome } from '../conversation/tool.ts';
+import {
+  areAllAnswered,
+  outcomesOf,
+  type ToolsPhase,
+  toolsDue,
+  withChanges,
+  withOutcome,
+  withStarted,
+} from '../conversation/tools-phase.ts';
+import { judgeReports } from './verify-baseline.ts';
+
+/**
+ * What is due next. `model` the model's turn · `tools` its calls · `continue` tell it to go on after a cut-off text ·
+ * `verify` the plan's commands · `fix` tell it what failed · `ended` nothing more.
+ */
+export type Phase =
+  | { at: 'model' }
+  | ToolsPhase
+  | { at: 'continue' }
+  | { at: 'verify'; summary: string }
+  | { at: 'fix'; failed: readonly CommandReport[] }
+  | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
+
+export interface RunState {
+  readonly phase: Phase;
+  readonly conversation: Conversation;
+  readonly base: BaseRevision;
+  /** Number of the last event. */
+  readonly seq: number;
+  /** Unix milliseconds; later by the time that the run was dead, when it was resumed. */
+  readonly startedAt: number;
+  /** Time of the last event, Unix milliseconds. */
+  readonly now: number;
+  /** Model turns that were completed. */
+  readonly iterations: number;
+  readonly usage: Usage;
+  /** Null as soon as one answer's price is unknown. */
+  readonly costUsd: number | null;
+  readonly price: Price | null;
+  /** The model that was asked for. */
+  readonly model: string;
+  /** Tokens of the last request's prompt, as the provider counted them. */
+  readonly lastPromptTokens: number;
+  readonly cutOffsInARow: number;
+  /** How often the last turn's calls and results have been seen in a row. */
+  readonly repeats: number;
+  readonly lastTurnKey: string;
+  readonly verify: readonly string[];
+  /** What the verify commands did before the first turn; null when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
+  /** Reports of the last verification; empty before the first. */
+  readonly reports: readonly CommandReport[];
+  readonly fixRoundsUsed: number;
+  readonly interruption: Interruption | null;
+  /** The limit that changes have come to; null while none has. */
+  readonly overChanges: ExceededChangeLimit | null;
+  /** Why the loop ended; null while it goes on. */
+  readonly stop: StopReason | null;
+  readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
+  readonly warnings: readonly string[];
+  readonly changes: ChangeLedger;
+  /** Paths that were changed against the policy and put back, with who had changed them last. */
+  readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
+  /** Paths that were changed against the policy and could not be put back, with why. */
+  readonly stuck: ReadonlyMap<string, string>;
+  /** Files that the runner could not examine after a command, though they were there before. */
+  readonly hidden: ReadonlySet<string>;
+  /** Milliseconds spent waiting for the model, retries included. */
+  readonly modelMs: number;
+}
+
+export type Opening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
+
+/** The state after `run.started`. */
+export function startOf(event: RunStarted & EventPlace): RunState {
+  return {
+    phase: { at: 'model' },
+    conversation: openingOf(event),
+    base: event.base,
+    seq: event.seq,
+    startedAt: event.at,
+    now: event.at,
+    iterations: 0,
+    usage: noUsage,
+    costUsd: 0,
+    price: event.price,
+    model: event.model,
+    lastPromptTokens: 0,
+    cutOffsInARow: 0,
+    repeats: 0,
+    lastTurnKey: '',
+    verify: event.verify,
+    verifyBaseline: event.verifyBaseline,
+    reports: [],
+    fixRoundsUsed: 0,
+    interruption: null,
+    overChanges: null,
+    stop: null,
+    providerFailure: null,
+    warnings: [],
+    changes: new ChangeLedger(event),
+    putBack: new Map(),
+    stuck: new Map(),
+    hidden: new Set(),
+    modelMs: 0,
+  };
+}
+
+/** The conversation that the model is asked to complete first. */
+export function openingOf({ system, tools, prompt }: Opening): Conversation {
+  return { system, tools, messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] };
+}
+
+/** The state after one more event. The ledger is the one part that is carried along instead of copied. */
+export function advance(before: RunState, event: RunEvent): RunState {
+  const state = { ...before, seq: event.seq, now: event.at };
+  switch (event.type) {
+    case 'run.started':
+      return startOf(event);
+    case 'run.resumed':
+      for (const change of event.accepted) state.changes.accept(change, event.iteration);
+      return {
+        ...state,
+        base: event.base,
+        startedAt: event.at - Math.max(0, before.now - before.startedAt),
+        interruption: null,
+        overChanges: null,
+      };
+    case 'turn.completed':
+      return afterTurn(state, event.turn);
+    case 'turn.failed':
+      return {
+        ...withRetries(state, event.retries, state.model),
+        providerFailure: { kind: event.kind, message: event.message },
+      };
+    case 'tool.completed':
+      return afterTool(state, event.call, event.outcome);
+    case 'change.recorded':
+      for (const change of event.changes) state.changes.record(change);
+      return state.phase.at === 'tools'
+        ? { ...state, phase: withChanges(state.phase, event.changes) }
+        : state;
+    case 'changes.put_back':
+      return afterPutBack(state, event);
+    case 'files.hidden':
+      return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
+    case 'verify.completed':
+      return afterVerify(state, event.reports);
+    case 'message.added':
+      return {
+        ...said(state, { role: 'user', content: [{ type: 'text', text: event.text }] }),
+        phase: { at: 'model' },
+        fixRoundsUsed: state.fixRoundsUsed + (state.phase.at === 'fix' ? 1 : 0),
+      };
+    case 'run.interrupted':
+      return { ...state, interruption: event.interruption };
+    case 'changes.limited': {
+      const { limit, value, used } = event;
+      return { ...state, overChanges: { limit, value, used } };
+    }
+    case 'warning.raised':
+      return { ...state, warnings: [...state.warnings, event.message] };
+    case 'tool.started':
+      return state.phase.at === 'tools'
+        ? { ...state, phase: withStarted(state.phase, event.call.id) }
+        : state;
+    case 'run.stopped':
+      return { ...state, stop: event.stop };
+  }
+}
+
+/** Appends a message; what the runner adds before the model has answered joins the message that is not yet sent. */
+function said(state: RunState, message: Message): RunState {
+  const { conversation } = state;
+  const last = conversation.messages.at(-1);
+  const messages =
+    last?.role === 'user' && message.role === 'user'
+      ? [
+          ...conversation.messages.slice(0, -1),
+          { role: 'user' as const, content: [...last.content, ...message.content] },
+        ]
+      : [...conversation.messages, message];
+  return { ...state, conversation: { ...conversation, messages } };
+}
+
+function withRetries(state: RunState, retries: readonly Retry[], model: string): RunState {
+  return retries.reduce((sum, retry) => (retry.usage ? charged(sum, retry.usage, model) : sum), state);
+}
+
+function charged(state: RunState, usage: Usage, model: string): RunState {
+  // An endpoint may answer under a name of its own; it was asked for a model whose price is known.
+  const cost = costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
+  return {
+    ...state,
+    usage: addUsage(state.usage, usage),
+    costUsd: state.costUsd === null || cost === null ? null : state.costUsd + cost,
+  };
+}
+
+function afterTurn(before: RunState, turn: LlmTurn): RunState {
+  const charge = charged(withRetries(before, turn.retries, turn.model), turn.usage, turn.model);
+  const state: RunState = {
+    ...said(charge, { role: 'assistant', content: turn.content }),
+    iterations: before.iterations + 1,
+    lastPromptTokens: totalTokens(turn.usage) - turn.usage.output,
+    modelMs: before.modelMs + turn.durationMs,
+    cutOffsInARow: turn.stop === 'max_tokens' ? before.cutOffsInARow + 1 : 0,
+  };
+  if (turn.stop === 'refusal')
+    return { ...state, phase: { at: 'ended', how: 'refused', summary: turn.stopDetail } };
+  // A full conversation has no room for the answers to its calls.
+  if (turn.stop === 'context_window')
+    return { ...state, phase: { at: 'ended', how: 'context_full', summary: '' } };
+  if (turn.calls.length > 0) {
+    // Only a turn that stopped for its tools has confirmed its calls; any other may have been cut inside one.
+    const cutOff = turn.stop !== 'tool_use';
+    return { ...state, phase: toolsDue(turn.calls, cutOff) };
+  }
+  switch (turn.stop) {
+    case 'max_tokens':
+      return { ...state, phase: { at: 'continue' } };
+    case 'pause_turn':
+    case 'tool_use':
+      return { ...state, phase: { at: 'model' } };
+    case 'end_turn':
+      return { ...state, phase: workDone(state, turn.text) };
+  }
+}
+
+function afterPutBack(state: RunState, { changes, stuck, source }: ChangesPutBack): RunState {
+  const putBack = new Map(state.putBack);
+  const stillStuck = new Map(state.stuck);
+  for (const { path } of changes) {
+    putBack.set(path, source.by);
+    stillStuck.delete(path);
+  }
+  for (const { path, why } of stuck) stillStuck.set(path, why);
+  return { ...state, putBack, stuck: stillStuck };
+}
+
+function workDone(state: RunState, summary: string): Phase {
+  return state.verify.length > 0 ? { at: 'verify', summary } : { at: 'ended', how: 'done', summary };
+}
+
+function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunState {
+  if (state.phase.at !== 'tools') return state;
+  const phase = withOutcome(state.phase, callId, outcome);
+  if (!areAllAnswered(phase)) return { ...state, phase };
+
+  const { calls } = phase;
+  const outcomes = outcomesOf(phase);
+  const results = calls.map((call) => {
+    const result = outcomes.get(call.id);
+    return {
+      type: 'tool_result' as const,
+      callId: call.id,
+      text: result?.text ?? '',
+      isError: result?.status === 'failed',
+    };
+  });
+  const key = JSON.stringify([
+    calls.map((call) => [call.name, call.input]),
+    results.map((result) => result.text),
+  ]);
+  const answered: RunState = {
+    ...said(state, { role: 'user', content: results }),
+    lastTurnKey: key,
+    repeats: key === state.lastTurnKey ? state.repeats + 1 : 1,
+  };
+  return { ...answered, phase: afterResults(answered, [...outcomes.values()]) };
+}
+
+function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase {
+  for (const outcome of outcomes) {
+    if (outcome.status !== 'finished') continue;
+    return outcome.verdict === 'blocked'
+      ? { at: 'ended', how: 'blocked', summary: outcome.summary }
+      : workDone(state, outcome.summary);
+  }
+  return { at: 'model' };
+}
+
+function afterVerify(state: RunState, reports: readonly CommandReport[]): RunState {
+  const { failed } = judgeReports(reports, state.verifyBaseline);
+  const summary = state.phase.at === 'verify' ? state.phase.summary : '';
+  return {
+    ...state,
+    reports,
+    phase: failed.length > 0 ? { at: 'fix', failed } : { at: 'ended', how: 'done', summary },
+  };
+}

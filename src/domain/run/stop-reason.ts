@@ -1,0 +1,82 @@
+/** The one place that decides whether a run goes on. */
+
+import { totalTokens } from '../conversation/conversation.ts';
+import type { Interruption, Limits, StopReason } from './limits.ts';
+import type { RunState } from './state.ts';
+
+/** Null means: go on. Checked before every step of the loop, so that no call starts beyond a fence. */
+export function stopReason(state: RunState, limits: Limits): StopReason | null {
+  const usedMs = state.now - state.startedAt;
+  if (state.interruption?.cause === 'signal')
+    return { why: 'interrupted', signal: state.interruption.signal };
+  // Nothing that looks like success may stand on changes that nobody has looked at.
+  if (state.overChanges !== null) return { why: 'limit', ...state.overChanges };
+  // Work that is done stays done, also when the clock runs out while the last event is written.
+  if (state.phase.at === 'ended') return endOfWork(state);
+  if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {
+    return { why: 'deadline', valueMs: limits.deadlineMs, usedMs };
+  }
+  if (state.providerFailure?.kind === 'too_large') return contextFull(state);
+  if (state.providerFailure) return { why: 'provider', ...state.providerFailure };
+  if (state.phase.at === 'fix' && state.fixRoundsUsed >= limits.fixRounds) {
+    return { why: 'verify_failed', commands: state.phase.failed.map((report) => report.command) };
+  }
+  if (state.phase.at === 'tools' || state.phase.at === 'verify') return null;
+  if (state.cutOffsInARow > limits.maxTokensRecoveries) {
+    return {
+      why: 'limit',
+      limit: 'output_tokens',
+      value: limits.maxTokensRecoveries,
+      used: state.cutOffsInARow,
+    };
+  }
+  if (state.repeats >= limits.stallTurns) {
+    return {
+      why: 'blocked',
+      by: 'stall',
+      reason: `The same calls gave the same results ${state.repeats} times in a row.`,
+    };
+  }
+  const tokens = totalTokens(state.usage);
+  if (limits.maxTokens !== null && tokens >= limits.maxTokens) {
+    return { why: 'limit', limit: 'tokens', value: limits.maxTokens, used: tokens };
+  }
+  if (limits.maxCostUsd !== null && state.costUsd !== null && state.costUsd >= limits.maxCostUsd) {
+    return { why: 'limit', limit: 'cost_usd', value: limits.maxCostUsd, used: state.costUsd };
+  }
+  if (state.iterations >= limits.maxIterations) {
+    return { why: 'limit', limit: 'iterations', value: limits.maxIterations, used: state.iterations };
+  }
+  return null;
+}
+
+/** For a run that was cut short, whatever else it had come to by then. */
+export function stopOfInterruption(
+  state: Pick<RunState, 'now' | 'startedAt'>,
+  interruption: Interruption,
+  { deadlineMs }: Limits,
+): StopReason {
+  return interruption.cause === 'signal'
+    ? { why: 'interrupted', signal: interruption.signal }
+    : { why: 'deadline', valueMs: deadlineMs, usedMs: state.now - state.startedAt };
+}
+
+function endOfWork(state: RunState): StopReason | null {
+  if (state.phase.at !== 'ended') return null;
+  const { how, summary } = state.phase;
+  switch (how) {
+    case 'done':
+      return { why: 'completed', summary };
+    case 'blocked':
+      return { why: 'blocked', by: 'model', reason: summary };
+    case 'refused':
+      return { why: 'blocked', by: 'refusal', reason: summary };
+    case 'context_full':
+      return contextFull(state);
+  }
+}
+
+/** The window's size is the API's to know; what is known here is the last prompt that fitted. */
+function contextFull({ lastPromptTokens }: RunState): StopReason {
+  return { why: 'limit', limit: 'context_window', value: lastPromptTokens, used: lastPromptTokens };
+}

@@ -1,0 +1,213 @@
+/** Keeps secret values out of everything that is written, logged or sent to the model. */
+
+import type { Excerpt } from '../conversation/excerpt.ts';
+import { percentDecoded } from '../text/uri.ts';
+import { isSecretName } from './secret-name.ts';
+import { withoutTokens } from './token-formats.ts';
+
+/** Shorter values would blank out ordinary text. */
+const MIN_SECRET_LENGTH = 8;
+
+const HIDDEN = '***';
+
+/**
+ * Replaces every known secret value, also in its JSON-escaped, URL-encoded, base64 and hex forms, and what has the form of
+ * a well-known token.
+ */
+export type Redact = (text: string) => string;
+
+/** A password in an address; it may hold an `@` that nobody has encoded. */
+const PASSWORDS = [/:\/\/[^/\s:@]*:([^/\s@]+)@/g, /:\/\/[^/\s:@]*:([^/\s]+)@/g];
+
+/** The secrets of an environment: values of variables that are named so, and passwords in addresses, also decoded. */
+export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => [
+    ...(isSecretName(name) ? [value] : []),
+    ...passwordsIn(/_proxy$/i.test(name) && !value.includes('://') ? `http://${value}` : value),
+  ]);
+}
+
+function passwordsIn(value: string): Set<string> {
+  const found = PASSWORDS.flatMap((pattern) => [...value.matchAll(pattern)].map(([, text = '']) => text));
+  return new Set(found.flatMap((password) => [password, percentDecoded(password)]));
+}
+
+/** A multi-line secret is also known line by line. Values under 8 characters are not redacted. */
+export function redactorFor(secrets: readonly string[]): Redact {
+  const known = knownForms(secrets);
+  if (known === null) return (text) => withoutTokens(text, HIDDEN);
+  return (text) => withoutTokens(withoutWrapped(text.replace(known, HIDDEN), known), HIDDEN);
+}
+
+/** Where known values, in the forms that are redacted, begin in a text. */
+export function knownSecretFinder(secrets: readonly string[]): (text: string) => number[] {
+  const known = knownForms(secrets);
+  if (known === null) return () => [];
+  return (text) => [
+    ...[...text.matchAll(known)].map(({ index }) => index),
+    ...wrappedBlocks(text).flatMap(({ index, flat }) => (matches(known, flat) ? [index] : [])),
+  ];
+}
+
+/**
+ * For text that arrives in pieces and has been redacted so far: how many of its last characters may be the beginning of
+ * a secret, so that they have to wait for the next piece before they are shown.
+ */
+export function openEndOf(secrets: readonly string[]): (text: string) => number {
+  const forms = formsOf(secrets);
+  return (text) => Math.max(openToken(text), ...forms.map((form) => openEnd(text, form)));
+}
+
+/**
+ * An excerpt without secrets, to be made before it is cut further. Where something has been cut out already, the words at
+ * the cut go too, since they may be the halves of a secret.
+ */
+export function redactedExcerpt({ head, omitted, tail }: Excerpt, redact: Redact): Excerpt {
+  const last = omitted > 0 ? (/\S{0,1024}$/.exec(head.slice(-1024))?.[0].length ?? 0) : 0;
+  const first = omitted > 0 ? (/^\S{0,1024}/.exec(tail)?.[0].length ?? 0) : 0;
+  return {
+    head: redact(head.slice(0, head.length - last)),
+    omitted: omitted + last + first,
+    tail: redact(tail.slice(first)),
+  };
+}
+
+/**
+ * JSON in which every string, names of fields included, has been redacted before it was written: numbers and structure
+ * stay whole, whatever the secrets are.
+ */
+export function redactedJson(value: unknown, redact: Redact, indent?: number): string {
+  return JSON.stringify(redactedStrings(value, redact), null, indent);
+}
+
+/** The same value where nothing was to be redacted, else a copy. */
+export function redactedStrings(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const parts = value.map((part) => redactedStrings(part, redact));
+    return parts.every((part, at) => part === value[at]) ? value : parts;
+  }
+  let changed = false;
+  const fields = Object.entries(value).map(([name, part]) => {
+    const field = [redact(name), redactedStrings(part, redact)] as const;
+    changed ||= field[0] !== name || field[1] !== part;
+    return field;
+  });
+  return changed ? Object.fromEntries(fields) : value;
+}
+
+function knownForms(secrets: readonly string[]): RegExp | null {
+  const forms = formsOf(secrets);
+  if (forms.length === 0) return null;
+  return new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+}
+
+function matches(pattern: RegExp, text: string): boolean {
+  return text.search(pattern) >= 0;
+}
+
+/** Longest first, so that a secret that contains another one is replaced whole. */
+function formsOf(secrets: readonly string[]): string[] {
+  const forms = new Set<string>();
+  for (const secret of secrets.flatMap((value) => [value, value.trim(), ...value.split(/\r?\n/)])) {
+    if (secret.length < MIN_SECRET_LENGTH) continue;
+    for (const form of [secret, ...escapedForms(secret), ...encodedForms(secret)]) forms.add(form);
+  }
+  return [...forms].sort((a, b) => b.length - a.length);
+}
+
+function escapedForms(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  // What is no character at all stands as one that says so.
+  const wellFormed = new TextDecoder().decode(new TextEncoder().encode(secret));
+  const url = encodeURIComponent(wellFormed);
+  // Some encode these marks as well.
+  const strict = url.replace(/[!'()*~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  const urls = [url, strict, url.replaceAll('%20', '+'), strict.replaceAll('%20', '+')];
+  const small = urls.map((text) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
+  return [
+    json,
+    json.replaceAll('/', '\\/'),
+    ...jsonInCodes(json, /[^ -~]/g),
+    // As PHP, Go and .NET write it.
+    ...jsonInCodes(json.replaceAll('/', '\\/'), /[^ -~]/g),
+    ...jsonInCodes(json, /[<>&\u2028\u2029]/g),
+    ...jsonInCodes(json.replaceAll('\\"', '"'), /[^ -~]|["'`<>&+]/g),
+    JSON.stringify(json).slice(1, -1),
+    ...urls,
+    ...small,
+  ];
+}
+
+/** With these characters as codes, in small letters and in capitals. */
+function jsonInCodes(json: string, characters: RegExp): string[] {
+  const code = (unit: string) => unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return [
+    json.replace(characters, (unit) => `\\u${code(unit)}`),
+    json.replace(characters, (unit) => `\\u${code(unit).toUpperCase()}`),
+  ];
+}
+
+function encodedForms(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const base64 = [0, 1, 2].map((before) => base64Within(bytes, before));
+  const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  return [hex, hex.toUpperCase(), ...base64, ...urlSafe];
+}
+
+/** The characters that stand for these bytes alone, whatever surrounds them, when `before` mod 3 bytes come first. */
+function base64Within(bytes: Uint8Array, before: number): string {
+  const text = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
+  return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+}
+
+/** Base64 and hex are often cut into lines. A block that hides a secret across their ends is hidden whole. */
+function withoutWrapped(text: string, known: RegExp): string {
+  const hidden = wrappedBlocks(text).filter(({ flat }) => matches(known, flat));
+  return hidden.reduceRight(
+    (rest, { index, length }) => rest.slice(0, index) + HIDDEN + rest.slice(index + length),
+    text,
+  );
+}
+
+/** Lines of nothing but base64 or hex, the last one of any length. `flat` is the block without its line ends. */
+function wrappedBlocks(text: string): { index: number; length: number; flat: string }[] {
+  if (!text.includes('\n')) return [];
+  const blocks: { index: number; length: number; flat: string }[] = [];
+  let block: string[] = [];
+  let index = 0;
+  let at = 0;
+  for (const line of [...text.split('\n'), null]) {
+    const isFull = line !== null && FULL_LINE.test(line);
+    if (line !== null && (isFull || (block.length > 0 && LAST_LINE.test(line)))) {
+      if (block.length === 0) index = at;
+      block.push(line);
+    }
+    if (!isFull) {
+      if (block.length > 1) {
+        const flat = block.map((part) => part.trim()).join('');
+        blocks.push({ index, length: block.join('\n').length, flat });
+      }
+      block = [];
+    }
+    at += (line?.length ?? 0) + 1;
+  }
+  return blocks;
+}
+
+const FULL_LINE = /^[ \t]*[A-Za-z0-9+/_-]{40,}[ \t\r]*$/;
+const LAST_LINE = /^[ \t]*[A-Za-z0-9+/_=-]+[ \t\r]*$/;
+
+/** The last word may be a token that goes on; longer words are none. */
+function openToken(text: string): number {
+  return /[A-Za-z0-9._-]{0,1024}$/.exec(text.slice(-1024))?.[0].length ?? 0;
+}
+
+function openEnd(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(form.slice(0, length))) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,124 @@
+/** Finds secrets in what a patch adds. */
+
+import * as z from 'zod';
+import { secretsInPieces, timesOfLines } from '../text/large-text.ts';
+import { tokensIn } from './token-formats.ts';
+
+/** `line` counts from 1 in the new file; 0 is the file's name. The value itself is never told. */
+export const FoundSecret = z.strictObject({
+  path: z.string(),
+  line: z.int().nonnegative(),
+  what: z.string().describe('The kind of token, or that a known value was found'),
+});
+export type FoundSecret = z.infer<typeof FoundSecret>;
+
+export interface AddedText {
+  readonly path: string;
+  /** The contents, whatever they are, as text; empty where there was no file. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Where known secret values begin in a text, in any form that they are known in. */
+export type FindKnown = (text: string) => readonly number[];
+
+/** Findings of one file that are kept; one is enough to withhold the patch. */
+const MAX_FOUND = 1_000;
+
+/** Characters of both texts together from which lines are no longer taken apart: each would be an object. */
+const MAX_TAKEN_APART = 512 * 1024;
+
+/**
+ * Looks at lines that the file did not have before: what was only moved is nothing new. At most one finding a line and
+ * kind, and 1,000 in all. In a large file, a secret that goes over several lines is found only where these follow each other.
+ */
+export function addedSecrets({ path, before, after }: AddedText, findKnown: FindKnown): FoundSecret[] {
+  const isSmall = before.length + after.length <= MAX_TAKEN_APART;
+  const inLines = isSmall ? inAddedLines(before, after, findKnown) : inLargeText(before, after, findKnown);
+  const inName = secretsIn(path, findKnown).map(({ what }) => ({ line: 0, what }));
+  const all = new Map([...inName, ...inLines].map((one) => [`${one.line} ${one.what}`, one]));
+  const found = [...all.values()].sort((a, b) => a.line - b.line).slice(0, MAX_FOUND);
+  return found.map((one) => ({ path, ...one }));
+}
+
+type InLine = Pick<FoundSecret, 'line' | 'what'>;
+
+function inAddedLines(before: string, after: string, findKnown: FindKnown): InLine[] {
+  const added = addedLines(before, after);
+  const found = secretsInLines(added, findKnown);
+  if (!after.includes('\0')) return found;
+  // Text of two bytes a character is found as well.
+  const narrow = added.map(({ text, number }) => ({ text: text.replaceAll('\0', ''), number }));
+  return [...found, ...secretsInLines(narrow, findKnown)];
+}
+
+/** Piece by piece, and only the lines with a finding are compared with those before. */
+function inLargeText(before: string, after: string, findKnown: FindKnown): InLine[] {
+  const found = secretsInPieces(after, (text) => secretsIn(text, findKnown), MAX_FOUND);
+  const texts = new Set(found.map(({ text }) => text));
+  const had = timesOfLines(before, texts);
+  const nth = new Map<string, number>();
+  let line = 0;
+  const added = found.flatMap((one) => {
+    // A line counts once, however much is found in it.
+    if (one.line !== line) nth.set(one.text, (nth.get(one.text) ?? 0) + 1);
+    line = one.line;
+    return (nth.get(one.text) ?? 0) > (had.get(one.text) ?? 0) ? [{ line: one.line, what: one.what }] : [];
+  });
+  // What follows has not been looked at.
+  return found.length < MAX_FOUND ? added : [...added, { line: 0, what: TOO_MANY }];
+}
+
+const TOO_MANY = 'has too many places that look like secrets';
+
+interface NumberedLine {
+  readonly text: string;
+  readonly number: number;
+}
+
+/** Looked for in all lines together, since an encoded secret can go over several. */
+function secretsInLines(
+  lines: readonly NumberedLine[],
+  findKnown: FindKnown,
+): { line: number; what: string }[] {
+  const starts: number[] = [];
+  let at = 0;
+  for (const { text } of lines) {
+    starts.push(at);
+    at += text.length + 1;
+  }
+  const text = lines.map((line) => line.text).join('\n');
+  return secretsIn(text, findKnown).map(({ index, what }) => ({
+    line: lines[lastAtMost(starts, index)]?.number ?? 1,
+    what,
+  }));
+}
+
+function secretsIn(text: string, findKnown: FindKnown): { index: number; what: string }[] {
+  return [
+    ...findKnown(text).map((index) => ({ index, what: 'a known secret value' })),
+    ...tokensIn(text).map(({ name, index }) => ({ index, what: name })),
+  ];
+}
+
+function addedLines(before: string, after: string): NumberedLine[] {
+  const had = new Map<string, number>();
+  for (const line of before === '' ? [] : before.split('\n')) had.set(line, (had.get(line) ?? 0) + 1);
+  return after.split('\n').flatMap((text, index) => {
+    const left = had.get(text) ?? 0;
+    if (left > 0) had.set(text, left - 1);
+    return left > 0 ? [] : [{ text, number: index + 1 }];
+  });
+}
+
+/** The place of the last of the sorted numbers that is not above `limit`. */
+function lastAtMost(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

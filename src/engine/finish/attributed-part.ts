@@ -1,0 +1,26 @@
+/** What the result says of who made the patch. */
+
+import type { Provenance } from '../../domain/changes/provenance.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import type { ProvenPatch } from '../../ports.ts';
+import type { Ready } from '../ready.ts';
+
+/** Null without a patch. What does the work is loaded late, since an empty patch needs none of it. */
+export async function attributedPart(
+  { directory }: Ready,
+  { changes, interruption }: RunState,
+  patch: ProvenPatch | null,
+): Promise<{ provenance: Provenance; warnings: string[] } | null> {
+  if (patch === null) return null;
+  if (patch.files.length === 0) return { provenance: { files: [], filesLeftOut: 0 }, warnings: [] };
+  const { attributePatch, foreignPartsOf, provenanceOf } = await import('./attribution.ts');
+  const files = await attributePatch({
+    patch: patch.bytes,
+    files: patch.files,
+    changes: changes.history,
+    takesIn: (source) => changes.takesIn(source),
+    inHurry: interruption !== null,
+    shadowGit: directory.shadowGit,
+  });
+  return { provenance: provenanceOf(files), warnings: foreignPartsOf(files) };
+}

@@ -1,0 +1,188 @@
+/** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
+
+import { noUsage } from '../../domain/conversation/conversation.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { figure } from '../../domain/text/format-number.ts';
+import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import { type ChangedFile, count, type RunOutcome, type RunResult } from '../../domain/run/outcome.ts';
+import { FLAGS, type Flag } from '../../domain/review/review-flags.ts';
+import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { judgeReports } from '../../domain/run/verify-baseline.ts';
+
+/** The result of a run of which nothing is known but its id. */
+export function emptyResult(runId: string, version: string): RunResult {
+  return {
+    version: 1,
+    runId,
+    patchsmith: version,
+    status: 'running',
+    outcome: null,
+    exitCode: null,
+    reason: '',
+    summary: '',
+    plan: null,
+    principles: [],
+    paths: null,
+    provider: null,
+    model: null,
+    baseSha: null,
+    baseBranch: null,
+    baseTree: null,
+    baseDirty: null,
+    treeSha: null,
+    patch: null,
+    changedFiles: [],
+    provenance: null,
+    flags: [],
+    secrets: [],
+    unexplained: [],
+    putBack: [],
+    ignoredFiles: [],
+    removedGitDirs: [],
+    ignoredFileCount: 0,
+    nestedChanges: [],
+    iterations: 0,
+    tokens: noUsage,
+    costUsd: 0,
+    durations: { totalMs: 0, modelMs: 0 },
+    setup: [],
+    verify: [],
+    verifyIn: null,
+    verifyBaseline: null,
+    preexistingFailures: [],
+    sandbox: null,
+    commandLimits: null,
+    network: null,
+    warnings: [],
+  };
+}
+
+/** The result of a command that was refused before there was a run; its `runId` is empty. */
+export function refusedResult({ name, exitCode, reason }: RunOutcome, version: string): RunResult {
+  return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason };
+}
+
+/** What is fixed when the run starts. */
+export function startedPart(start: RunStarted): Partial<RunResult> {
+  const { plan, paths, principles, provider, model, base, sandbox, setup, verifyIn, verifyBaseline } = start;
+  return {
+    plan,
+    paths,
+    principles,
+    provider,
+    model,
+    baseSha: base.commit,
+    baseBranch: base.branch,
+    baseTree: base.tree,
+    baseDirty: base.dirty,
+    sandbox,
+    setup,
+    verifyIn,
+    verifyBaseline,
+  };
+}
+
+/** What the events have told so far. */
+export function statePart(state: RunState): Partial<RunResult> {
+  return {
+    iterations: state.iterations,
+    tokens: state.usage,
+    costUsd: state.costUsd ?? 'unknown',
+    unexplained: state.changes.unexplained(),
+    putBack: [...state.putBack]
+      .map(([path, by]) => ({ path, by }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    verify: [...state.reports],
+    preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
+      ({ command }) => command,
+    ),
+    summary: state.phase.at === 'ended' ? state.phase.summary : '',
+  };
+}
+
+/** What people must know of changes that are not in the patch, or should not be there. */
+export function closingWarnings(
+  { putBack, stuck, hidden, changes }: RunState,
+  ignored: IgnoredFiles,
+): string[] {
+  const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
+  return [
+    ...(putBack.size > 0
+      ? [`Commands changed what may not change; put back: ${firstFive([...putBack.keys()].sort())}.`]
+      : []),
+    ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+    ...(hidden.size > 0
+      ? [`Could not be examined, so that they may have changed: ${firstFive([...hidden].sort())}.`]
+      : []),
+    ...(unexplained.length > 0
+      ? [`Not in the patch, since no tool call made them: ${firstFive(unexplained)}.`]
+      : []),
+    ...(ignored.count > 0
+      ? [
+          `Not in the patch, since .gitignore names them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, 5).join(', ')}.`,
+        ]
+      : []),
+  ];
+}
+
+function firstFive(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+}
+
+/** Why a patch that adds these is withheld; null when there are none. */
+export function withheldReason(secrets: readonly FoundSecret[]): string | null {
+  if (secrets.length === 0) return null;
+  const places = secrets
+    .slice(0, 5)
+    .map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
+  const more = secrets.length > 5 ? ` and ${count(secrets.length - 5, 'more place')}` : '';
+  return `The patch is withheld, since it would add a secret: ${places.join(', ')}${more}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
+}
+
+/** Why a patch is withheld that makes or changes these folders, which git takes for repositories; null when there are none. */
+export function repositoriesReason(folders: readonly string[]): string | null {
+  if (folders.length === 0) return null;
+  const named = firstFive(folders.map((folder) => folder || 'the root'));
+  return `The patch is withheld, since it adds to what git takes for a repository, whose configuration can name programs that git runs: ${named}. Let tests make such a repository when they run, or commit it by hand.`;
+}
+
+/** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */
+export function flagLines(flags: readonly Flag[]): string[] {
+  const names = [...new Set(flags.map(({ flag }) => flag))];
+  return names.map((name) => {
+    const found = flags.filter(({ flag }) => flag === name);
+    const shown = found.slice(0, 5).map(({ path, detail }) => (detail ? `${path} (${detail})` : path));
+    const more = found.length > 5 ? ` and ${count(found.length - 5, 'more file')}` : '';
+    return `second look: ${shown.join(', ')}${more}: ${FLAGS[name]}`;
+  });
+}
+
+/** The last line on stderr; the same for every outcome. */
+export function finalLine(outcome: RunOutcome): string {
+  return `patchsmith: ${outcome.name} (exit ${outcome.exitCode}): ${outcome.reason}`;
+}
+
+/** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
+export function costLine({ iterations, tokens, costUsd, durations, provider }: RunResult): string {
+  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
+  const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
+  return [
+    `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
+    `${figure(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
+    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}`,
+    `${(durations.totalMs / 1000).toFixed(1)} s`,
+  ].join(' · ');
+}
+
+/** One line a file: `M src/a.ts +3 −1`, `R old → new`. */
+export function fileLine(file: ChangedFile): string {
+  const letter = { create: 'A', modify: 'M', delete: 'D', rename: 'R', mode: 'M' }[file.kind];
+  const name = file.from === undefined ? file.path : `${file.from} → ${file.path}`;
+  const lines = file.additions === null ? 'binary' : `+${file.additions} −${file.deletions ?? 0}`;
+  return `${letter} ${name} ${file.kind === 'mode' ? 'mode' : lines}`;
+}
+
+function filesAndFolders(number: number): string {
+  return `${number} ${number === 1 ? 'file or folder' : 'files and folders'}`;
+}

@@ -1,0 +1,106 @@
+/** Looks through the contents of a patch before it is published. */
+
+import { readBlobs } from '../../git/blobs.ts';
+import type { FileState, PathChange } from '../../domain/changes/change.ts';
+import type { ChangedFile } from '../../domain/run/outcome.ts';
+import { type Flag, flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
+import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
+
+export interface PatchContents {
+  readonly files: readonly ChangedFile[];
+  /** The net changes that the patch was made from. */
+  readonly net: readonly PathChange[];
+  /** The shadow repository, which has the contents of all states. */
+  readonly shadowGit: string;
+  /** Paths of the principles that the model was given. */
+  readonly principles: readonly string[];
+  readonly findKnown: FindKnown;
+}
+
+export interface Review {
+  readonly flags: readonly Flag[];
+  readonly secrets: readonly FoundSecret[];
+}
+
+/** Bytes that are read at once. */
+const BATCH_BYTES = 32 * 1024 * 1024;
+
+/** Bytes of one state that is looked through; what nobody has looked through is not published unless that is accepted. */
+const MAX_STATE_BYTES = 32 * 1024 * 1024;
+
+export async function reviewPatch(contents: PatchContents): Promise<Review> {
+  const { shadowGit, principles, findKnown } = contents;
+  const flags: Flag[] = [];
+  const secrets: FoundSecret[] = [];
+  for (const batch of batchesOf(sidesOf(contents))) {
+    const ids = batch.flatMap(({ before, after }) =>
+      [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
+    );
+    const blobs = await readBlobs(shadowGit, [...new Set(ids)]);
+    const textOf = (state: FileState | null) => {
+      const blob = blobOf(state);
+      if (blob === null) return '';
+      return blobs.get(blob)?.toString('utf8') ?? null;
+    };
+    const files = batch.map((side) => ({
+      ...side,
+      textBefore: textOf(side.before),
+      textAfter: textOf(side.after),
+    }));
+    flags.push(...flagsOf(files, principles));
+    for (const file of files) secrets.push(...secretsOf(file, findKnown));
+  }
+  return { flags, secrets };
+}
+
+function secretsOf(
+  { path, after, textBefore, textAfter }: ReviewedFile,
+  findKnown: FindKnown,
+): FoundSecret[] {
+  if (textAfter === null)
+    return [{ path, line: 0, what: isTooLarge(after) ? 'too large to be looked through' : 'cannot be read' }];
+  return addedSecrets({ path, before: textBefore ?? '', after: textAfter }, findKnown);
+}
+
+function isTooLarge(state: FileState | null): boolean {
+  return state !== null && state.size > MAX_STATE_BYTES;
+}
+
+interface Side {
+  readonly path: string;
+  readonly from: string | undefined;
+  readonly before: FileState | null;
+  readonly after: FileState | null;
+}
+
+/** A renamed file was what its old path had. */
+function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): Side[] {
+  const byPath = new Map(net.map((change) => [change.path, change]));
+  return files.map(({ path, from }) => ({
+    path,
+    from,
+    before: byPath.get(from ?? path)?.before ?? null,
+    after: byPath.get(path)?.after ?? null,
+  }));
+}
+
+function* batchesOf(sides: readonly Side[]): Generator<Side[]> {
+  let batch: Side[] = [];
+  let bytes = 0;
+  for (const side of sides) {
+    const size = (side.before?.size ?? 0) + (side.after?.size ?? 0);
+    if (batch.length > 0 && bytes + size > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(side);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Null for what has no content. */
+function blobOf(state: FileState | null): string | null {
+  return state === null || state.mode === '160000' ? null : state.blob;
+}

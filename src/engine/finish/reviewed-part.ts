@@ -1,0 +1,41 @@
+/** What the result says of the contents of a patch, and whether they may be published. */
+
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
+import { pathsOfTree } from '../../git/tree-listing.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { repositoriesInTree } from '../../domain/review/git-folder.ts';
+import type { RunResult } from '../../domain/run/outcome.ts';
+import type { ProvenPatch } from '../../ports.ts';
+import type { Ready } from '../ready.ts';
+import { repositoriesReason, withheldReason } from './result.ts';
+import type { Session } from '../session.ts';
+
+export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
+  /** Null when the patch may be published. */
+  readonly withheld: string | null;
+}
+
+/** What does the work is loaded late, since an empty patch needs none of it. */
+export async function reviewedPart(
+  { findKnown }: Session,
+  { directory, start }: Ready,
+  { net, patch }: { net: readonly PathChange[]; patch: ProvenPatch | null },
+): Promise<ReviewedPart> {
+  if (patch === null || patch.files.length === 0) return { flags: [], secrets: [], withheld: null };
+  const { reviewPatch } = await import('./review.ts');
+  const { flags, secrets } = await reviewPatch({
+    files: patch.files,
+    net,
+    shadowGit: directory.shadowGit,
+    principles: start.principles.map(({ path }) => path),
+    findKnown,
+  });
+  const isAccepted = pathMatcher(start.acceptSecrets);
+  const repositories = repositoriesInTree(
+    net.map(({ path }) => path),
+    await pathsOfTree(directory.shadowGit, patch.tree),
+  );
+  const withheld =
+    repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
+  return { flags: [...flags], secrets: [...secrets], withheld };
+}

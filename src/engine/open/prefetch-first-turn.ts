@@ -1,0 +1,42 @@
+/** Sends the first request before anybody asks for its answer. */
+
+import type { Conversation } from '../../domain/conversation/conversation.ts';
+import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
+
+export interface HeadStart {
+  /** Gives the answer under way to whoever asks first, with what has happened to it by then; asks anew after that. */
+  readonly provider: LlmProvider;
+  /** Lets go of an answer that nobody will ask for. */
+  cancel(): void;
+}
+
+/**
+ * `first` is the conversation that the provider will be asked to complete first. A first request changes nothing but the
+ * bill, so it may go out while the state that tools will work on is still being recorded.
+ */
+export function withHeadStart(provider: LlmProvider, first: Conversation, interrupt: AbortSignal): HeadStart {
+  const cancelled = new AbortController();
+  const early: TurnProgress[] = [];
+  let listener = (progress: TurnProgress): void => void early.push(progress);
+  let underWay: Promise<TurnResult> | null = provider.complete({
+    conversation: first,
+    signal: AbortSignal.any([interrupt, cancelled.signal]),
+    onProgress: (progress) => listener(progress),
+  });
+  underWay.catch(() => undefined);
+  return {
+    provider: {
+      name: provider.name,
+      model: provider.model,
+      complete(request) {
+        if (underWay === null) return provider.complete(request);
+        const answer = underWay;
+        underWay = null;
+        for (const progress of early) request.onProgress(progress);
+        listener = request.onProgress;
+        return answer;
+      },
+    },
+    cancel: () => cancelled.abort(),
+  };
+}

@@ -1,0 +1,28 @@
+/** What the settings say of the sandbox, for every way in which a run begins. */
+
+import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
+import type { Sandbox } from '../../ports.ts';
+import { absolutePath, type RunInput, type Session } from '../session.ts';
+
+/** What the machine of today decides, also for a run that is carried on or played again. */
+export function sandboxSettings({
+  settings,
+  env,
+  cwd,
+}: Pick<RunInput, 'settings' | 'env' | 'cwd'>): Pick<SandboxOptions, 'hostEnv' | 'limits' | 'mounts'> {
+  const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } = settings;
+  const mounts = settings.mounts.map((path) => absolutePath(cwd, path));
+  return { hostEnv: env, mounts, limits: { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } };
+}
+
+/** A command without a sandbox sees the processes of the machine, this one included. */
+export function warnOfReadableSecrets(session: Session, { level }: Sandbox): void {
+  if (level !== 'none' || session.input.secretsInProc !== true) return;
+  session.warn('The environment of this process cannot be wiped: commands can read the API key in /proc.');
+}
+
+/** Why there is no run: the machine, or what was asked for. */
+export function notOpened({ status, reason }: Exclude<OpenedSandbox, { status: 'ok' }>): RunOutcome {
+  return status === 'refused' ? usageError(reason) : sandboxUnavailable(reason);
+}

@@ -1,0 +1,93 @@
+/** The commands that run once before the model is asked: the plan's setup, and the verify commands where asked for. */
+
+import { runCommands, runInPlace } from '../../agent/verification.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
+import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import type { Session } from '../session.ts';
+
+/** `baseline` is null where nobody wants to know how the verify commands end before the work. */
+export interface CommandsBefore {
+  readonly setup: readonly string[];
+  readonly baseline: readonly string[] | null;
+  /** For each of them. */
+  readonly timeoutMs: number;
+}
+
+/** `interrupted`: a signal or the deadline came first. `changes` is what all of them changed, path by path. */
+export type RanBefore =
+  | { status: 'ok'; setup: CommandReport[]; verifyBaseline: CommandReport[] | null; changes: PathChange[] }
+  | { status: 'failed'; message: string }
+  /** The sandbox does not keep what it has to. */
+  | { status: 'uncontained'; message: string }
+  | { status: 'interrupted' };
+
+/** A setup command that fails stops the run; a verify command that fails is what one wants to know. */
+export async function runBefore(
+  session: Session,
+  commands: CommandsBefore,
+  places: Places,
+): Promise<RanBefore> {
+  const ran = await runAll(session, commands, places);
+  // Where the run goes on, the look at what they changed has done that.
+  if (ran.status !== 'ok') await places.workspace.sweepGitDirs();
+  return ran;
+}
+
+interface Places {
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
+}
+
+async function runAll(
+  session: Session,
+  commands: CommandsBefore,
+  { workspace, sandbox, verifyPlace }: Places,
+): Promise<RanBefore> {
+  const { redact, interrupt } = session;
+  const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
+  const setup = await runCommands(commands.setup, interrupt, parts);
+  session.tell({ setup, sandbox: sandbox.level });
+  if (interrupt.aborted) return { status: 'interrupted' };
+  const failed = setup.find((report) => !succeeded(report.end));
+  if (failed) return setupFailed(failed, '');
+  const { baseline } = commands;
+  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
+  session.tell({ verifyBaseline });
+  if (interrupt.aborted) return { status: 'interrupted' };
+  const unready = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
+  if (unready) return setupFailed(unready, ' in a fresh checkout of the base');
+
+  const inWorkTree = verifyPlace.kind === 'worktree' && (verifyBaseline?.length ?? 0) > 0;
+  const anyRan = setup.length > 0 || inWorkTree;
+  const changes = anyRan ? await workspace.capture('after_commands') : [];
+  if (changes.length > 0) {
+    const names = changes.slice(0, 5).map((change) => change.path);
+    session.warn(`Not in the patch, since commands before the work changed them: ${names.join(', ')}.`);
+  }
+  return { status: 'ok', setup, verifyBaseline, changes };
+}
+
+/** Of a fresh checkout, the setup commands that fail in it are told in place of the others. */
+export async function baselineIn(
+  place: VerifyPlace,
+  commands: readonly string[],
+  parts: Parameters<typeof runCommands>[2],
+  interrupt: AbortSignal,
+): Promise<CommandReport[]> {
+  // No command of a model has run yet, so that there is nothing to be kept from in the work tree.
+  if (place.kind === 'worktree') return runCommands(commands, interrupt, parts);
+  const opened = await place.open([], interrupt);
+  if (opened.status === 'interrupted') return [];
+  return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
+}
+
+function setupFailed(
+  { command, end }: CommandReport,
+  where: string,
+): Extract<RanBefore, { status: 'failed' }> {
+  const what = `The plan's setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
+  return { status: 'failed', message: `${what}. Its output is in the result.` };
+}

@@ -1,0 +1,141 @@
+/** Where the verify commands of a run are run: beside what commands of the model could prepare for them. */
+
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { endLeftovers } from '../../adapters/sandboxes/open.ts';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
+import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/find-checkout.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import type { VerifyIn } from '../../domain/run/model-settings.ts';
+import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import type { OpenBeside } from './sandbox.ts';
+
+export interface VerifyPlaceParts {
+  readonly kind: VerifyIn;
+  /** The plan's setup commands, which a fresh checkout needs again. */
+  readonly setup: readonly string[];
+  readonly checkout: Checkout;
+  readonly workspace: Workspace;
+  readonly shadowDir: string;
+  /** A folder of ours, on the disk that has room for another checkout. Whoever owns it empties it. */
+  readonly scratchDir: string;
+  /** Absolute path at which commands see the work tree. */
+  readonly shownAs: string;
+  readonly beside: OpenBeside;
+}
+
+/** The git dir of each verification is its own, and so is a fresh checkout. */
+export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
+  const { kind, setup, scratchDir } = parts;
+  const warnings = new Set<string>();
+  let opened = 0;
+  return {
+    kind,
+    setup: kind === 'checkout' ? setup : [],
+    async open(net, signal) {
+      if (signal.aborted) return { status: 'interrupted' };
+      opened += 1;
+      const folder = join(scratchDir, `${FOLDER}${opened}`);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const warn = (text: string) => void warnings.add(text);
+      const opening =
+        kind === 'worktree'
+          ? openWorkTree(parts, folder)
+          : openCheckout(parts, { folder, net, signal, warn });
+      return opening.catch((error: unknown): OpenedPlace => {
+        if (error instanceof CutShort) return { status: 'interrupted' };
+        throw error;
+      });
+    },
+    warnings: () => [...warnings],
+  };
+}
+
+async function openWorkTree(
+  { checkout, workspace, shadowDir, shownAs, beside }: VerifyPlaceParts,
+  folder: string,
+): Promise<OpenedPlace> {
+  const gitDir = join(folder, 'git');
+  await makeVerifyGit({ checkout, shadowDir }, gitDir);
+  const agentGit = { ...workspace.agentGit, gitDir };
+  const { root } = workspace;
+  const contained = await beside({ root, shownAs, agentGit });
+  return { status: 'ok', sandbox: renaming(contained, shownAs, root), close: () => end(contained, folder) };
+}
+
+interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
+  readonly warn: (text: string) => void;
+}
+
+async function openCheckout(
+  { checkout, workspace, shadowDir, shownAs, beside }: VerifyPlaceParts,
+  { folder, net, signal, warn }: CheckoutParts,
+): Promise<OpenedPlace> {
+  const root = join(folder, 'tree');
+  const gitDir = join(folder, 'git');
+  const { base } = workspace;
+  const made = await makeFreshCheckout({ checkout, shadowDir, base, net, folder: root, gitDir, signal });
+  if (made.status === 'failed') return made;
+  if (made.submodules.length > 0)
+    warn(`Submodules are empty folders in the fresh checkout: ${firstFive(made.submodules)}.`);
+  if (made.pointers.length > 0)
+    warn(`LFS files are pointers in the fresh checkout: ${firstFive(made.pointers)}.`);
+  const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
+  const contained = await beside({ root, shownAs, agentGit });
+  return {
+    status: 'ok',
+    sandbox: renaming(contained, shownAs, root),
+    async close() {
+      await contained.close();
+      const changed = made.changed();
+      if (changed.length > 0)
+        warn(
+          `Setup or verify commands changed files of the fresh checkout, which is gone: ${firstFive(changed)}.`,
+        );
+      await end(contained, folder);
+    },
+  };
+}
+
+/** Ends what commands of a runner that was killed have left running, in the work tree and in its fresh checkouts. */
+export async function endLeftoversOf({ agentGit, scratch }: RunDirectory): Promise<void> {
+  const places = existsSync(scratch) ? readdirSync(scratch).filter((name) => name.startsWith(FOLDER)) : [];
+  for (const gitDir of [agentGit, ...places.map((name) => join(scratch, name, 'git'))])
+    await endLeftovers(gitDir);
+}
+
+/** What the names of the folders begin with. */
+const FOLDER = 'verify-';
+
+/** A folder that cannot be removed goes, or is told of, when the run ends. */
+async function end(sandbox: Sandbox, folder: string): Promise<void> {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/**
+ * Without containment `root` is shown where it is: scripts that name the work tree (`shownAs`) then mean the checkout, and
+ * what they say of the checkout is said of the work tree.
+ */
+export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandbox {
+  if (sandbox.level !== 'none' || root === shownAs) return sandbox;
+  const back = (text: string) => text.replaceAll(root, shownAs);
+  return {
+    level: sandbox.level,
+    limits: sandbox.limits,
+    async run(command) {
+      const { end, output } = await sandbox.run({
+        ...command,
+        script: command.script.replaceAll(shownAs, root),
+      });
+      return { end, output: { ...output, head: back(output.head), tail: back(output.tail) } };
+    },
+    close: () => sandbox.close(),
+  };
+}
+
+function firstFive(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+}

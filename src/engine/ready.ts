@@ -1,0 +1,107 @@
+/** What a preparation comes to: a run that is ready to begin or to go on, or the outcome that ends it before it began. */
+
+import { openJournal } from '../adapters/sinks/journal.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
+import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import type { Redact } from '../domain/secrets/redact.ts';
+import { SeenLines } from '../domain/conversation/seen-files.ts';
+import { type RunState, startOf } from '../domain/run/state.ts';
+import type {
+  Clock,
+  EventSink,
+  LlmProvider,
+  ProvenPatch,
+  Sandbox,
+  Tool,
+  VerifyPlace,
+  Workspace,
+} from '../ports.ts';
+import type { RanBefore } from './open/setup-commands.ts';
+import type { Session } from './session.ts';
+
+/** Everything that the loop needs, and how it begins. */
+export interface Ready {
+  readonly status: 'ready';
+  readonly directory: RunDirectory;
+  readonly start: RunStarted;
+  readonly beginning: Beginning;
+  readonly provider: LlmProvider;
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
+  readonly tools: readonly Tool[];
+  readonly permits: (path: string) => boolean;
+  /** Whether something below a folder may not change, as far as the rules tell without its files. */
+  readonly forbidsBelow: (folder: string) => boolean;
+  readonly clock: Clock;
+  /** Aborted with an `Interruption`. */
+  readonly interrupt: AbortSignal;
+  /** Of one call, where it is not the same. */
+  readonly interruptOf?: (call: ToolCall) => AbortSignal;
+  readonly redact: Redact;
+  /** Further readers of the events; each is called when those before it have written. */
+  readonly sinks: readonly EventSink[];
+  /** What the decided outcome and the patch come to. */
+  judge(outcome: RunOutcome, patch: ProvenPatch | null): RunOutcome;
+}
+
+/** How a process begins: with a new run, or in the middle of one. */
+export interface Beginning {
+  /** The first event that it records, and the state after it. */
+  readonly first: RunEvent;
+  readonly state: RunState;
+  /** What is already known to have happened next. */
+  readonly actions: readonly RunAction[];
+  /** What the model has been shown so far. */
+  readonly seen: SeenLines;
+  openJournal(): EventSink;
+}
+
+/** The run ends before its loop begins. */
+export type Stopped = { status: 'stopped'; outcome: RunOutcome };
+
+/** A run that has not happened yet; it starts at the time `at`. */
+export function newRun(start: RunStarted, at: number, { events }: RunDirectory, redact: Redact): Beginning {
+  const first = { ...start, seq: 1, at };
+  return {
+    first,
+    state: startOf(first),
+    actions: [],
+    seen: new SeenLines(),
+    openJournal: () => openJournal(events, redact),
+  };
+}
+
+/** Ends a run that has come no further than this. */
+export function stopped(outcome: RunOutcome): Stopped {
+  return { status: 'stopped', outcome };
+}
+
+/** The end of a run whose commands before the work did not come to theirs. */
+export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
+  if (ran.status === 'uncontained') return stopped(sandboxUnavailable(ran.message));
+  return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
+}
+
+/** The outcome when a signal or the deadline came before the loop began. */
+export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
+  const facts = {
+    changedFiles: 0,
+    verified: 0,
+    verifyIn: 'worktree',
+    preexisting: 0,
+    ifNoChanges: 'ok',
+    withheld: null,
+    publishFailure: null,
+    unmade: null,
+    forbiddenPaths: [],
+    hiddenPaths: [],
+  } as const;
+  const { cause, signal } = interrupt.reason;
+  const { deadlineMs } = limits;
+  return cause === 'signal'
+    ? decideOutcome({ ...facts, stop: { why: 'interrupted', signal } })
+    : decideOutcome({ ...facts, stop: { why: 'deadline', valueMs: deadlineMs, usedMs: deadlineMs } });
+}

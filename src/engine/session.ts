@@ -1,0 +1,285 @@
+/** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
+
+import type { Readable, Writable } from 'node:stream';
+import { openInterrupt } from '../host/deadline.ts';
+import { createEventStream } from '../adapters/sinks/event-stream.ts';
+import { Progress } from '../adapters/sinks/progress.ts';
+import {
+  clearScratch,
+  isThere,
+  makeRunDirectory,
+  newRunId,
+  type RunDirectory,
+  resultText,
+  writeResult,
+} from '../adapters/storage/run-directory.ts';
+import { lockRun, runIsBusy } from '../adapters/storage/run-lock.ts';
+import type { Settings } from '../config/resolve.ts';
+import type { ChangeLimits } from '../domain/run/change-limits.ts';
+import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { CommandReport } from '../domain/run/events.ts';
+import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import {
+  knownSecretFinder,
+  openEndOf,
+  type Redact,
+  redactedStrings,
+  redactorFor,
+  secretsAmong,
+} from '../domain/secrets/redact.ts';
+import type { FindKnown } from '../domain/secrets/secret-scan.ts';
+import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
+import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
+import type { Trust } from './trust/trust.ts';
+
+export interface RunInput {
+  readonly settings: Settings;
+  readonly apiKey: string | null;
+  /** In place of a key. */
+  readonly federation?: Federation;
+  /** The environment without the API key. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  readonly secretsInProc?: boolean;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Aborted by a signal, with an `Interruption` as the reason. */
+  readonly interrupt: AbortSignal;
+  readonly now: Clock;
+  readonly version: string;
+  /** Warnings from reading the settings. */
+  readonly startNotes: readonly string[];
+  readonly watcher?: RunWatcher;
+  /** Asked when the run may go on and before it spends anything; an outcome is why it may not. */
+  readonly beforeSpending?: () => Promise<RunOutcome | null>;
+  /** Absent where nobody has looked, as for the demo. */
+  readonly trust?: Trust;
+}
+
+/** Who tells others of a run while it goes on. */
+export interface RunWatcher {
+  /** Nothing stands in the way any more: the work begins. */
+  onStart(): void;
+  /** There is a run directory, and a result in it that says that the run is running. */
+  onDirectory(directory: RunDirectory): void;
+  /** The run has ended and its result is written. Secrets in it are hidden. */
+  onResult(result: RunResult): void;
+}
+
+/** What a run that is carried on brings with it. */
+export interface EarlierPart {
+  readonly runId: string;
+  readonly limits: Limits;
+  /** Milliseconds that it has worked. */
+  readonly spentMs: number;
+  readonly warnings: readonly string[];
+  /** What the verify commands did before the work; null when nobody looked. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
+  /** Those that it has begun. */
+  readonly calls: readonly ToolCall[];
+}
+
+/**
+ * Milliseconds after a signal or the deadline: for what was under way to be looked at, and then for the patch. With the end
+ * of commands before them and the result after them it is less than five seconds.
+ */
+const LOOKS_MS = 2_500;
+const PATCH_MS = 1_500;
+
+export class Session {
+  readonly input: RunInput;
+  readonly runId: string;
+  readonly startedAt: number;
+  readonly redact: Redact;
+  readonly findKnown: FindKnown;
+  readonly progress: Progress;
+  /** Aborted by a signal or the deadline. */
+  readonly interrupt: AbortSignal;
+  /** Aborted when nothing more is prepared. A run that is carried on has to know what it left, and gets a little longer. */
+  readonly endOfPreparation: AbortSignal;
+  /** Aborted soon after that, when looks at the work tree have to end. */
+  readonly endOfLooks: AbortSignal;
+  /** Aborted after that, when the patch has to be there. */
+  readonly endOfPatch: AbortSignal;
+  readonly limits: Limits;
+  result: RunResult;
+  directory: RunDirectory | null = null;
+  /** Readers of the event stream and of the result; only those who can wait for a run directory come later. */
+  sinks: readonly EventSink[];
+  readonly #stopClock: () => void;
+  readonly #spentMs: number;
+  #letGo: () => void = () => {};
+  #disarm: () => Promise<void> = async () => {};
+
+  /** `earlier` is null for a new run. */
+  constructor(input: RunInput, earlier: EarlierPart | null = null) {
+    const { settings, now, stdout, stderr } = input;
+    this.input = input;
+    this.startedAt = now();
+    this.#spentMs = earlier?.spentMs ?? 0;
+    this.runId = earlier?.runId ?? newRunId(this.startedAt);
+    const known = secretsAmong(input.env);
+    const { token = null, credentials } = input.trust ?? {};
+    const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
+    const secrets = [...(input.apiKey === null ? [] : [input.apiKey]), ...known, ...left];
+    this.redact = redactorFor(secrets);
+    this.findKnown = knownSecretFinder(secrets);
+    this.progress = new Progress({
+      stderr,
+      redact: this.redact,
+      openEnd: openEndOf(secrets),
+      quiet: settings.quiet,
+      verbose: settings.verbose,
+      verifyBaseline: earlier?.verifyBaseline ?? null,
+      calls: earlier?.calls ?? [],
+    });
+    const warnings = [...(earlier?.warnings ?? [])];
+    this.result = { ...emptyResult(this.runId, input.version), warnings };
+    this.limits = earlier?.limits ?? limitsOf(settings);
+    const leftMs = Math.max(1, this.limits.deadlineMs - this.#spentMs);
+    const interrupt = openInterrupt(input.interrupt, leftMs);
+    this.interrupt = interrupt.signal;
+    this.endOfLooks = interrupt.after(LOOKS_MS);
+    this.endOfPreparation = earlier === null ? interrupt.signal : this.endOfLooks;
+    this.endOfPatch = interrupt.after(LOOKS_MS + PATCH_MS);
+    this.#stopClock = interrupt.stopClock;
+    this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
+    for (const note of input.startNotes) this.warn(note);
+  }
+
+  /** Null when the folder was made, else why it could not be. `workTree` is null when there is no checkout. */
+  async makeDirectory(workTree: string | null): Promise<string | null> {
+    const { settings, cwd, env } = this.input;
+    const made = makeRunDirectory({ runId: this.runId, chosen: settings.runDir, cwd, env, workTree });
+    if (made.status === 'failed') return made.message;
+    const letGo = await lockRun(made.directory.path);
+    if (letGo === null) return runIsBusy(made.directory.path);
+    this.#letGo = letGo;
+    this.directory = made.directory;
+    this.tell({});
+    this.input.watcher?.onDirectory(made.directory);
+    return null;
+  }
+
+  /** True when somebody has removed the run directory, or moved it away. */
+  hasLostDirectory(): boolean {
+    return this.directory !== null && !isThere(this.directory);
+  }
+
+  /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
+  tell(part: Partial<RunResult>): void {
+    this.know(part);
+    this.writeResult();
+  }
+
+  /** Adds to the result, to be written with the next thing that is told. */
+  know(part: Partial<RunResult>): void {
+    this.result = { ...this.result, ...part };
+  }
+
+  /** Throws what the file system throws. */
+  writeResult(): void {
+    if (this.directory) writeResult(this.directory, resultText(this.result, this.redact));
+  }
+
+  /** A warning is printed at once and stands in the result. */
+  warn(message: string): void {
+    this.progress.warn(message);
+    this.know({ warnings: [...this.result.warnings, message] });
+  }
+
+  /** Ends what still runs in the sandbox. Files that it cannot remove say nothing about the work, so they are only told. */
+  async close(sandbox: Sandbox): Promise<void> {
+    await sandbox.close().catch((error: unknown) => {
+      this.warn(`The sandbox could not clear up: ${error instanceof Error ? error.message : String(error)}.`);
+    });
+  }
+
+  /** Has this done when nothing of the run runs any more, however it has ended. */
+  atEnd(disarm: () => Promise<void>): void {
+    this.#disarm = disarm;
+  }
+
+  /** Takes from the run directory what git would run or obey there. */
+  async disarm(): Promise<void> {
+    await this.#disarm().catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.warn(
+        `${this.directory?.agentGit} may hold settings of commands that git runs programs by, so remove it: ${why}`,
+      );
+    });
+  }
+
+  /** Stops the clock and clears up. */
+  end(): void {
+    this.#stopClock();
+    const left = this.directory ? clearScratch(this.directory) : null;
+    if (left !== null) this.warn(left);
+  }
+
+  /** Lets other processes into the run directory. Before its result is written they would take the run for dead. */
+  letGo(): void {
+    this.#letGo();
+  }
+
+  /** Puts the outcome into the result. */
+  decide(outcome: RunOutcome): void {
+    const totalMs = this.#spentMs + this.input.now() - this.startedAt;
+    const { name, exitCode, reason } = outcome;
+    const durations = { ...this.result.durations, totalMs };
+    this.know({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
+  }
+
+  /** The closing lines for people; the outcome is the last one. */
+  sayGoodbye(outcome: RunOutcome): void {
+    this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
+    if (this.result.model !== null) this.#sumUp();
+    this.progress.final(finalLine(outcome));
+  }
+
+  #sumUp(): void {
+    const { changedFiles, flags, patch } = this.result;
+    for (const file of changedFiles.slice(0, 20)) this.progress.note(`  ${fileLine(file)}`);
+    if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
+    for (const line of flagLines(flags)) this.progress.warn(line);
+    this.progress.note(costLine(this.result));
+    if (patch) this.progress.note(`patch: ${patch.path}`);
+    if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);
+  }
+}
+
+/** `path` as seen from `cwd`. */
+export function absolutePath(cwd: string, path: string): string {
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}
+
+/** What a run may change. A recorded one may have had less, and never gets more than the settings of today permit. */
+export function changeLimits({ input }: Session, recorded: Limits | null = null): ChangeLimits {
+  const { maxDiskBytes, ...today } = input.settings;
+  const least = (name: 'maxChangedFiles' | 'maxChangedBytes' | 'maxChangedFileBytes') =>
+    Math.min(recorded?.[name] ?? today[name], today[name]);
+  return {
+    maxChangedFiles: least('maxChangedFiles'),
+    maxChangedBytes: least('maxChangedBytes'),
+    maxChangedFileBytes: least('maxChangedFileBytes'),
+    maxDiskBytes,
+  };
+}
+
+function limitsOf(settings: Settings): Limits {
+  return Limits.parse({
+    maxIterations: settings.maxIterations,
+    maxTokens: settings.maxTokens,
+    maxCostUsd: settings.maxCostUsd,
+    deadlineMs: settings.deadlineMs,
+    fixRounds: settings.fixRounds,
+    maxTokensRecoveries: MAX_RECOVERIES,
+    maxChangedFiles: settings.maxChangedFiles,
+    maxChangedBytes: settings.maxChangedBytes,
+    maxChangedFileBytes: settings.maxChangedFileBytes,
+    stallTurns: MAX_STALL_TURNS,
+  });
+}

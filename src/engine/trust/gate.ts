@@ -1,0 +1,110 @@
+/** The gate before the first token: who caused the run, and what git has kept here for them. */
+
+import { askAccount, askPermission } from '../../adapters/github/access.ts';
+import { type GitHubEvent, isByWriters, whoMustHaveWriteAccess, whyNoBot } from '../../domain/github/event.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
+import type { GitHub } from '../../ports.ts';
+import type { Session } from '../session.ts';
+import { policyViolation, type Trust, tellRefusal } from './trust.ts';
+
+/** `writers` are the ids of people who were seen to have write access. */
+export type Gate = { status: 'open'; writers: ReadonlySet<number> } | { status: 'shut'; outcome: RunOutcome };
+
+/** Asks GitHub only where the event does not already say that who caused it has write access. */
+export async function passGate({ input, interrupt }: Pick<Session, 'input' | 'interrupt'>): Promise<Gate> {
+  const { trust } = input;
+  if (trust === undefined) return OPEN;
+  const { event, refusal } = trust;
+  if (refusal !== null) return shut(refusal);
+  if (event === null || isByWriters(event)) return OPEN;
+  const { people, rerunBy } = whoMustHaveWriteAccess(event);
+  if (people.length === 0) {
+    return shut(
+      policyViolation(`The event ${event.name} does not say who caused it, so nobody can be trusted for it.`),
+    );
+  }
+  const bots = input.settings.allowBots;
+  const barred = people.map((account) => whyNoBot(account, bots)).find((why) => why !== null);
+  if (barred !== undefined) return shut(policyViolation(barred));
+  const asking: Asking = {
+    github: await trust.openGitHub(interrupt),
+    event,
+    hasToken: trust.token !== null,
+    bots,
+  };
+  const writers = new Set<number>();
+  for (const account of people.filter((one) => !isBot(one))) {
+    const why = await whyNoWriter(asking, account);
+    if (why !== null) return shut(why);
+    writers.add(account.id);
+  }
+  const why = rerunBy === null ? null : await whyNoRerun(asking, rerunBy);
+  return why === null ? { status: 'open', writers } : shut(why);
+}
+
+const OPEN: Gate = { status: 'open', writers: new Set() };
+
+/** One line for people; null when there is nothing to tell. */
+export function tellCredentials({ credentials }: Trust): string | null {
+  const { places } = credentials;
+  if (places.length === 0) return null;
+  return `Credentials were left for git: ${places.join(', ')}. In the sandbox they are out of reach; set persist-credentials: false for actions/checkout.`;
+}
+
+interface Asking {
+  readonly github: GitHub;
+  readonly event: GitHubEvent;
+  readonly hasToken: boolean;
+  /** Ids. */
+  readonly bots: readonly string[];
+}
+
+/** `login` may have been given to somebody else since, or to another account altogether. */
+async function whyNoWriter(
+  { github, event, hasToken }: Asking,
+  account: Pick<Account, 'login'> & { id: number | null },
+): Promise<RunOutcome | null> {
+  const { login, id } = account;
+  const asked = `Whether ${login}, who started this job by ${event.name}, has write access`;
+  if (!hasToken) {
+    return usageError(
+      `${asked} cannot be asked without a token. Set GITHUB_TOKEN, or github-token of the action, to the token of the job (github.token): it needs no more than metadata: read, which it always has.`,
+    );
+  }
+  if (event.repository === null)
+    return usageError(`${asked} cannot be asked: the event names no repository.`);
+  const answer = await askPermission(github, event.repository, login);
+  if (answer.status === 'refused') {
+    return usageError(`${asked} cannot be asked: ${tellRefusal(answer.refusal, 'metadata: read')}`);
+  }
+  const { permission, user } = answer.data;
+  if (id !== null && user?.id !== id) {
+    return policyViolation(
+      `${login} is not the account that started this job any more, so its write access proves nothing.`,
+    );
+  }
+  if (WRITING.includes(permission)) return null;
+  return policyViolation(
+    `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Somebody with write access can start it.`,
+  );
+}
+
+const WRITING = ['admin', 'maintain', 'write'];
+
+/** GitHub lets only writers run a job again, people and apps alike; it names them, and says no more. */
+async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | null> {
+  if (!login.endsWith('[bot]')) return whyNoWriter(asking, { login, id: null });
+  const account = await askAccount(asking.github, login);
+  if (account.status === 'refused') {
+    return usageError(
+      `Which bot ${login} is cannot be asked: ${tellRefusal(account.refusal, 'metadata: read')}`,
+    );
+  }
+  const why = whyNoBot(account.data, asking.bots);
+  return why === null ? null : policyViolation(why);
+}
+
+function shut(outcome: RunOutcome): Gate {
+  return { status: 'shut', outcome };
+}

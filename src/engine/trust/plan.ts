@@ -1,0 +1,36 @@
+/** The plan of a run whose surroundings are to be asked first: on GitHub Actions, or for an issue or comment. */
+
+import { readPlan } from '../../adapters/plan/plan-file.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { Plan } from '../../domain/run/plan.ts';
+import { planFromOutside } from './issue-plan.ts';
+import type { Session } from '../session.ts';
+import type { Trust } from './trust.ts';
+import { passGate, tellCredentials } from './gate.ts';
+
+/** `notes` are for people, and are told before the work. */
+export type TrustedPlan =
+  | { status: 'ok'; plan: Plan; notes: string[] }
+  | { status: 'failed'; outcome: RunOutcome };
+
+/** Shuts the gate before anything of the plan is looked at. `root` is the work tree's. */
+export async function readTrustedPlan(session: Session, trust: Trust, root: string): Promise<TrustedPlan> {
+  const { settings, stdin, cwd } = session.input;
+  const gate = await passGate(session);
+  if (gate.status === 'shut') return { status: 'failed', outcome: gate.outcome };
+  const { plan, message, planFromIssue, planFromComment } = settings;
+  const { revision } = trust;
+  const signal = session.interrupt;
+  const told = tellCredentials(trust);
+  const notes = told === null ? [] : [told];
+  const isOutside = planFromIssue !== null || planFromComment !== null;
+  const read =
+    isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
+  if (read?.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
+  if (read !== null && !isOutside) return { status: 'ok', plan: read.plan, notes };
+  const made = await planFromOutside(
+    { settings, trust, writers: gate.writers, signal },
+    read === null ? null : read.plan,
+  );
+  return made.status === 'ok' ? { ...made, notes: [...notes, ...made.notes] } : made;
+}

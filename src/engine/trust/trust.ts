@@ -1,0 +1,149 @@
+/** Whom and what a run may trust, found out before its settings are read: the event, the checkout, and whose rules hold. */
+
+import { resolve } from 'node:path';
+import { askPullHead } from '../../adapters/github/access.ts';
+import { readGitHubEvent } from '../../adapters/github/event-file.ts';
+import { realFolder } from '../../files/path-within.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
+import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { findLeftCredentials, type LeftCredentials } from '../../git/persisted-credentials.ts';
+import { headOf, openRevision } from '../../git/revision.ts';
+import type { Settings } from '../../config/resolve.ts';
+import {
+  type CheckoutTrust,
+  type GitHubEvent,
+  trustInCheckout,
+  trustInPull,
+} from '../../domain/github/event.ts';
+import { outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { GitHub, GitHubRefusal, Revision } from '../../ports.ts';
+
+/** What a run is told of its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
+export interface Trust {
+  readonly event: GitHubEvent | null;
+  /** Null when there is none. */
+  readonly token: string | null;
+  /** Project file, principles and plan are read from here; null reads the work tree. */
+  readonly revision: Revision | null;
+  /** An outsider may have written what is checked out. */
+  readonly isOutsiders: boolean;
+  readonly credentials: LeftCredentials;
+  /** Why there is to be no run; null when nothing speaks against it. */
+  readonly refusal: RunOutcome | null;
+  /** Opened only by runs that ask it something. */
+  openGitHub(signal: AbortSignal): Promise<GitHub>;
+}
+
+export interface TrustInput {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly interrupt: AbortSignal;
+  readonly version: string;
+}
+
+type Found = Pick<Trust, 'revision' | 'isOutsiders' | 'refusal'>;
+
+/** `settings` are those of the command line and the environment: a project file has no say in this. */
+export async function findTrust(input: TrustInput, settings: Settings): Promise<Trust> {
+  const { env, cwd, version } = input;
+  const token = env.GITHUB_TOKEN || env.GH_TOKEN || null;
+  const openGitHub: Trust['openGitHub'] = async (signal) => {
+    const client = await import('../../adapters/github/client.ts');
+    const fetch = await fetchByEnvironment(env);
+    return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
+  };
+  // The run goes by real paths as well.
+  const root = await repositoryRoot(await realFolder(resolve(cwd, settings.repo ?? '.')));
+  const read = await readGitHubEvent(env);
+  const event = read.status === 'ok' ? read.event : null;
+  const isOnGitHub = read.status !== 'none' && root !== null;
+  const credentials = isOnGitHub ? await findLeftCredentials(root, env) : NO_CREDENTIALS;
+  const found =
+    read.status === 'failed'
+      ? refused(usageError(`What started this job cannot be known: ${read.message}.`))
+      : root === null
+        ? NOTHING_SPECIAL
+        : await rulesFor(input, { event, root, settings, openGitHub });
+  return { event, token, credentials, openGitHub, ...found };
+}
+
+const NO_CREDENTIALS: LeftCredentials = { places: [], secrets: [] };
+const NOTHING_SPECIAL: Found = { revision: null, isOutsiders: false, refusal: null };
+
+interface Place {
+  readonly event: GitHubEvent | null;
+  readonly root: string;
+  readonly settings: Settings;
+  readonly openGitHub: Trust['openGitHub'];
+}
+
+async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<Found> {
+  const { event, root, settings, openGitHub } = place;
+  const { rulesFrom, allowUntrustedCheckout } = settings;
+  const trust: Exclude<CheckoutTrust, { is: 'unsure' }> | { is: 'unknown'; refusal: RunOutcome } =
+    event === null
+      ? { is: 'trusted' }
+      : await settled(event, await headOf(root, env), () => openGitHub(interrupt));
+  if (trust.is === 'unknown') return refused(trust.refusal);
+  if (trust.is === 'untrusted' && trust.privileged && !allowUntrustedCheckout) {
+    return refused(
+      policyViolation(
+        `${trust.why}. Check out the base (actions/checkout without ref and repository), or, if the job is made for code of outsiders, say --allow-untrusted-checkout.`,
+      ),
+    );
+  }
+  const isOutsiders = trust.is === 'untrusted';
+  const named = rulesFrom ?? (isOutsiders ? trust.rules : null);
+  if (named === null) {
+    const unknown = 'Whose rules hold for code of an outsider is not known; name a commit with --rules-from.';
+    return isOutsiders ? refused(usageError(unknown)) : NOTHING_SPECIAL;
+  }
+  const revision = await openRevision(root, named, env);
+  if (revision === null) {
+    const what = isOutsiders ? 'Project file, principles and plan are read from the base' : '--rules-from';
+    return refused(
+      usageError(
+        `${what}: ${named} is not in this checkout. Fetch it, with fetch-depth: 0 for actions/checkout.`,
+      ),
+    );
+  }
+  // Whoever names the rules says that the work tree is not to be believed.
+  return { revision, isOutsiders: isOutsiders || rulesFrom !== null, refusal: null };
+}
+
+/** Asks for the head of a pull request that the event does not tell. */
+async function settled(
+  event: GitHubEvent,
+  head: string | null,
+  openGitHub: () => Promise<GitHub>,
+): Promise<Exclude<CheckoutTrust, { is: 'unsure' }> | { is: 'unknown'; refusal: RunOutcome }> {
+  const trust = trustInCheckout(event, head);
+  if (trust.is !== 'unsure') return trust;
+  const number = trust.pull;
+  const asked = await askPullHead(await openGitHub(), event.repository ?? '', number);
+  if (asked.status === 'ok') return trustInPull(event, head, { number, head: asked.data });
+  const why = `Whether the commit that is checked out is of the pull request ${number} cannot be asked`;
+  return {
+    is: 'unknown',
+    refusal: usageError(`${why}: ${tellRefusal(asked.refusal, 'pull-requests: read')}`),
+  };
+}
+
+/** What GitHub said, and what to do about it. `needed` is the permission that the token should have. */
+export function tellRefusal({ status, message, permission }: GitHubRefusal, needed: string): string {
+  // What the library adds is an address of the documentation.
+  const said = message.replace(/ - https:\S*$/, '');
+  const what = status === null ? said : `${said} (${status})`;
+  if (status === 404)
+    return `${what}. It is not there, or takes a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
+  if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
+  return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission ?? needed}.`;
+}
+
+export function policyViolation(reason: string): RunOutcome {
+  return outcome('policy_violation', 8, reason);
+}
+
+function refused(refusal: RunOutcome): Found {
+  return { ...NOTHING_SPECIAL, refusal };
+}

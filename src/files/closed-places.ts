@@ -1,0 +1,170 @@
+/**
+ * Files and folders of the work tree that their owner has closed, as with `chmod 000`. A change could hide behind that, so
+ * whoever looks opens them again: every name below the descriptor of the folder before it, and never through a link.
+ */
+
+import {
+  type BigIntStats,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { geteuid } from 'node:process';
+import { hasCode } from './failures.ts';
+import { decodeName, encodeName } from './names.ts';
+import { lookAt, O_PATH } from './tree-view.ts';
+import { invisible } from './stat.ts';
+
+/** Looks at a place that somebody keeps closing meanwhile. */
+const MAX_LOOKS = 16;
+
+/** What is wanted of a place. To write is to change the entries of the folder above. */
+export type Purpose = 'look' | 'write';
+
+/** Bits of the owner without which a folder keeps others out. */
+const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
+
+export interface ClosedPlacesParts {
+  /** Absolute path of the work tree, without links. */
+  readonly root: string;
+  /** A file outside the work tree that remembers what was closed at the start. */
+  readonly file: string;
+  warn(text: string): void;
+}
+
+/** Its place in the shadow repository. */
+export function closedPlacesFile(shadowDir: string): string {
+  return join(shadowDir, 'closed-places');
+}
+
+export class ClosedPlaces {
+  readonly #parts: ClosedPlacesParts;
+  /** What was closed at the start, with its inode and ctime. Null before the first look has ended: it opens nothing. */
+  #asFound: Map<string, string> | null = null;
+
+  constructor(parts: ClosedPlacesParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends the first look: what it could not read is the user's own doing, and stays closed. */
+  keepAsFound(paths: Iterable<string>): void {
+    const { root, file } = this.#parts;
+    const found = [...paths].flatMap((path) => {
+      const look = lookAt(root, path);
+      return look.status === 'seen' ? [[path, markOf(look.stat)] as const] : [];
+    });
+    this.#asFound = new Map(found);
+    writeFileSync(file, encodeName(found.map(([path, mark]) => `${mark} ${path}\0`).join('')));
+  }
+
+  /** The same for a run that goes on: what the first look of its first process could not read. */
+  recall(): void {
+    const { file } = this.#parts;
+    const text = existsSync(file) ? decodeName(readFileSync(file)) : '';
+    const entries = text.split('\0').flatMap((line) => {
+      const [, mark, path] = /^(\d+\.\d+) (.*)$/s.exec(line) ?? [];
+      return mark !== undefined && path !== undefined ? [[path, mark] as const] : [];
+    });
+    this.#asFound = new Map(entries);
+  }
+
+  /** The place was closed at the start and has not been touched since. */
+  isAsFound(path: string): boolean {
+    const mark = this.#asFound?.get(path);
+    if (mark === undefined) return false;
+    const look = lookAt(this.#parts.root, path);
+    return look.status === 'seen' && markOf(look.stat) === mark;
+  }
+
+  /** Looks at the path, and again when the way to it could be opened. */
+  insist<T extends { readonly status: string }>(path: string, look: () => T): T {
+    let found = look();
+    for (let looks = 1; found.status === 'unreadable' && looks < MAX_LOOKS; looks += 1) {
+      const hasOpened = this.open(path, 'look');
+      found = look();
+      if (!hasOpened) break;
+    }
+    return found;
+  }
+
+  /** Opens the folders on the way to the path, and the path. False when nothing was closed, or not to be opened by us. */
+  open(path: string, purpose: Purpose): boolean {
+    if (this.#asFound === null) return false;
+    const names = path === '' ? [] : path.split('/');
+    let hasOpened = false;
+    let folder: number | null = null;
+    for (let depth = 0; depth <= names.length; depth += 1) {
+      const place: number | null = openPlace(
+        folder,
+        depth === 0 ? this.#parts.root : (names[depth - 1] ?? ''),
+      );
+      if (folder !== null) closeSync(folder);
+      folder = place;
+      if (place === null) return hasOpened;
+      if (this.#openOne(place, names.slice(0, depth).join('/'), purpose)) hasOpened = true;
+    }
+    if (folder !== null) closeSync(folder);
+    return hasOpened;
+  }
+
+  #openOne(descriptor: number, path: string, purpose: Purpose): boolean {
+    const stat = fstatSync(descriptor, { bigint: true });
+    const mode = Number(stat.mode) & 0o7777;
+    const wanted = wantedMode(stat, mode, purpose);
+    if (wanted === mode || Number(stat.uid) !== geteuid?.() || this.#isMarked(path, stat)) return false;
+    try {
+      chmodSync(`/proc/self/fd/${descriptor}`, wanted);
+    } catch (error) {
+      // Immutable, or on a file system that is read-only by now.
+      if (hasCode(error, 'EPERM', 'EACCES', 'EROFS')) return false;
+      throw error;
+    }
+    const name = path === '' ? 'The root of the work tree' : shown(path);
+    this.#parts.warn(
+      `${name} was closed (mode ${digits(mode)}) during the run and has been opened again (mode ${digits(wanted)}).`,
+    );
+    return true;
+  }
+
+  #isMarked(path: string, { ino, ctimeNs }: BigIntStats): boolean {
+    return this.#asFound?.get(path) === markOf({ ino, ctimeNs });
+  }
+}
+
+/** The mode with which the owner gets in; the same mode where nothing is in the way. */
+function wantedMode(stat: BigIntStats, mode: number, purpose: Purpose): number {
+  if (stat.isDirectory()) return (mode & NEEDED[purpose]) === NEEDED[purpose] ? mode : mode | 0o700;
+  if (stat.isFile()) return (mode & 0o400) !== 0 ? mode : mode | 0o600;
+  return mode;
+}
+
+/** One name below an open folder, or the root; null when it is not there or the folder cannot be searched. */
+function openPlace(folder: number | null, name: string): number | null {
+  const path =
+    folder === null ? name : Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), encodeName(name)]);
+  try {
+    return openSync(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (error) {
+    invisible(error);
+    return null;
+  }
+}
+
+/** An inode's ctime moves with every change of its mode, and nobody can set it back. */
+function markOf({ ino, ctimeNs }: { readonly ino: bigint; readonly ctimeNs: bigint }): string {
+  return `${ino}.${ctimeNs}`;
+}
+
+function digits(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+}

@@ -1,0 +1,49 @@
+/** What can go wrong with one file, as a value that says it to the model. */
+
+import type { FailureReason } from '../domain/conversation/tool.ts';
+
+export interface Failure {
+  readonly status: 'failed';
+  readonly reason: FailureReason;
+  readonly message: string;
+}
+
+export function failed(reason: FailureReason, message: string): Failure {
+  return { status: 'failed', reason, message };
+}
+
+/** True for an error of the operating system with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** Errors that the state of the machine or the tree explains. */
+const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
+  EACCES: ['path_refused', 'permission denied'],
+  EPERM: ['path_refused', 'operation not permitted'],
+  EROFS: ['path_refused', 'the file system is read-only'],
+  EISDIR: ['path_refused', 'a folder is in its place'],
+  ENOTEMPTY: ['path_refused', 'a folder is in its place'],
+  ELOOP: ['path_refused', 'a link is in its place'],
+  ENXIO: ['path_refused', 'it is a device or a socket'],
+  ENAMETOOLONG: ['path_refused', 'the name is too long for the file system'],
+  EINVAL: ['path_refused', 'the file system does not take this name'],
+  EILSEQ: ['path_refused', 'the file system does not take this name'],
+  ETXTBSY: ['path_refused', 'the program is running'],
+  ENOENT: ['not_found', 'its folder has just been removed'],
+  ENOTDIR: ['not_found', 'its folder has just been replaced'],
+  ENOSPC: ['too_large', 'no space is left on the disk'],
+  EDQUOT: ['too_large', 'the disk quota is used up'],
+  EFBIG: ['too_large', 'the file would be larger than the system allows'],
+  EMFILE: ['crashed', 'too many files are open'],
+  ENFILE: ['crashed', 'too many files are open on this machine'],
+  EIO: ['crashed', 'the disk reports an input/output error'],
+};
+
+/** The failure that an error of the operating system stands for; any other error is thrown again. */
+export function ioFailure(error: unknown, path: string, done: 'read' | 'written' | 'entered'): Failure {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const cause = CAUSES[code];
+  if (!cause) throw error;
+  return failed(cause[0], `${JSON.stringify(path)} cannot be ${done}: ${cause[1]} (${code}).`);
+}

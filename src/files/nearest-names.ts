@@ -1,0 +1,54 @@
+/** Says which existing names are nearest to one that does not exist. */
+
+import { type FileHandle, opendir } from 'node:fs/promises';
+import { distance } from 'fastest-levenshtein';
+import { isGitDirName } from '../domain/changes/path.ts';
+import { hasCode } from './failures.ts';
+import { decodeName } from './names.ts';
+
+/** Entries of a folder that are compared, and names that are shown. */
+const MAX_COMPARED = 5_000;
+const MAX_SHOWN = 5;
+
+/** A name that is not in an open folder; `path` is the whole path up to it. */
+export interface MissingName {
+  readonly folder: FileHandle;
+  readonly name: string;
+  readonly path: string;
+}
+
+/** `"src/ap" does not exist. Nearest names in "src": app, api.` */
+export async function describeMissing(place: MissingName): Promise<string> {
+  const missing = `${JSON.stringify(place.path)} does not exist.`;
+  const names = await namesIn(place);
+  const wanted = place.name.toLowerCase();
+  const nearest = names
+    .map((name) => ({ name, far: distance(wanted, name.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1))
+    .slice(0, MAX_SHOWN)
+    .map(({ name }) => JSON.stringify(name));
+  const folder = place.path.slice(0, Math.max(0, place.path.length - place.name.length - 1));
+  const where = folder === '' ? 'the repository root' : JSON.stringify(folder);
+  if (nearest.length === 0) return `${missing} ${capitalised(where)} is empty.`;
+  return `${missing} Nearest names in ${where}: ${nearest.join(', ')}.`;
+}
+
+async function namesIn({ folder }: MissingName): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    const entries = await opendir(`/proc/self/fd/${folder.fd}`, { encoding: 'buffer' as BufferEncoding });
+    for await (const entry of entries) {
+      const name = decodeName(Buffer.from(entry.name));
+      if (!isGitDirName(name)) names.push(entry.isDirectory() ? `${name}/` : name);
+      if (names.length === MAX_COMPARED) break;
+    }
+  } catch (error) {
+    // A folder that may be entered but not listed has no names to offer.
+    if (!hasCode(error, 'EACCES', 'ENOENT')) throw error;
+  }
+  return names;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

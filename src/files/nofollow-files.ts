@@ -1,0 +1,152 @@
+/**
+ * Reads and writes regular files of the work tree and of nothing else, whatever links, FIFOs and races the tree holds.
+ *
+ * Every step of a path is opened by one plain name below the descriptor of the step before, so the kernel has nothing
+ * to resolve that could be swapped meanwhile (see `guarded-path.ts`). Needs Linux's `/proc`.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { figure } from '../domain/text/format-number.ts';
+import type { RepoPath } from '../domain/changes/path.ts';
+import { type Failure, failed, hasCode, ioFailure } from './failures.ts';
+import { below, describeSpecial, enterParent, openStep, type Place, through } from './nofollow-path.ts';
+import { describeMissing } from './nearest-names.ts';
+
+/** Files of the work tree below one root. Keeps no descriptor open between calls. */
+export interface GuardedFiles {
+  /** The whole file, at most `maxBytes`; a larger one is refused as `too_large`. */
+  read(path: RepoPath, maxBytes: number): Promise<GuardedRead>;
+  /**
+   * Writes exact bytes into a temporary file and renames it over the old one: other hard links of the old file keep
+   * their content, and a reader sees the old bytes or the new ones. Makes missing folders; keeps mode and owner of an
+   * existing file; a new one gets what the umask leaves of 0666.
+   */
+  write(path: RepoPath, bytes: Uint8Array): Promise<GuardedWrite>;
+}
+
+type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | Failure;
+type GuardedWrite = { status: 'ok'; created: boolean } | Failure;
+
+/** `root` is an absolute path without links. */
+export function openGuardedFiles(root: string): GuardedFiles {
+  return {
+    async read(path, maxBytes) {
+      const place = await enterParent(root, path, 'existing');
+      if (place.status === 'failed') return place;
+      try {
+        return await readAt(place, maxBytes);
+      } finally {
+        await place.folder.close();
+      }
+    },
+    async write(path, bytes) {
+      const place = await enterParent(root, path, 'make');
+      if (place.status === 'failed') return place;
+      try {
+        return await writeAt(place, bytes);
+      } finally {
+        await place.folder.close();
+      }
+    },
+  };
+}
+
+async function readAt(place: Place, maxBytes: number): Promise<GuardedRead> {
+  const step = await openStep(place);
+  if (step === null) return failed('not_found', await describeMissing(place));
+  if ('status' in step) return step;
+  try {
+    if (!step.stat.isFile()) return failed('path_refused', await describeSpecial(place, step.stat));
+    if (step.stat.size > maxBytes) return tooLarge(place, step.stat.size, maxBytes);
+    return await readRegular(place, step.handle, maxBytes);
+  } finally {
+    await step.handle.close();
+  }
+}
+
+async function readRegular(place: Place, found: FileHandle, maxBytes: number): Promise<GuardedRead> {
+  let file: FileHandle;
+  try {
+    // The very inode that was looked at; without blocking, should a file system give it odd semantics.
+    file = await open(through(found), constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return ioFailure(error, place.path, 'read');
+  }
+  try {
+    const stat = await file.stat();
+    const bytes = await readUpTo(file, Math.min(stat.size, maxBytes), maxBytes);
+    if (bytes === null) return tooLarge(place, stat.size, maxBytes);
+    return { status: 'ok', bytes, mode: stat.mode & 0o100 ? '100755' : '100644' };
+  } catch (error) {
+    return ioFailure(error, place.path, 'read');
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads to the end, as the file may grow meanwhile; null when that is beyond `maxBytes`. */
+async function readUpTo(file: FileHandle, expected: number, maxBytes: number): Promise<Buffer | null> {
+  let buffer = Buffer.allocUnsafe(expected + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+    if (length > maxBytes) return null;
+    if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+  }
+}
+
+function tooLarge(place: Place, size: number, maxBytes: number): Failure {
+  return failed(
+    'too_large',
+    `${JSON.stringify(place.path)} has ${figure(size)} bytes; files over ${figure(maxBytes)} bytes are not read whole.`,
+  );
+}
+
+async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
+  const step = await openStep(place);
+  if (step !== null && 'status' in step) return step;
+  await step?.handle.close();
+  if (step && !step.stat.isFile()) return failed('path_refused', await describeSpecial(place, step.stat));
+  try {
+    await replace(place, bytes, step?.stat ?? null);
+  } catch (error) {
+    return ioFailure(error, place.path, 'written');
+  }
+  return { status: 'ok', created: step === null };
+}
+
+/** What a write calls its file until it is whole. */
+export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
+
+async function replace(place: Place, bytes: Uint8Array, old: Stats | null): Promise<void> {
+  const temporary = below(place.folder, `.patchsmith-${randomBytes(8).toString('hex')}.tmp`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(temporary, flags, old ? 0o600 : 0o666);
+  try {
+    try {
+      await file.writeFile(bytes);
+      if (old) await takeOver(file, old);
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, below(place.folder, place.name));
+  } catch (error) {
+    await unlink(temporary);
+    throw error;
+  }
+}
+
+/** Gives the new file the old one's owner, where that is allowed, and mode. The owner first: changing it drops mode bits. */
+async function takeOver(file: FileHandle, old: Stats): Promise<void> {
+  const now = await file.stat();
+  if (now.uid !== old.uid || now.gid !== old.gid) {
+    await file.chown(old.uid, old.gid).catch((error: unknown) => {
+      if (!hasCode(error, 'EPERM')) throw error;
+    });
+  }
+  await file.chmod(old.mode & 0o777);
+}

@@ -1,0 +1,129 @@
+/**
+ * Walks a path of the work tree one plain name at a time.
+ *
+ * `open("/proc/self/fd/<folder>/<name>", O_PATH | O_NOFOLLOW)` resolves exactly one name below an open folder and
+ * follows no link, as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would.
+ */
+
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
+import type { RepoPath } from '../domain/changes/path.ts';
+import { type Failure, failed, hasCode, ioFailure } from './failures.ts';
+import { decodeName, encodeName } from './names.ts';
+import { describeMissing } from './nearest-names.ts';
+import { O_PATH } from './tree-view.ts';
+
+/** An open folder and the name of an entry in it, which may or may not exist. Whoever has it closes `folder`. */
+export interface Place {
+  readonly status: 'ok';
+  readonly folder: FileHandle;
+  readonly name: string;
+  /** The path up to and including `name`, for messages. */
+  readonly path: string;
+}
+
+/** What one name stands for, opened without following it. Whoever has it closes `handle`. */
+export interface Step {
+  readonly handle: FileHandle;
+  readonly stat: Stats;
+}
+
+/** Opens the folder that holds the last name of `path`; `make` creates the folders that are missing on the way. */
+export async function enterParent(
+  root: string,
+  path: RepoPath,
+  missing: 'existing' | 'make',
+): Promise<Place | Failure> {
+  if (path === '') return failed('path_refused', 'The repository root is a folder, not a file.');
+  if (decodeName(encodeName(path)) !== path) {
+    return failed(
+      'path_refused',
+      `${JSON.stringify(path)} is another spelling of a name; use the one that list_files shows.`,
+    );
+  }
+  const names = path.split('/');
+  const last = names.pop() ?? '';
+  let folder = await open(root, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const entered: string[] = [];
+  for (const name of names) {
+    entered.push(name);
+    const next = await enter({ status: 'ok', folder, name, path: entered.join('/') }, missing);
+    if ('status' in next) return next;
+    folder = next;
+  }
+  return { status: 'ok', folder, name: last, path };
+}
+
+/** Goes one folder down; the folder above is closed in any case. */
+async function enter(place: Place, missing: 'existing' | 'make'): Promise<FileHandle | Failure> {
+  try {
+    let step = await openStep(place);
+    if (step === null && missing === 'make') {
+      const made = await makeFolder(place);
+      if (made) return made;
+      step = await openStep(place);
+    }
+    if (step === null) return failed('not_found', await describeMissing(place));
+    if ('status' in step) return step;
+    if (step.stat.isDirectory()) return step.handle;
+    await step.handle.close();
+    const why = step.stat.isFile()
+      ? `${JSON.stringify(place.path)} is a file, not a folder.`
+      : await describeSpecial(place, step.stat);
+    return failed('path_refused', why);
+  } finally {
+    await place.folder.close();
+  }
+}
+
+async function makeFolder(place: Place): Promise<Failure | null> {
+  try {
+    await mkdir(below(place.folder, place.name));
+    return null;
+  } catch (error) {
+    // Another call of the same turn may have made it just now.
+    return hasCode(error, 'EEXIST') ? null : ioFailure(error, place.path, 'written');
+  }
+}
+
+/** Opens a place for looking at, links themselves included; null when nothing is there. */
+export async function openStep(place: Place): Promise<Step | Failure | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(below(place.folder, place.name), O_PATH | constants.O_NOFOLLOW);
+  } catch (error) {
+    return hasCode(error, 'ENOENT') ? null : ioFailure(error, place.path, 'entered');
+  }
+  try {
+    return { handle, stat: await handle.stat() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The path of a name below an open folder, in bytes. */
+export function below(folder: FileHandle, name: string): Buffer {
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), encodeName(name)]);
+}
+
+/** The path that opens again what a descriptor stands for. */
+export function through(handle: FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`;
+}
+
+/** Says what a place is that is no regular file, and for a link where it points. */
+export async function describeSpecial(place: Place, stat: Stats): Promise<string> {
+  const name = JSON.stringify(place.path);
+  if (stat.isSymbolicLink()) {
+    const target = await readlink(below(place.folder, place.name), 'buffer').catch((error: unknown) => {
+      if (hasCode(error, 'EINVAL', 'ENOENT')) return null;
+      throw error;
+    });
+    const where = target === null ? '' : ` to ${JSON.stringify(decodeName(target))}`;
+    return `${name} is a symbolic link${where}; links are not followed. Use the path of the file itself.`;
+  }
+  if (stat.isDirectory()) return `${name} is a folder, not a file. list_files shows what is in it.`;
+  const kind = stat.isFIFO() ? 'a named pipe' : stat.isSocket() ? 'a socket' : 'a device';
+  return `${name} is ${kind}, not a regular file.`;
+}

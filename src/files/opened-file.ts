@@ -1,0 +1,79 @@
+/** Reads files of the work tree so that what was read is what was looked at. */
+
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
+import { checkTime } from './time-limit.ts';
+import { O_PATH, type TreeView, viewing } from './tree-view.ts';
+import { type FileStat, fileStat, invisible } from './stat.ts';
+
+/** A regular file that is open for reading. Whoever opened it closes it. */
+export interface OpenedFile {
+  readonly descriptor: number;
+  readonly stat: FileStat;
+}
+
+export type Opening = { status: 'open'; file: OpenedFile } | { status: 'absent' } | { status: 'unreadable' };
+
+/**
+ * Opens a regular file: the very inode that was looked at, so that no device, named pipe or link is ever opened. A link in
+ * any place of the path counts as absent: the file behind it is not the one meant.
+ */
+export function openRegularIn(view: TreeView, path: string): Opening {
+  let place: number | null = null;
+  try {
+    place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
+    if (!fstatSync(place).isFile()) return { status: 'absent' };
+    const descriptor = openSync(`/proc/self/fd/${place}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { status: 'open', file: { descriptor, stat: fileStat(fstatSync(descriptor, { bigint: true })) } };
+  } catch (error) {
+    return { status: invisible(error) };
+  } finally {
+    if (place !== null) closeSync(place);
+  }
+}
+
+/** As `openRegularIn`, for one file below `root`. */
+export function openRegular(root: string, path: string): Opening {
+  return viewing(root, (view) => openRegularIn(view, path));
+}
+
+/** All bytes from the start; `size` is a guess, the file may have grown or shrunk since. */
+export function readWhole({ descriptor, stat }: OpenedFile): Buffer {
+  let bytes = Buffer.allocUnsafe(stat.size + 1);
+  let length = 0;
+  for (;;) {
+    const read = readSync(descriptor, bytes, length, bytes.length - length, length);
+    if (read === 0) return bytes.subarray(0, length);
+    length += read;
+    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(bytes.length)]);
+  }
+}
+
+/** The first `stat.size` bytes in chunks, as long as there is time. Leaves the file open. */
+export async function* chunksOf({ descriptor, stat }: OpenedFile): AsyncGenerator<Buffer> {
+  if (stat.size === 0) return;
+  const chunks: AsyncIterable<Buffer> = createReadStream('', {
+    fd: descriptor,
+    autoClose: false,
+    start: 0,
+    end: stat.size - 1,
+    highWaterMark: 1 << 20,
+  });
+  for await (const chunk of chunks) {
+    checkTime();
+    yield chunk;
+  }
+}
+
+/** What the open file is now, to be compared with what it was. */
+export function statNow({ descriptor }: OpenedFile): FileStat {
+  const stats: BigIntStats = fstatSync(descriptor, { bigint: true });
+  return fileStat(stats);
+}

@@ -1,0 +1,80 @@
+/** Reading a file that may be missing, huge or not a file at all. */
+
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import process from 'node:process';
+import { figure } from '../domain/text/format-number.ts';
+import { type FileRead, readRegularFile } from './regular-file.ts';
+
+/** `why` is for people and follows the name of the file. */
+export type BytesRead = FileRead;
+
+/**
+ * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` gives; fails above `maxBytes`.
+ * With `follow: false` a link is not followed.
+ */
+export async function readBytes(
+  path: string,
+  { maxBytes, pipes = false, follow = true }: { maxBytes: number; pipes?: boolean; follow?: boolean },
+): Promise<BytesRead> {
+  if (pipes && isPipe(path)) return collect(pipeOf(path), maxBytes);
+  return readRegularFile(path, maxBytes, { follow });
+}
+
+/**
+ * A pipe is read by a process of its own: waiting for a writer would take a thread of this one, which then could not end.
+ * A descriptor of this process (`<(command)`) is reached from there by its number here.
+ */
+function pipeOf(path: string): AsyncIterable<Uint8Array> {
+  const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${process.pid}/fd/`);
+  // PATH may name folders of the repository.
+  const env = { PATH: '/usr/bin:/bin' };
+  const cat = spawn('cat', ['--', reachable], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  cat.on('error', (error) => cat.stdout.destroy(error));
+  // It may wait for a writer that never comes, and must not do so longer than we do.
+  const end = () => cat.kill();
+  process.once('exit', end);
+  cat.once('exit', () => process.off('exit', end));
+  return cat.stdout;
+}
+
+/** All bytes of a stream; stops reading and fails above `maxBytes`. */
+export async function collect(
+  stream: AsyncIterable<Uint8Array | string>,
+  maxBytes: number,
+): Promise<BytesRead> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxBytes) return tooLarge(maxBytes);
+    chunks.push(bytes);
+  }
+  return { status: 'ok', bytes: Buffer.concat(chunks) };
+}
+
+/** The text of UTF-8 bytes without a byte order mark; null when they are not UTF-8 or hold a NUL. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\0') ? null : text;
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+function tooLarge(maxBytes: number): BytesRead {
+  return { status: 'failed', missing: false, why: `is larger than ${figure(maxBytes)} bytes` };
+}
+
+/** What cannot be looked at is none: reading it then says why. */
+function isPipe(path: string): boolean {
+  try {
+    return statSync(path).isFIFO();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Regular files that somebody else may have made: opened without waiting for anybody, and read within bounds. A pipe
+ * without a writer would keep whoever opens it waiting, deaf to signals, and a device may have no end.
+ */
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { figure } from '../domain/text/format-number.ts';
+
+/** `why` is for people and follows the name of the file. */
+export type FileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
+export type FileReadFailure = { status: 'failed'; missing: boolean; why: string };
+
+export interface Reading {
+  /** Whether a link is followed; false when left out. */
+  readonly follow?: boolean;
+}
+
+/** Bytes that are read at once. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Why a path could not be opened, for people; other errors are not about the path. */
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be read',
+  EPERM: 'may not be read',
+  EISDIR: 'is a folder',
+  ENAMETOOLONG: 'has too long a name',
+  ENXIO: 'is not a file',
+  ENODEV: 'is not a file',
+};
+
+/** All bytes of a regular file; fails above `maxBytes`. Throws what the disk throws. */
+export function readRegularFile(path: string, maxBytes: number, reading: Reading = {}): FileRead {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) return false;
+    chunks.push(Buffer.from(chunk));
+    return true;
+  };
+  const failure = eachChunk(path, take, reading);
+  if (failure !== null) return failure;
+  if (size > maxBytes) return failed(`is larger than ${figure(maxBytes)} bytes`);
+  return { status: 'ok', bytes: Buffer.concat(chunks) };
+}
+
+/**
+ * Hands out the bytes of a regular file piece by piece; a piece is valid until the next. `take` says whether it wants more.
+ * Null when the file could be read.
+ */
+export function eachChunk(
+  path: string,
+  take: (chunk: Buffer) => boolean,
+  { follow = false }: Reading = {},
+): FileReadFailure | null {
+  let file: number;
+  try {
+    file = openSync(path, follow ? OPENING : OPENING | constants.O_NOFOLLOW);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const why = code === 'ELOOP' ? linkRefused(follow) : WHY[code];
+    if (why === undefined) throw error;
+    return failed(why, why === WHY.ENOENT);
+  }
+  try {
+    const stat = fstatSync(file);
+    if (!stat.isFile()) return failed(stat.isDirectory() ? 'is a folder' : 'is not a file');
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, stat.size + 1));
+    for (;;) {
+      const read = readSync(file, chunk, 0, chunk.length, null);
+      if (read === 0 || !take(chunk.subarray(0, read))) return null;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const OPENING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+function linkRefused(follow: boolean): string {
+  return follow
+    ? 'is a link that leads nowhere or may not be followed'
+    : 'is a link, and links are not followed here';
+}
+
+function failed(why: string, missing = false): FileReadFailure {
+  return { status: 'failed', missing, why };
+}

@@ -1,0 +1,62 @@
+/** Makes the small repositories of the run by hand: no template, no hook, no setting but the ones written here. */
+
+import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ObjectFormat } from './object-store.ts';
+import { openRegular, readWhole } from '../files/opened-file.ts';
+
+export interface RepositoryPlan {
+  readonly gitDir: string;
+  readonly objectFormat: ObjectFormat;
+  /** Object store to read from besides its own; null for none. */
+  readonly alternate: string | null;
+  /** Content of HEAD, without the newline. */
+  readonly head: string;
+  /** Lines of the `[core]` section. */
+  readonly core: Readonly<Record<string, string | boolean>>;
+  /** Further sections of the configuration, as text. */
+  readonly config?: string;
+}
+
+/** Creates the folder and what git needs to take it for a repository. */
+export function makeRepository(plan: RepositoryPlan): void {
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
+    mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
+  }
+  writeFileSync(join(plan.gitDir, 'config'), configOf(plan));
+  writeFileSync(join(plan.gitDir, 'HEAD'), `${plan.head}\n`);
+  if (plan.alternate !== null) {
+    writeFileSync(join(plan.gitDir, 'objects/info/alternates'), alternatesOf(plan.alternate));
+  }
+}
+
+/** Content of `config`. */
+export function configOf(plan: Omit<RepositoryPlan, 'gitDir'>): string {
+  const core = { repositoryformatversion: plan.objectFormat === 'sha1' ? '0' : '1', ...plan.core };
+  const lines = Object.entries(core).map(([name, value]) => `\t${name} = ${value}\n`);
+  const format = plan.objectFormat === 'sha1' ? '' : `[extensions]\n\tobjectFormat = ${plan.objectFormat}\n`;
+  return `[core]\n${lines.join('')}${format}${plan.config ?? ''}`;
+}
+
+/** Content of `objects/info/alternates`. */
+export function alternatesOf(alternate: string): string {
+  return `${quoted(alternate)}\n`;
+}
+
+/** Whether the repository still reads from this object store, as `makeRepository` was told; others may have written to it since. */
+export function readsFrom(gitDir: string, alternate: string): boolean {
+  const opening = openRegular(gitDir, 'objects/info/alternates');
+  if (opening.status !== 'open') return false;
+  try {
+    const expected = Buffer.from(alternatesOf(alternate));
+    return opening.file.stat.size === expected.length && readWhole(opening.file).equals(expected);
+  } finally {
+    closeSync(opening.file.descriptor);
+  }
+}
+
+/** A path as `objects/info/alternates` wants it: C-quoted when a newline, a quote or a comment sign could be misread. */
+function quoted(path: string): string {
+  if (!/[\n"\\]|^#/.test(path)) return path;
+  return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+}

@@ -1,0 +1,173 @@
+/** Runs git plumbing with an environment built from nothing, so that neither the user's settings nor a checkout's can steer it. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { CutShort } from '../domain/run/cut-short.ts';
+import { checkTime, timeLimit } from '../files/time-limit.ts';
+
+/** One git call. Nothing of our own environment is inherited. */
+export interface GitCall {
+  /** Folder that git runs in; never the work tree unless the call only asks where things are. */
+  readonly cwd: string;
+  readonly args: readonly string[];
+  /** Added to the environment built from nothing; undefined takes a variable out of it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Bytes for stdin; stdin is closed when left out. */
+  readonly input?: Uint8Array;
+  /** Takes stdout piece by piece instead of having it kept in memory. */
+  readonly onOutput?: (piece: Buffer) => void;
+  /** Kills git when it aborts, besides the time limit of the work; the call then rejects. For what asks over a network. */
+  readonly signal?: AbortSignal;
+}
+
+/** `stderr` is trimmed. */
+export interface GitAnswer {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/**
+ * Runs git and resolves whatever its exit code. Rejects when git cannot be started, was killed, or says more than a
+ * gigabyte; with `CutShort`, and git killed, when the time for the work is over.
+ */
+export async function askGit(call: GitCall): Promise<GitAnswer> {
+  checkTime();
+  const child = spawn(gitProgram(), [...QUIET, ...call.args], {
+    cwd: call.cwd,
+    env: { ...EMPTY_ENVIRONMENT, ...call.env },
+    stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // The process that talks to the network is a child of git's, and keeps its pipes open.
+    detached: call.signal !== undefined,
+  });
+  const closed = once(child, 'close');
+  feed(child.stdin, call.input);
+  const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
+  if (call.signal?.aborted) kill();
+  call.signal?.addEventListener('abort', kill, { once: true });
+  const ended = Promise.all([
+    call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
+    collect(child.stderr, kill),
+    closed,
+  ]);
+  const [stdout, stderr] = await withinTime(ended, kill).finally(() =>
+    call.signal?.removeEventListener('abort', kill),
+  );
+  if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
+  if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
+  return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
+}
+
+/** How long a git that was killed is waited for: one that hangs in the kernel may never end. */
+const KILLED_MS = 250;
+
+/** What git comes to. When the time is over git is killed, and the promise rejects with `CutShort`. */
+async function withinTime<T>(ended: Promise<T>, kill: () => void): Promise<T> {
+  const limit = timeLimit();
+  if (limit === null) return ended;
+  let isOver = (): void => undefined;
+  let late: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    isOver = () => {
+      kill();
+      late = setTimeout(() => reject(new CutShort()), KILLED_MS);
+    };
+  });
+  limit.addEventListener('abort', isOver, { once: true });
+  try {
+    return await Promise.race([ended, over]);
+  } finally {
+    clearTimeout(late);
+    limit.removeEventListener('abort', isOver);
+    checkTime();
+  }
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */
+export async function runGit(call: GitCall): Promise<Buffer> {
+  const answer = await askGit(call);
+  if (answer.exitCode !== 0) {
+    throw new Error(`git ${call.args.join(' ')} failed (${answer.exitCode}): ${answer.stderr}`);
+  }
+  return answer.stdout;
+}
+
+/** Absolute path of git, looked for in fixed folders only; null when it is in none of them. */
+export function findGit(): string | null {
+  for (const folder of PROGRAM_FOLDERS) {
+    try {
+      accessSync(`${folder}/git`, constants.X_OK);
+      return `${folder}/git`;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
+  }
+  return null;
+}
+
+/** Where programs of the runner may come from, in this order. */
+export const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as const;
+
+/** Stated on the command line, which comes after every configuration file. */
+const QUIET = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat'];
+
+const EMPTY_ENVIRONMENT = {
+  PATH: PROGRAM_FOLDERS.join(':'),
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  SSH_ASKPASS: '/bin/false',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  // An older git does not know that one, and would ask whatever server the repository names for an object that is missing.
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_ADVICE: '0',
+};
+
+/** Enough for the index of some million files; more than that is a bug, not a repository. */
+const MAX_OUTPUT_BYTES = 2 ** 30;
+
+function feed(stdin: Writable | null, input: Uint8Array | undefined): void {
+  // Git may end before it has read everything; its exit code then says why.
+  stdin?.on('error', () => {});
+  stdin?.end(input);
+}
+
+/** All bytes of a stream; null, and `full` is called, when they are too many. */
+async function collect(stream: Readable | null, full: () => void): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of (stream ?? []) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_OUTPUT_BYTES) chunks.push(chunk);
+    else full();
+  }
+  return length > MAX_OUTPUT_BYTES ? null : Buffer.concat(chunks);
+}
+
+async function passOn(stream: Readable | null, onPiece: (piece: Buffer) => void): Promise<Buffer> {
+  for await (const piece of (stream ?? []) as AsyncIterable<Buffer>) onPiece(piece);
+  return Buffer.alloc(0);
+}
+
+function gitProgram(): string {
+  const program = findGit();
+  if (program === null) throw new Error(`git is in none of ${PROGRAM_FOLDERS.join(', ')}`);
+  return program;
+}

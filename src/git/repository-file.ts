@@ -1,0 +1,59 @@
+/** Files of the user's repository and configuration, which may be missing, and must be regular files of a sensible size. */
+
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { UnusableFile } from '../domain/run/unusable-file.ts';
+import { eachChunk, type FileReadFailure, readRegularFile } from '../files/regular-file.ts';
+
+/** Index and packed refs of a million files; git holds them in memory. */
+export const MAX_INDEX_BYTES = 1024 ** 3;
+
+/** Rules and configuration. */
+export const MAX_RULES_BYTES = 16 * 1024 * 1024;
+
+/** What a ref, HEAD or a pointer to a folder may have. */
+export const MAX_POINTER_BYTES = 1024 * 1024;
+
+/** The text of a file; null when there is none. Throws `UnusableFile`. */
+export function textOfFile(path: string, maxBytes = MAX_POINTER_BYTES): string | null {
+  const read = readRegularFile(path, maxBytes, { follow: true });
+  if (read.status === 'ok') return read.bytes.toString('utf8');
+  return absent(path, read);
+}
+
+/** Copies a file, and says whether there was one. Throws `UnusableFile`, and then leaves no copy. */
+export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES): boolean {
+  let copy: number | null = null;
+  let size = 0;
+  try {
+    const failure = eachChunk(
+      from,
+      (chunk) => {
+        copy ??= openSync(to, 'w', 0o644);
+        size += chunk.length;
+        if (size > maxBytes) throw new UnusableFile(from, 'is too large for what it is');
+        for (let at = 0; at < chunk.length; ) at += writeSync(copy, chunk, at);
+        return true;
+      },
+      { follow: true },
+    );
+    if (failure !== null) return absent(from, failure) !== null;
+    // An empty file has no pieces.
+    copy ??= openSync(to, 'w', 0o644);
+    return true;
+  } catch (error) {
+    if (error instanceof UnusableFile) rmSync(to, { force: true });
+    throw error;
+  } finally {
+    if (copy !== null) closeSync(copy);
+  }
+}
+
+/** A device such as /dev/null, named to have no rules. */
+export function isNullDevice(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.rdev === statSync('/dev/null').rdev;
+}
+
+function absent(path: string, { missing, why }: FileReadFailure): null {
+  if (missing) return null;
+  throw new UnusableFile(path, why);
+}

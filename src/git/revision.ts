@@ -1,0 +1,44 @@
+/** Files of a commit, read from the objects of a checkout and not from its work tree. */
+
+import type { Revision } from '../ports.ts';
+import { askGit, runGit } from './git.ts';
+import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
+
+/** Larger than anything that is read in this way. */
+const MAX_BYTES = 16 * 1_048_576;
+
+/** Null when the checkout has no such commit. `name` is an id or a ref; `root` is the work tree's root. */
+export async function openRevision(
+  root: string,
+  name: string,
+  env: UserEnvironment,
+): Promise<Revision | null> {
+  const git = { cwd: root, env: userGitEnvironment(env) };
+  // What begins with a dash would be an option.
+  const found = name.startsWith('-')
+    ? null
+    : await askGit({
+        ...git,
+        args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`],
+      });
+  if (found?.exitCode !== 0) return null;
+  const commit = found.stdout.toString('utf8').trim();
+  return {
+    commit,
+    async read(path) {
+      const args = ['--literal-pathspecs', 'ls-tree', '-z', '--full-tree', commit, '--', path];
+      const [entry = ''] = (await runGit({ ...git, args })).toString('utf8').split('\0');
+      const file = /^100(?:644|755) blob (\S+)\t/.exec(entry);
+      if (file?.[1] === undefined || entry.slice(file[0].length) !== path) return null;
+      const size = Number((await runGit({ ...git, args: ['cat-file', '-s', file[1]] })).toString('utf8'));
+      return size > MAX_BYTES ? null : runGit({ ...git, args: ['cat-file', 'blob', file[1]] });
+    },
+  };
+}
+
+/** The commit that is checked out; null when there is none. */
+export async function headOf(root: string, env: UserEnvironment): Promise<string | null> {
+  const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
+  const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });
+  return answer.exitCode === 0 ? answer.stdout.toString('utf8').trim() : null;
+}

@@ -1,0 +1,113 @@
+/**
+ * Applies a patch of unknown origin to contents alone: in a scratch repository without a work tree, where git has nothing to
+ * write to but objects and an index of ours.
+ */
+
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FileMode } from '../domain/changes/change.ts';
+import type { PatchedPath } from '../domain/changes/patch-text.ts';
+import { makeRepository } from './bare-repository.ts';
+import { readBlobs } from './blobs.ts';
+import { askGit } from './git.ts';
+import { ObjectStore } from './object-store.ts';
+import { listTree } from './tree-listing.ts';
+import { ScratchIndex, type TreeEdit } from './trees.ts';
+
+export interface PatchBench {
+  /**
+   * Null when the patch makes of `files` what they say of themselves, and nothing else; else what is wrong with it.
+   * `contents` has the bytes of every blob that `files` name as their state before.
+   */
+  apply(
+    patch: Uint8Array,
+    files: readonly PatchedPath[],
+    contents: ReadonlyMap<string, Uint8Array>,
+  ): Promise<string | null>;
+  /** Contents that `apply` has made, or was given. */
+  read(blobs: readonly string[]): Promise<Map<string, Buffer | null>>;
+  /** The three-way merge of texts and its id; null when they cannot be merged without a conflict. */
+  merge(sides: MergeSides): Promise<{ blob: string; bytes: Buffer } | null>;
+}
+
+export interface MergeSides {
+  readonly before: Uint8Array;
+  readonly now: Uint8Array;
+  readonly after: Uint8Array;
+}
+
+/** One piece of memory that git may ask for: a small patch can say that it makes a content of any size. */
+const MAX_ALLOCATION = '256m';
+
+/** All contents before and after together, since all of them are held at once. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+
+/** `folder` is empty and ours; who made it removes it. */
+export function openPatchBench(folder: string, maxTotalBytes: number = MAX_TOTAL_BYTES): PatchBench {
+  const gitDir = join(folder, 'bench.git');
+  const core = { bare: true, logAllRefUpdates: false };
+  makeRepository({ gitDir, objectFormat: 'sha1', alternate: null, head: 'ref: refs/heads/none', core });
+  const store = new ObjectStore(gitDir, 'sha1');
+  const env = { GIT_ALLOC_LIMIT: MAX_ALLOCATION };
+
+  return {
+    async apply(patch, files, contents) {
+      const tooMuch = `its contents come to more than ${maxTotalBytes} bytes`;
+      let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
+      if (total > maxTotalBytes) return tooMuch;
+      for (const bytes of contents.values()) store.write(bytes, null);
+      // What the patch leaves as it is, it does not look into.
+      const unsaid = store.write(new Uint8Array(), null);
+      const stateOf = ({ mode, blob }: { mode: FileMode | null; blob: string | null }) => ({
+        mode: mode ?? '100644',
+        blob: blob ?? unsaid,
+      });
+      const index = new ScratchIndex(gitDir, 'bench.index', env);
+      index.empty('sha1');
+      await index.edit(
+        files.flatMap(({ path, from, before }): TreeEdit[] =>
+          before === null ? [] : [{ path: from ?? path, state: stateOf(before) }],
+        ),
+      );
+      const applied = await index.apply(patch);
+      if (applied.exitCode !== 0) return `git does not apply it: ${applied.stderr || 'it gave no reason'}`;
+      const made = await listTree(gitDir, await index.writeTree());
+      const wanted = new Map(
+        files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
+      );
+      for (const [path, { mode, blob, size }] of made ?? []) {
+        total += size;
+        if (total > maxTotalBytes) return tooMuch;
+        const promised = wanted.get(path);
+        if (promised?.mode !== mode || promised.blob !== blob)
+          return `it makes ${path} otherwise than it says`;
+        wanted.delete(path);
+      }
+      const [missing] = wanted.keys();
+      return missing === undefined ? null : `it does not make ${missing} as it says`;
+    },
+
+    read: (blobs) => readBlobs(gitDir, blobs),
+
+    async merge({ before, now, after }) {
+      const sides = { now, before, after };
+      const names = Object.entries(sides).map(([name, bytes]) => {
+        const path = join(folder, `merge-${name}`);
+        writeFileSync(path, bytes, { mode: 0o600 });
+        return path;
+      });
+      try {
+        const merged = await askGit({
+          cwd: folder,
+          args: [`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names],
+          env,
+        });
+        // Its exit code is the number of conflicts, or above 127 for what is no text.
+        if (merged.exitCode !== 0) return null;
+        return { blob: store.write(merged.stdout, null), bytes: merged.stdout };
+      } finally {
+        for (const path of names) rmSync(path, { force: true });
+      }
+    },
+  };
+}

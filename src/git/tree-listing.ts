@@ -1,0 +1,43 @@
+/** Reads a tree of the shadow repository back: every path with its state. */
+
+import type { FileMode, FileState } from '../domain/changes/change.ts';
+import { askGit, runGit } from './git.ts';
+import { decodeName } from '../files/names.ts';
+
+/**
+ * Null when the repository does not hold the tree. Sizes are those of git's contents, which need not be those in the work
+ * tree; 0 for a submodule and for a content that no store has, as in a partial clone.
+ */
+export async function listTree(shadowDir: string, tree: string): Promise<Map<string, FileState> | null> {
+  const listed = await askGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', tree],
+  });
+  if (listed.exitCode !== 0) return null;
+  const entries = [...listed.stdout.toString('latin1').matchAll(ENTRY)];
+  const sizes = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch-check=%(objectsize)'],
+    input: Buffer.from(entries.map(([, , blob]) => `${blob}\n`).join('')),
+  });
+  const lines = sizes.toString('latin1').split('\n');
+  const states = new Map<string, FileState>();
+  for (const [at, [, mode, blob = '', path = '']] of entries.entries()) {
+    // A missing object is answered with its name and a word.
+    const size = mode === '160000' ? 0 : Number(/^\d+$/.exec(lines[at] ?? '')?.[0] ?? 0);
+    states.set(decodeName(Buffer.from(path, 'latin1')), { mode: mode as FileMode, blob, size });
+  }
+  return states;
+}
+
+/** All paths of a tree: files, links and submodules. Throws when the repository does not hold it. */
+export async function pathsOfTree(shadowDir: string, tree: string): Promise<string[]> {
+  const listed = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'ls-tree', '-r', '-z', '--full-tree', '--name-only', tree],
+  });
+  return decodeName(listed).split('\0').slice(0, -1);
+}
+
+/** `mode type id TAB path NUL` */
+const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/g;

@@ -1,0 +1,86 @@
+/** What the user's own configuration says about line endings, modes and ignored files. Read once, at the start. */
+
+import { resolve } from 'node:path';
+import { askGit } from './git.ts';
+import { decodeName } from '../files/names.ts';
+
+/** Environment variables that say where the user's git configuration is; the rest is not looked at. */
+export type UserEnvironment = Readonly<Record<string, string | undefined>>;
+
+export interface UserSettings {
+  readonly autocrlf: 'true' | 'input' | 'false';
+  readonly eol: 'lf' | 'crlf';
+  /** The executable bit counts. */
+  readonly fileMode: boolean;
+  readonly ignoreCase: boolean;
+  /** Absolute path of a file of ignore rules, which may not exist; null when there can be none. */
+  readonly excludesFile: string | null;
+  readonly attributesFile: string | null;
+  /** Names of the filters that git would run. A filter that is not configured does nothing. */
+  readonly filters: ReadonlySet<string>;
+}
+
+/** Asks `git config`, which runs nothing, in the repository at `root`. */
+export async function readUserSettings(root: string, env: UserEnvironment): Promise<UserSettings> {
+  const listed = await askGit({
+    cwd: root,
+    args: [
+      'config',
+      '-z',
+      '--get-regexp',
+      '^(core\\.(autocrlf|eol|filemode|ignorecase|excludesfile|attributesfile)|filter\\..*\\.(clean|process))$',
+    ],
+    env: userGitEnvironment(env),
+  });
+  // Exit code 1 says that none of them is set.
+  if (listed.exitCode !== 0 && listed.exitCode !== 1) throw new Error(`git config failed: ${listed.stderr}`);
+  const values = new Map<string, string>();
+  for (const record of decodeName(listed.stdout).split('\0')) {
+    const cut = record.indexOf('\n');
+    if (record !== '')
+      values.set(cut < 0 ? record : record.slice(0, cut), cut < 0 ? 'true' : record.slice(cut + 1));
+  }
+  const autocrlf = values.get('core.autocrlf') ?? 'false';
+  return {
+    autocrlf: autocrlf.toLowerCase() === 'input' ? 'input' : isTrue(autocrlf) ? 'true' : 'false',
+    eol: values.get('core.eol')?.toLowerCase() === 'crlf' ? 'crlf' : 'lf',
+    fileMode: isTrue(values.get('core.filemode') ?? 'true'),
+    ignoreCase: isTrue(values.get('core.ignorecase') ?? 'false'),
+    excludesFile: ruleFile(values.get('core.excludesfile'), 'ignore', root, env),
+    attributesFile: ruleFile(values.get('core.attributesfile'), 'attributes', root, env),
+    filters: new Set([...values.keys()].flatMap((name) => /^filter\.(.*)\.[a-z]+$/s.exec(name)?.[1] ?? [])),
+  };
+}
+
+/** The user's global and system configuration, for the few calls that need it. */
+export function userGitEnvironment(env: UserEnvironment): Record<string, string | undefined> {
+  return {
+    HOME: env.HOME,
+    XDG_CONFIG_HOME: env.XDG_CONFIG_HOME,
+    GIT_CONFIG_GLOBAL: env.GIT_CONFIG_GLOBAL,
+    GIT_CONFIG_SYSTEM: env.GIT_CONFIG_SYSTEM,
+    GIT_CONFIG_NOSYSTEM: env.GIT_CONFIG_NOSYSTEM,
+    GIT_ATTR_NOSYSTEM: undefined,
+  };
+}
+
+/** A file named in the configuration, else git's default place for it. */
+function ruleFile(
+  named: string | undefined,
+  name: string,
+  root: string,
+  env: UserEnvironment,
+): string | null {
+  if (named === '') return null;
+  if (named !== undefined) {
+    if (!named.startsWith('~/')) return resolve(root, named);
+    return env.HOME === undefined ? null : resolve(env.HOME, named.slice(2));
+  }
+  if (env.XDG_CONFIG_HOME) return resolve(env.XDG_CONFIG_HOME, 'git', name);
+  return env.HOME ? resolve(env.HOME, '.config/git', name) : null;
+}
+
+/** Git's booleans: a name alone is true, an empty value is false, other numbers than 0 are true. */
+function isTrue(value: string): boolean {
+  return /^(true|yes|on|0*[1-9]\d*)$/i.test(value);
+}

@@ -1,0 +1,37 @@
+/** What lies between the process and a command. */
+
+import type { Readable, Writable } from 'node:stream';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
+import type { Federation } from '../ports.ts';
+import type { RunWatcher } from '../engine/session.ts';
+
+/** The process as a command sees it. */
+export interface Edge {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  readonly secretsInProc: boolean;
+  readonly cwd: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly interrupt: AbortSignal;
+  readonly now: () => number;
+  readonly version: string;
+  /** Keeps a value out of what the process prints should it crash. */
+  hide(secret: string): void;
+  /** Leaves out the secrets of the environment, and what was hidden. */
+  redact(text: string): string;
+  /** A step of a workflow is given inputs in place of flags, and is told what it lacks by their names. */
+  readonly isStep?: boolean;
+  /** In place of a key for the Claude API. */
+  readonly federation?: Federation;
+  readonly watcher?: RunWatcher;
+  /** Asked by a run that may go on, before it spends anything; an outcome is why it may not. */
+  readonly beforeSpending?: () => Promise<RunOutcome | null>;
+  /** Gets what a publication came to, without the secrets of the environment. */
+  readonly onPublication?: (publication: Publication) => void;
+}
+
+/** `told` has printed its last line; `refused` has done nothing, for these reasons. */
+export type CommandEnd = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };

@@ -1,0 +1,52 @@
+/** What stops a run from outside, as one signal: the process's signals and the deadline. */
+
+import type { Interruption } from '../domain/run/limits.ts';
+
+export interface Interrupt {
+  /** Its reason is an `Interruption`. */
+  readonly signal: AbortSignal;
+  /** A signal that aborts this much later, for what is still to be done then. */
+  after(graceMs: number): AbortSignal;
+  /** The deadline no longer counts, and no longer keeps the process alive. */
+  stopClock(): void;
+}
+
+/** `deadlineMs` is at most 2^31 - 1, the longest that a timer can wait. */
+export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interrupt {
+  const deadline = new AbortController();
+  const passed: Interruption = { cause: 'deadline' };
+  const timer = setTimeout(() => deadline.abort(passed), deadlineMs);
+  const signal = AbortSignal.any([signals, deadline.signal]);
+  const timers = [timer];
+  return {
+    signal,
+    after(graceMs) {
+      const later = new AbortController();
+      const start = () => timers.push(setTimeout(() => later.abort(signal.reason), graceMs));
+      if (signal.aborted) start();
+      else signal.addEventListener('abort', start, { once: true });
+      return later.signal;
+    },
+    stopClock() {
+      for (const one of timers) clearTimeout(one);
+    },
+  };
+}
+
+/** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    return null;
+  }
+  let stop = (): void => undefined;
+  const aborted = new Promise<null>((resolve) => {
+    stop = () => resolve(null);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

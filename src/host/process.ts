@@ -1,0 +1,126 @@
+/**
+ * The edge of a process, shared by the entry files: secrets leave its environment, signals become one abort signal, and
+ * whatever breaks ends with an outcome. An entry file hands its process over; nothing here reaches for one by itself.
+ */
+
+import packageJson from '../../package.json' with { type: 'json' };
+import { wipeInitialValues } from './scrub-environ.ts';
+import { steadyNow } from './monotonic-clock.ts';
+import type { Interruption } from '../domain/run/limits.ts';
+import { machineFault } from '../domain/run/machine-fault.ts';
+import { internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
+import { oneLine, prefixed } from '../domain/text/terminal.ts';
+import { finalLine } from '../engine/finish/result.ts';
+import type { Edge } from './context.ts';
+
+const manifest: { version: string; bugs?: { url: string } } = packageJson;
+
+export const VERSION = manifest.version;
+
+/** What an entry file wants to know of ends that no command tells. */
+export interface ProcessEnds {
+  /** Called once, at the first signal, before anything else is done about it. */
+  onInterrupt?(interruption: Interruption): void;
+  /** Called for a bug or a broken machine, before the process ends with this outcome. */
+  onCrash?(outcome: RunOutcome): void;
+}
+
+export interface TakenProcess {
+  /** The environment in it is the whole one; the process itself no longer has its secrets. */
+  readonly edge: Edge;
+  /** Prints the outcome as the last line on stderr, whatever happens. */
+  printLast(outcome: RunOutcome): void;
+  /** Prints problems, where there are several, and gives the outcome that stands for them all. */
+  refusal(problems: readonly string[]): RunOutcome;
+  /** Ends the process for a bug or a broken machine. */
+  crash(error: unknown): never;
+}
+
+/** To be called first of all: before it, the secrets of the environment can be read in /proc. */
+export function takeProcess(host: NodeJS.Process, ends: ProcessEnds = {}): TakenProcess {
+  const secrets = secretsAmong(host.env);
+  const redact = (text: string) => redactorFor(secrets)(text);
+  const printable = (text: string) => oneLine(redact(text), 4_000);
+  const printLast = (outcome: RunOutcome) => void host.stderr.write(`${printable(finalLine(outcome))}\n`);
+
+  const crash = (error: unknown): never => {
+    const fault = machineFault(error);
+    if (fault === null)
+      host.stderr.write(
+        `${prefixed(redact(error instanceof Error ? stackOf(error) : String(error)), '  ')}\n`,
+      );
+    const outcome = internalError(fault === null ? bugReport() : brokenMachine(fault));
+    ends.onCrash?.(outcome);
+    printLast(outcome);
+    host.exit(outcome.exitCode);
+  };
+  host.on('uncaughtException', crash);
+  host.on('unhandledRejection', crash);
+  // Who needs what was written asks for it; a full disk or a reader that has gone away must not cut a run short.
+  for (const stream of [host.stdout, host.stderr]) stream.on('error', () => {});
+
+  return {
+    edge: edgeOf(host, { secrets, redact, interrupt: interruptedBySignals(host, ends) }),
+    printLast,
+    refusal(problems) {
+      const [only, ...more] = problems;
+      if (only !== undefined && more.length === 0) return usageError(only);
+      for (const problem of problems) host.stderr.write(`  ${printable(problem)}\n`);
+      return usageError(`${problems.length} things are wrong, listed above`);
+    },
+    crash,
+  };
+}
+
+function edgeOf(
+  host: NodeJS.Process,
+  { secrets, redact, interrupt }: { secrets: string[]; redact: Edge['redact']; interrupt: AbortSignal },
+): Edge {
+  const { stdin, stdout, stderr } = host;
+  const env = { ...host.env };
+  // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
+  const secretNames = Object.keys(env).filter((name) => secretsAmong({ [name]: env[name] }).length > 0);
+  const secretsInProc = !wipeInitialValues(secretNames);
+  for (const name of secretNames) delete host.env[name];
+  return {
+    env,
+    secretsInProc,
+    cwd: host.cwd(),
+    stdin,
+    stdout,
+    stderr,
+    interrupt,
+    now: steadyNow,
+    version: VERSION,
+    hide: (secret) => secrets.push(secret),
+    redact,
+  };
+}
+
+/** The first signal asks the run to end and write what it has; a second one ends the process on the spot. */
+function interruptedBySignals(host: NodeJS.Process, { onInterrupt }: ProcessEnds): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    host.on(signal, () => {
+      if (controller.signal.aborted) host.exit(signal === 'SIGINT' ? 130 : 143);
+      const reason: Interruption = { cause: 'signal', signal };
+      onInterrupt?.(reason);
+      controller.abort(reason);
+    });
+  }
+  return controller.signal;
+}
+
+function stackOf(error: Error): string {
+  return error.stack ?? error.message;
+}
+
+function brokenMachine(fault: string): string {
+  return `${fault}. A run that has begun can be carried on with patchsmith resume.`;
+}
+
+function bugReport(): string {
+  const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
+  return `This is a bug of patchsmith; please report it ${where}, with the lines above.`;
+}

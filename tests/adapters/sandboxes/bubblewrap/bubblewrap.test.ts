@@ -1,0 +1,208 @@
+/** What bubblewrap keeps commands from, and what it lets them have. */
+
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { passwdFor } from '../../../../src/adapters/sandboxes/visible/passwd.ts';
+import { tempFolder } from '../../../support/temp-folder.ts';
+import { makePlace, open, tryToOpen, versionOutside } from '../fixture.ts';
+
+test('a server of the machine cannot be reached, and one inside can', async () => {
+  const server = createServer((_, response) => response.end('outside'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const { run, text } = await open(makePlace(), 'required');
+
+  const reach = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}'`;
+  expect((await run(reach)).output.head).toContain('Connection refused');
+  expect((await run("bash -c 'exec 3<>/dev/tcp/192.0.2.1/80'")).output.head).toContain(
+    'Network is unreachable',
+  );
+  const own = `require("http").createServer((q, r) => r.end("inside")).listen(0, "127.0.0.1", function () {
+    require("http").get({ host: "localhost", family: 4, port: this.address().port }, (r) => r.on("data", (d) => {
+      console.log(String(d)); process.exit(); })); });`;
+  expect(await text(`node -e '${own}'`)).toBe('inside\n');
+});
+
+test('files outside the work tree can neither be written nor, outside the system, be seen', async () => {
+  const place = makePlace();
+  const { run, text, runDir, agentGit } = await open(place, 'required');
+  const neighbour = join(place.root, '../neighbour');
+  writeFileSync(neighbour, 'secret');
+  const paths = [
+    neighbour,
+    runDir,
+    agentGit.gitDir,
+    '/etc/shadow',
+    '/etc/ssl/private',
+    '/var',
+    '/run/docker.sock',
+    '/sys',
+  ];
+  for (const path of paths) expect([path, (await run(`ls '${path}'`)).end.exitCode]).toEqual([path, 2]);
+  for (const path of [
+    '/usr/x',
+    '/usr/bin/x',
+    '/etc/passwd',
+    '/etc/gitconfig',
+    '/proc/sys/kernel/hostname',
+    '/proc/sys/kernel/core_pattern',
+  ]) {
+    expect([path, (await run(`: >> ${path}`)).end.exitCode]).toEqual([path, 1]);
+  }
+  // What can be written elsewhere is gone with the command.
+  expect(await text('echo x > /tmp/x; echo x > ~/x; cat /tmp/x ~/x')).toBe('x\nx\n');
+  expect(await text('ls -A /tmp/x ~/x 2> /dev/null || echo gone')).toBe('gone\n');
+});
+
+test('dotfiles of the home folder are absent, also where a toolchain of the home folder is there', async () => {
+  const home = tempFolder({
+    '.npmrc': 'canary',
+    '.ssh/id': 'canary',
+    '.config/gh/hosts.yml': 'canary',
+    '.cargo/credentials.toml': 'canary',
+    '.cargo/bin/tool': '#!/bin/sh\necho tool\n',
+    '.local/share/keyrings/login': 'canary',
+    '.local/bin/other': '#!/bin/sh\necho other\n',
+    'conda/conda-meta/history': '',
+    'conda/.npmrc': 'canary',
+    'conda/bin/third': '#!/bin/sh\necho third\n',
+  });
+  for (const tool of ['.cargo/bin/tool', '.local/bin/other', 'conda/bin/third'])
+    chmodSync(join(home, tool), 0o755);
+  const PATH = `${home}/.cargo/bin:${home}/.local/bin:${home}/.ssh:${home}:${home}/conda/bin:/usr/bin:/bin`;
+  const { text } = await open(makePlace(), 'required', { HOME: home, PATH });
+
+  expect(await text('tool; other; third; echo "$PATH"')).toBe(
+    `tool\nother\nthird\n${home}/.cargo/bin:${home}/.local/bin:${home}/conda/bin:/usr/bin:/bin\n`,
+  );
+  expect(await text(`cd '${home}' && find . -type f | sort`)).toBe(
+    './.cargo/bin/tool\n./.local/bin/other\n./conda/.npmrc\n./conda/bin/third\n./conda/conda-meta/history\n',
+  );
+  expect(await text(`cat '${home}/conda/.npmrc'`)).toBe('');
+});
+
+test('no process of the machine is visible, and no environment but that of commands', async () => {
+  process.env.ANTHROPIC_API_KEY = 'canary-of-our-own';
+  onTestFinished(() => {
+    delete process.env.ANTHROPIC_API_KEY;
+  });
+  const { text } = await open(makePlace(), 'required');
+  expect(
+    await text(
+      'cat /proc/[0-9]*/environ 2> /dev/null | tr "\\0" "\\n" | grep -c -e canary -e PATCHSMITH || true',
+    ),
+  ).toBe('0\n');
+  expect(
+    await text('for p in /proc/[0-9]*; do cat $p/comm; done 2> /dev/null | sort -u | tr "\\n" " "'),
+  ).toMatch(/^bash (cat )?sh (sort )?(tr )?$/);
+});
+
+test('privileges cannot be had: no capability, no new one by set-uid programs, no namespace of its own', async () => {
+  const { run, text } = await open(makePlace(), 'required');
+  expect(await text('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status | tr "\\t\\n" "  "')).toBe(
+    'CapEff: 0000000000000000 CapBnd: 0000000000000000 NoNewPrivs: 1 ',
+  );
+  expect((await run('unshare --user true')).end.exitCode).not.toBe(0);
+});
+
+test('the git dir of the work tree cannot be removed, moved or replaced', async () => {
+  const { root, run } = await open(makePlace(), 'required');
+  const config = readFileSync(join(root, '.git/config'), 'utf8');
+  await run(
+    'rm -rf .git; mv .git elsewhere; ln -sfn /etc .git; echo "[core] fsmonitor = evil" >> .git/config',
+  );
+  expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
+});
+
+test('a link planted in the throwaway git dir leads no later command out of the tree', async () => {
+  const place = makePlace();
+  const { run, text } = await open(place, 'required');
+  await run('rm -rf .git/objects; ln -s ../../../../../../../oldroot/etc .git/objects');
+  expect(await text('ls /etc/shadow 2> /dev/null || echo absent')).toBe('absent\n');
+});
+
+test('a folder of programs that leads into the work tree is left out', async () => {
+  const place = makePlace();
+  mkdirSync(join(place.root, 'bin'));
+  const outside = tempFolder();
+  symlinkSync(join(place.root, 'bin'), join(outside, 'bin'));
+  const { text } = await open(place, 'required', { PATH: `${outside}/bin:${place.root}/bin:/usr/bin` });
+  expect(await text('echo "$PATH"')).toBe(`${place.root}/bin:/usr/bin:/bin\n`);
+});
+
+test('a .git that is a symbolic link is refused when a sandbox is required, and loudly done without in auto', async () => {
+  const place = makePlace();
+  const { root } = place;
+  const linked = { ...place, root: tempFolder() };
+  symlinkSync(join(root, '.git'), join(linked.root, '.git'));
+  expect(await tryToOpen(linked, 'required', process.env)).toEqual({
+    status: 'unavailable',
+    reason: `${linked.root}/.git is a symbolic link: the sandbox cannot cover it. Make it a folder, or a file that says gitdir.`,
+  });
+  const { sandbox, warnings } = await open(linked, 'auto');
+  expect([sandbox.level, warnings]).toEqual([
+    'none',
+    [expect.stringMatching(/^COMMANDS RUN WITHOUT A SANDBOX: .* is a symbolic link/)],
+  ]);
+});
+
+test('auto is contained where that works', async () => {
+  const { sandbox, warnings } = await open(makePlace(), 'auto');
+  expect([sandbox.level, warnings]).toEqual(['namespaces+seccomp', []]);
+});
+
+test('a language that is not installed keeps no sandbox from starting', async () => {
+  const { sandbox, text } = await open(makePlace(), 'required', {
+    ...process.env,
+    LC_ALL: 'xx_XX.UTF-8',
+  });
+  expect([sandbox.level, await text('echo "$LC_ALL"')]).toEqual([
+    'namespaces+seccomp',
+    expect.stringMatching(/(?:^|\n)xx_XX\.UTF-8\n$/),
+  ]);
+});
+
+test('the home folder as work tree is warned of', async () => {
+  const place = makePlace();
+  const { warnings } = await open(place, 'required', { ...process.env, HOME: place.root });
+  expect(warnings).toEqual(['The work tree is the home folder: commands can read everything in it.']);
+});
+
+test('the home folder is the same for programs that ask the list of users for it', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const asked = `node -e 'const { homedir, uid } = os.userInfo(); console.log(homedir, uid)'`;
+  expect(await text(`echo "$HOME $(id -u)"; ${asked}`)).toBe(`/home/agent ${process.getuid?.()}\n`.repeat(2));
+});
+
+test('the list of users is the machine’s, but for the home folder, and with whoever runs us', () => {
+  const agent = { uid: 1001, gid: 127, home: '/home/agent' };
+  const root = 'root:x:0:0:root:/root:/bin/bash\n';
+  expect(passwdFor(agent, `${root}runner:x:1001:127:Runner,,,:/home/runner:/bin/zsh\n+::::::\n`)).toBe(
+    `${root}runner:x:1001:127:Runner,,,:/home/agent:/bin/zsh\n+::::::\n`,
+  );
+  for (const without of [root, root.trim()])
+    expect(passwdFor(agent, without)).toBe(`${root}agent:x:1001:127::/home/agent:/bin/sh\n`);
+});
+
+test('what is there of /etc is as on the machine, copied or mounted', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const list = `cd /etc; for f in alternatives fonts ld.so.conf.d maven/logging perl ssl/certs; do
+    test -d $f && (cd -P $f && find . -type f -readable -exec cksum {} + && find . -type l -exec readlink {} + && find . -type d) | sort; done`;
+  const outside = versionOutside(list);
+  expect(outside).not.toBe(null);
+  expect(await text(list)).toBe(outside);
+});
+
+test('a small folder of /etc costs commands no mount', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const mounted = (await text('cut -d" " -f5 /proc/self/mountinfo')).split('\n');
+  for (const folder of mounted.filter((path) => path.startsWith('/etc/'))) {
+    expect(readdirSync(folder, { recursive: true }).length).toBeGreaterThan(15);
+  }
+});

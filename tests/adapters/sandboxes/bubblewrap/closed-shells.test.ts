@@ -1,0 +1,86 @@
+/** Process 1 and the shell of a command are out of reach of what they run, and the exit code is the shell's. */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { arch } from 'node:process';
+import { expect, test } from 'vitest';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/leaderless-program.ts';
+import { processesSeeing } from '../../../support/processes.ts';
+import { until } from '../../../support/until.ts';
+import { makePlace, open } from '../fixture.ts';
+
+const CALLS =
+  arch === 'arm64'
+    ? { ptrace: 117, kcmp: 272, pidfd_open: 434, pidfd_getfd: 438 }
+    : { ptrace: 101, kcmp: 312, pidfd_open: 434, pidfd_getfd: 438 };
+
+const PTRACE_SEIZE = 0x4206;
+
+/** Prints `reached WHAT` for every way to process `pid` (Perl) that is open. */
+const REACHING = `
+  sub reach {
+    my ($pid, $name) = @_;
+    print "reached $name by ptrace\\n" if syscall(${CALLS.ptrace}, ${PTRACE_SEIZE}, int($pid), 0, 0) == 0;
+    print "reached $name by kcmp\\n" if syscall(${CALLS.kcmp}, int($pid), int($$), 1, 0, 0) >= 0;
+    my $pidfd = syscall(${CALLS.pidfd_open}, int($pid), 0);
+    for my $fd (0 .. 20) {
+      print "reached $name by pidfd_getfd\\n" if syscall(${CALLS.pidfd_getfd}, $pidfd, $fd, 0) >= 0;
+    }
+    for my $file ("mem", "environ", "auxv", "maps", "syscall", "stack") {
+      print "reached $name by $file\\n" if open(my $in, "<", "/proc/$pid/$file") and defined(getc $in);
+    }
+    for my $link ("exe", "cwd", "root", "fd/0", "fd/1", "ns/pid") {
+      print "reached $name by $link\\n" if defined readlink "/proc/$pid/$link";
+    }
+  }`;
+
+test('neither process 1 nor the shell of a command can be traced, read or robbed of a descriptor', async () => {
+  const { text } = await open(makePlace(), 'required');
+  const script = `perl -e '${REACHING} reach(1, "process 1"); reach(getppid, "the shell"); print "tried\\n"'; true`;
+  expect(await text(script)).toBe('tried\n');
+});
+
+test('what a command starts can be traced, so that debuggers work', async () => {
+  const { text } = await open(makePlace(), 'required');
+  expect(await text(`sleep 60 & perl -e '${REACHING} reach($ARGV[0], "a child")' $!`)).toContain(
+    'reached a child by ptrace\n',
+  );
+});
+
+test('no program can give a command another exit code than its shell does', async () => {
+  const { run } = await open(makePlace(), 'required');
+  // Bubblewrap's own process 1 reports the exit code, plus one, through an eventfd.
+  const forge = `perl -e 'my $pidfd = syscall(${CALLS.pidfd_open}, 1, 0);
+    for my $number (0 .. 50) {
+      my $fd = syscall(${CALLS.pidfd_getfd}, $pidfd, $number, 0);
+      if ($fd >= 0) { open(my $out, ">&=", $fd); syswrite($out, pack("Q", 1)); }
+    }'`;
+  expect((await run(`${forge}; exit 7`)).end.exitCode).toBe(7);
+  expect((await run(`kill -9 1; kill -9 -1; exit 7`)).end.exitCode).toBe(7);
+  expect((await run('kill -STOP 1; kill -INT 1; kill -TERM 1; kill -CHLD 1; exit 7')).end.exitCode).toBe(7);
+});
+
+test('nothing is left of a command, whatever state /proc shows it in', async () => {
+  const { root, run, text } = await open(makePlace(), 'required');
+  if (RUNS_LEADERLESS) writeLeaderlessProgram(join(root, 'leaderless'), 4096);
+  const start = `(setsid ${RUNS_LEADERLESS ? './leaderless' : 'sleep 300'} &)`;
+  await text(start);
+  expect(processesSeeing(root)).toEqual([]);
+  const stop = new AbortController();
+  const running = run(`${start}; : > begun; sleep 300`, { signal: stop.signal });
+  await until('the command has begun', () => existsSync(join(root, 'begun')));
+  expect(processesSeeing(root)).not.toEqual([]);
+  stop.abort();
+  await running;
+  expect(processesSeeing(root)).toEqual([]);
+});
+
+test('a shell that is not allowed to be read runs scripts like any other', async () => {
+  const { text, run } = await open(makePlace(), 'required');
+  const script = `diff <(echo a) <(echo a) && echo same; read -r line < <(echo inner); echo "$line"
+    cat <<< doc; echo three 3>&1 >&3 | cat > /dev/stdout; echo "$0"; ($BASH -c "echo again")`;
+  expect(await text(script)).toBe('same\ninner\ndoc\nthree\n/usr/bin/bash\nagain\n');
+  expect((await run('no-such-program')).output.head).toBe(
+    '/usr/bin/bash: line 1: no-such-program: command not found\n',
+  );
+});

@@ -1,0 +1,167 @@
+/** What commands can take of the machine, and what becomes of one that takes more. */
+
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { arch } from 'node:process';
+import { describe, expect, test } from 'vitest';
+import { enforcedLimits, limitingScript } from '../../../../src/adapters/sandboxes/command/limits.ts';
+import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
+import { withEnoughTime } from '../../../support/enough-time.ts';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/leaderless-program.ts';
+import { oddSeconds, processesWith } from '../../../support/processes.ts';
+import { makePlace, open } from '../fixture.ts';
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+const LIMITS = {
+  maxProcesses: 60,
+  maxMemoryBytes: 300 * MIB,
+  maxFileBytes: 8 * MIB,
+  // Of the disk all tests write together: only the one that fills it has a small share.
+  maxDiskBytes: 100 * GIB,
+};
+const killedFor = (exceeded: CommandEnd['exceeded']) => ({
+  exitCode: null,
+  signal: null,
+  timedOut: false,
+  interrupted: false,
+  exceeded,
+  durationMs: expect.any(Number),
+});
+const MEMFD_CREATE = arch === 'arm64' ? 279 : 319;
+const isRoot = process.getuid?.() === 0;
+
+describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
+  const opened = () => open(makePlace(), mode, process.env, LIMITS);
+
+  test('a file cannot grow past its limit, and no core is dumped', async () => {
+    const { root, run } = await opened();
+    const { end } = await run('head -c 20000000 /dev/zero > big');
+    expect(end.exitCode).not.toBe(0);
+    expect(statSync(join(root, 'big')).size).toBe(8 * MIB);
+    expect((await run('ulimit -c; ulimit -n')).output.head).toBe('0\n4096\n');
+  });
+
+  test('a command cannot raise its limits', async () => {
+    const { run } = await opened();
+    // Root of the machine can, where nothing contains it.
+    if (mode === 'off' && isRoot) return;
+    expect((await run('ulimit -f unlimited')).end.exitCode).not.toBe(0);
+  });
+
+  test('a command that hoards memory is killed, and told why', async () => {
+    const { run, text } = await opened();
+    const hoard = 'const all = []; setInterval(() => all.push(Buffer.alloc(20e6, 1)), 10)';
+    expect((await run(`echo begun; node -e '${hoard}'`)).end).toEqual(killedFor('memory'));
+    expect(await text('echo next')).toBe('next\n');
+  });
+
+  test.runIf(RUNS_LEADERLESS)(
+    'memory counts also when the main thread of its program has ended',
+    async () => {
+      const { root, run } = await opened();
+      writeLeaderlessProgram(join(root, 'leaderless'), 400 * MIB);
+      expect((await run('./leaderless & sleep 300')).end).toEqual(killedFor('memory'));
+    },
+  );
+
+  test('files in memory count', async () => {
+    const { run } = await opened();
+    const fill = 'for i in $(seq 60); do head -c 8000000 /dev/zero > /tmp/fill-$i; done; sleep 300';
+    const memfd = `perl -e 'for (1 .. 60) { my $name = "held"; my $fd = syscall(${MEMFD_CREATE}, $name, 0); open(my $out, ">&=", $fd);
+      syswrite($out, "x" x 8000000); push @held, $out; } sleep 300'`;
+    // Without a sandbox /tmp is the machine's, and most often on its disk.
+    if (mode === 'required') expect((await run(fill)).end).toEqual(killedFor('memory'));
+    expect((await run(memfd)).end).toEqual(killedFor('memory'));
+  });
+
+  test('memory counts for all commands together, and the largest of them goes', async () => {
+    const { run } = await opened();
+    const hold = (megabytes: number, seconds: string) =>
+      run(
+        `node -e 'const held = Buffer.alloc(${megabytes}e6, 1); setTimeout(() => console.log(held.length), ${seconds}000)'`,
+      );
+    const [small, large] = await Promise.all([hold(50, '3'), hold(290, '30')]);
+    expect([small.end.exitCode, large.end]).toEqual([0, killedFor('memory')]);
+  });
+
+  test('a fork bomb is stopped, and nothing of it is left', async () => {
+    const { run, text } = await opened();
+    const seconds = oddSeconds();
+    // Without a sandbox one that could never grow past what a machine bears.
+    const bomb =
+      mode === 'required'
+        ? `bomb() { sleep ${seconds} & bomb | bomb & }; bomb`
+        : `for i in $(seq 300); do setsid sleep ${seconds} & done`;
+    const { end } = await run(`${bomb}; sleep ${seconds}`, { timeoutMs: 10_000 });
+    // The kernel lets the bomb fail; a watch kills it.
+    expect(end.exceeded === 'processes' || end.exitCode !== 0).toBe(true);
+    expect(processesWith(seconds)).toEqual([]);
+    expect(await text('echo next')).toBe('next\n');
+  });
+
+  test('a command that fills the disk is killed, and one that writes nothing is not', async () => {
+    const small = { ...LIMITS, maxDiskBytes: 100 * MIB };
+    const { root, run } = await open(makePlace(), mode, process.env, small);
+    const { end } = await run('i=0; while :; do i=$((i + 1)); head -c 4000000 /dev/zero > fill-$i; done');
+    expect(end).toEqual(killedFor('disk'));
+    // Unless somebody else writes much at this very moment, which a watch cannot tell apart.
+    const clear = () => run('rm -f fill-*; echo cleared');
+    let cleared = await clear();
+    for (let tries = 0; tries < 5 && cleared.end.exceeded === 'disk'; tries += 1) cleared = await clear();
+    expect([cleared.end.exitCode, cleared.output.head]).toEqual([0, 'cleared\n']);
+    expect(readdirSync(root)).toEqual(['.git', 'hello.txt']);
+  });
+
+  test('endless output, endless sleep and a wait for a terminal end', async () => {
+    const { run } = await opened();
+    const [output, sleep, terminal] = await Promise.all([
+      withEnoughTime(
+        (timeoutMs) => run('yes', { timeoutMs }),
+        (end) => end.output.omitted > 0,
+      ),
+      run('sleep 1000000', { timeoutMs: 1_000 }),
+      run('read -r line < /dev/tty'),
+    ]);
+    expect([output.end.timedOut, sleep.end.timedOut]).toEqual([true, true]);
+    expect(output.output.omitted).toBeGreaterThan(0);
+    expect([terminal.end.exitCode, terminal.output.head]).toEqual([
+      1,
+      expect.stringContaining('No such device or address'),
+    ]);
+  });
+
+  test('commands are the first to go when the machine runs out of memory', async () => {
+    const { text } = await opened();
+    expect(await text('cat /proc/self/oom_score_adj')).toBe('1000\n');
+  });
+
+  test('says what it enforces', async () => {
+    const { sandbox } = await opened();
+    const keptBy = mode === 'required' && !isRoot ? 'kernel' : 'watch';
+    expect(sandbox.limits).toEqual({
+      processes: { limit: 60, keptBy },
+      memoryBytes: { limit: 300 * MIB, keptBy: 'watch' },
+      fileBytes: { limit: 8 * MIB, keptBy: 'kernel' },
+      openFiles: { limit: 4096, keptBy: 'kernel' },
+      diskBytes: { limit: 100 * GIB, keptBy: 'watch' },
+    });
+  });
+});
+
+test('a sandbox has no place where files could fill the memory', async () => {
+  const { run } = await open(makePlace(), 'required');
+  for (const folder of ['/', '/dev', '/run', '/home', '/run/patchsmith', '/etc']) {
+    expect([folder, (await run(`: > ${folder}/x`)).end.exitCode]).toEqual([folder, 1]);
+  }
+  const sizes = await run("df -k /tmp ~ /dev/shm | awk 'NR > 1 { print $2 }'");
+  expect(sizes.output.head).toBe(`${1024 * 1024}\n${256 * 1024}\n${256 * 1024}\n`);
+});
+
+test('every Bourne shell takes the limits', () => {
+  const limits = enforcedLimits(LIMITS, true);
+  expect(limitingScript({ ...limits, processes: { limit: 60, keptBy: 'kernel' } })).toBe(
+    '{ ulimit -c 0; } 2> /dev/null; { ulimit -f 16384; } 2> /dev/null; { ulimit -n 4096; } 2> /dev/null; ' +
+      '{ ulimit -u 60 || ulimit -p 60; } 2> /dev/null',
+  );
+});

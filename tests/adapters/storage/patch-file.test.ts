@@ -1,0 +1,48 @@
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { patchFilePublisher } from '../../../src/adapters/storage/patch-file.ts';
+import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+
+const bytes = new Uint8Array([0xff, 0x0a, 0x00]);
+const publish = (path: string, content = bytes) =>
+  patchFilePublisher(path).publish({ bytes: content, sha256: '', baseTree: '', tree: '', files: [] });
+
+test('writes the exact bytes, also over an older patch, and nothing besides', async () => {
+  const folder = tempFolder({ 'x.patch': 'older and longer' });
+  expect(await publish(join(folder, 'x.patch'))).toBeNull();
+  expect(new Uint8Array(readFileSync(join(folder, 'x.patch')))).toEqual(bytes);
+  expect(await publish(join(folder, 'empty.patch'), new Uint8Array())).toBeNull();
+  expect(readFileSync(join(folder, 'empty.patch'))).toHaveLength(0);
+  expect(readdirSync(folder)).toEqual(['empty.patch', 'x.patch']);
+});
+
+test('a missing folder is a reason that names the path', async () => {
+  const path = join(tempFolder(), 'missing', 'x.patch');
+  expect(await publish(path)).toBe(
+    `The patch cannot be written to ${path}: there is no folder ${join(path, '..')}.`,
+  );
+});
+
+test('a folder, a link, a pipe and a device stay what they are', async () => {
+  const folder = tempFolder({ 'target.txt': 'precious' });
+  mkdirSync(join(folder, 'folder'));
+  symlinkSync('target.txt', join(folder, 'link'));
+  makePipe(join(folder, 'pipe'));
+  for (const path of ['folder', 'link', 'pipe'].map((name) => join(folder, name)).concat('/dev/null')) {
+    expect(await publish(path)).toContain(
+      `The patch cannot be written to ${path}: it is not a regular file.`,
+    );
+  }
+  expect(readlinkSync(join(folder, 'link'))).toBe('target.txt');
+  expect(readdirSync(folder)).toEqual(['folder', 'link', 'pipe', 'target.txt']);
+});
+
+test('a link planted in the place of the temporary file is not followed', async () => {
+  const folder = tempFolder({ 'target.txt': 'precious' });
+  symlinkSync('target.txt', join(folder, `x.patch.${process.pid}.new`));
+  expect(await publish(join(folder, 'x.patch'))).toBeNull();
+  expect(readFileSync(join(folder, 'target.txt'), 'utf8')).toBe('precious');
+  writeFileSync(join(folder, 'target.txt'), '');
+  expect(readdirSync(folder)).toEqual(['target.txt', 'x.patch']);
+});

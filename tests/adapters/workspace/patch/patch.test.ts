@@ -1,0 +1,209 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { appliedByGit, filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
+
+const ODD_NAMES = [
+  'with space.txt',
+  'quo"te.txt',
+  "apo'strophe",
+  'new\nline.txt',
+  'tab\there',
+  'größe.txt',
+  'caf\udce9.txt',
+  ':colon',
+  'back\\slash',
+  '-dash',
+  'a/\udcff/b',
+  '[x].ts',
+  '*star',
+];
+
+describe('the patch', () => {
+  test('every kind of change is applied by plain git apply to byte-identical files and modes', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('crlf.txt', 'one\r\ntwo\r\nthree\r\n');
+    scratch.write('no-newline.txt', 'one\ntwo');
+    scratch.write('gains-newline.txt', 'one\ntwo');
+    scratch.write('binary.bin', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7) % 256)));
+    scratch.write('latin1.txt', Buffer.from('caf\xe9 au lait\n', 'latin1'));
+    scratch.write('plain.sh', '#!/bin/sh\n');
+    scratch.write('tool.sh', '#!/bin/sh\n', 0o755);
+    scratch.write('old/name.txt', 'a\nb\nc\nd\ne\nf\ng\nh\n');
+    scratch.write('deleted.txt', 'gone\n');
+    scratch.write('empty-deleted.txt', '');
+    scratch.link('link', 'plain.sh');
+    scratch.link('dangling', 'nowhere');
+    scratch.write('file-to-folder', 'x\n');
+    scratch.write('folder-to-file/a', 'x\n');
+    scratch.write('folder-to-link/a', 'x\n');
+    scratch.link('link-to-file', 'plain.sh');
+    scratch.link('link-to-folder', 'old');
+    scratch.write('file-to-link', 'plain.sh');
+    for (const name of ODD_NAMES) scratch.write(name, `in ${name}\n`);
+    scratch.commit();
+    const workspace = await scratch.open();
+
+    scratch.write('crlf.txt', 'one\r\n2\r\nthree\r\n');
+    scratch.write('no-newline.txt', 'one\n2');
+    scratch.write('gains-newline.txt', 'one\ntwo\n');
+    scratch.write('binary.bin', Buffer.from(Array.from({ length: 5001 }, (_, i) => (i * 11) % 256)));
+    scratch.write('latin1.txt', Buffer.from('th\xe9\n', 'latin1'));
+    chmodSync(scratch.path('plain.sh'), 0o755);
+    chmodSync(scratch.path('tool.sh'), 0o644);
+    scratch.remove('old');
+    scratch.write('new/name.txt', 'a\nb\nc\nd\ne\nf\ng\nH\n');
+    scratch.remove('deleted.txt');
+    scratch.remove('empty-deleted.txt');
+    scratch.write('empty-new.txt', '');
+    scratch.link('link', 'tool.sh');
+    scratch.link('dangling', 'elsewhere');
+    scratch.write('zeros.bin', Buffer.alloc(3));
+    scratch.remove('file-to-folder');
+    scratch.write('file-to-folder/inside/deep', 'y\n');
+    scratch.remove('folder-to-file');
+    scratch.write('folder-to-file', 'y\n');
+    scratch.remove('folder-to-link');
+    scratch.link('folder-to-link', 'new');
+    scratch.remove('link-to-file');
+    scratch.write('link-to-file', 'now a file\n', 0o755);
+    scratch.remove('link-to-folder');
+    scratch.write('link-to-folder/inside', 'z\n');
+    scratch.link('file-to-link', 'plain.sh');
+    for (const name of ODD_NAMES) scratch.write(name, `now in ${name}\n`, 0o755);
+    for (const name of ODD_NAMES) scratch.write(`added/${name}`, 'more\n');
+
+    const patch = await patchOfAll(workspace);
+    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+    expect(await workspace.capture('all')).toEqual([]);
+  });
+
+  test('its files are told with kinds, old names and line counts', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('modified.txt', 'one\ntwo\n');
+    scratch.write('deleted.txt', 'one\n');
+    scratch.write('mode.sh', '#!/bin/sh\n');
+    scratch.write('old\udce9.txt', 'a\nb\nc\nd\ne\nf\ng\nh\n');
+    scratch.write('was-file', 'x\n');
+    scratch.write('binary', Buffer.of(0, 1, 2));
+    scratch.commit();
+    const workspace = await scratch.open();
+    scratch.write('modified.txt', 'one\n2\n3\n');
+    scratch.remove('deleted.txt');
+    chmodSync(scratch.path('mode.sh'), 0o755);
+    scratch.remove('old\udce9.txt');
+    scratch.write('new "name".txt', 'a\nb\nc\nd\ne\nf\ng\nH\n');
+    scratch.link('was-file', 'mode.sh');
+    scratch.write('binary', Buffer.of(0, 1, 2, 3));
+    scratch.write('created.txt', '1\n2\n3\n');
+    expect((await patchOfAll(workspace)).files).toEqual([
+      { path: 'binary', kind: 'modify', additions: null, deletions: null },
+      { path: 'created.txt', kind: 'create', additions: 3, deletions: 0 },
+      { path: 'deleted.txt', kind: 'delete', additions: 0, deletions: 1 },
+      { path: 'mode.sh', kind: 'mode', additions: 0, deletions: 0 },
+      { path: 'modified.txt', kind: 'modify', additions: 2, deletions: 1 },
+      { path: 'new "name".txt', kind: 'rename', from: 'old\udce9.txt', additions: 1, deletions: 1 },
+      { path: 'was-file', kind: 'modify', additions: 1, deletions: 1 },
+    ]);
+  });
+
+  test('a rename that git finds and does not apply is told as two changes', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.link('link', 'target');
+    const workspace = await scratch.open();
+    scratch.remove('link');
+    scratch.link('link/moved', 'target');
+    const patch = await patchOfAll(workspace);
+    expect(patch.files.map(({ path, kind }) => [path, kind])).toEqual([
+      ['link', 'delete'],
+      ['link/moved', 'create'],
+    ]);
+    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+  });
+
+  test('nothing changed makes a patch without bytes', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a', 'a\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    const { bytes, files, tree, baseTree } = await patchOfAll(workspace);
+    expect({ bytes: bytes.length, files, same: tree === baseTree }).toEqual({
+      bytes: 0,
+      files: [],
+      same: true,
+    });
+  });
+
+  test('the same trees give the same bytes whatever the user configured', async () => {
+    const patches: string[] = [];
+    for (const configuration of ['', NOISY]) {
+      const scratch = new ScratchCheckout();
+      scratch.write('a.txt', Array.from({ length: 60 }, (_, i) => `line ${i}\n`).join(''));
+      scratch.write('sub/b.txt', 'one\ntwo\n');
+      scratch.commit();
+      scratch.write('../home/.gitconfig', configuration);
+      const workspace = await scratch.open();
+      scratch.write('a.txt', Array.from({ length: 60 }, (_, i) => `line ${i % 30 ? i : 'x'}\n`).join(''));
+      scratch.write('sub/b.txt', 'one\n2\n');
+      patches.push(Buffer.from((await patchOfAll(workspace)).bytes).toString());
+    }
+    expect(patches[1]).toBe(patches[0]);
+    expect(patches[0]).toMatch(/^diff --git a\/a\.txt b\/a\.txt\n/);
+  });
+
+  test('attributes that hide differences do not matter', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitattributes', '*.txt -diff\n*.md binary\n*.c diff=c\n');
+    scratch.write('sub/.gitattributes', '* -diff\n');
+    for (const name of ['a.txt', 'a.md', 'sub/a.c']) scratch.write(name, 'one\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    for (const name of ['a.txt', 'a.md', 'sub/a.c']) scratch.write(name, 'two\n');
+    const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
+    expect(patch.match(/^\+two$/gm)).toEqual(['+two', '+two', '+two']);
+  });
+
+  test('folders without files, FIFOs and sockets are no part of it', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a', 'a\n');
+    scratch.write('becomes-fifo', 'x\n');
+    scratch.commit();
+    const workspace = await scratch.open();
+    mkdirSync(scratch.path('empty/deeper'), { recursive: true });
+    rmSync(scratch.path('becomes-fifo'));
+    scratch.mkfifo('becomes-fifo');
+    scratch.mkfifo('fifo');
+    expect((await patchOfAll(workspace)).files).toEqual([
+      { path: 'becomes-fifo', kind: 'delete', additions: 0, deletions: 1 },
+    ]);
+  });
+
+  test('1,000 files are created, and listed in the patch', async () => {
+    const scratch = new ScratchCheckout();
+    const workspace = await scratch.open();
+    for (let i = 0; i < 1000; i += 1) scratch.write(`many/${i % 20}/${i}.txt`, `${i}\n`);
+    const patch = await patchOfAll(workspace);
+    expect(patch.files).toHaveLength(1000);
+    expect(appliedByGit(scratch, patch.baseTree, patch.bytes)).toEqual(filesBelow(scratch.root));
+  });
+});
+
+const NOISY = `[diff]
+  noprefix = true
+  mnemonicPrefix = true
+  renames = copies
+  context = 9
+  algorithm = histogram
+  indentHeuristic = false
+  interHunkContext = 30
+  external = /bin/false
+  orderFile = /dev/null
+[color]
+  ui = always
+[core]
+  autocrlf = false
+  quotePath = false
+  abbrev = 4
+  pager = /bin/false
+[apply]
+  whitespace = error
+`;

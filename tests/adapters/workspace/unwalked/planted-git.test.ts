@@ -1,0 +1,164 @@
+/** Git dirs that commands make: they are removed when the command has ended, and what lies beside them counts. */
+
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Workspace } from '../../../../src/ports.ts';
+import { filesBelow, patchOfAll, ScratchCheckout } from '../scratch-checkout.ts';
+
+/** `ignored/` is ignored, `kept/` a checkout of the user's, `module/` a submodule. */
+function committed(): ScratchCheckout {
+  const scratch = new ScratchCheckout();
+  scratch.write('src/a.txt', 'one\n');
+  scratch.write('.gitignore', '/ignored/\n');
+  scratch.commit();
+  scratch.git('clone', '--quiet', '.', '../module');
+  scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../module', 'module');
+  scratch.commit();
+  scratch.git('clone', '--quiet', '.', 'kept');
+  scratch.git('clone', '--quiet', '.', 'ignored/deep/kept');
+  scratch.write('ignored/old/file.txt', 'old\n');
+  return scratch;
+}
+
+/** What `captureSince` finds after this was done, as paths. */
+async function afterCommand(workspace: Workspace, command: () => void): Promise<string[]> {
+  const line = await workspace.drawLine();
+  command();
+  const { earlier, since } = await line.captureSince();
+  expect(earlier).toEqual([]);
+  return since.map(({ path }) => path);
+}
+
+/** Returns when the file system's clock has gone on since the path changed. */
+function nextTick(scratch: ScratchCheckout, path: string): void {
+  const probe = join(scratch.folder, 'clock');
+  const { ctimeNs } = lstatSync(join(scratch.root, path), { bigint: true });
+  do writeFileSync(probe, '');
+  while (lstatSync(probe, { bigint: true }).ctimeNs <= ctimeNs);
+}
+
+describe.each([
+  ['few files', 2_000],
+  ['many files, whose folders are remembered', 0],
+])('in a work tree of %s', (_size, manyFiles) => {
+  const opened = async () => {
+    const scratch = committed();
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    return { scratch, workspace };
+  };
+
+  test('files of a repository that a command made are files of the patch', async () => {
+    const { scratch, workspace } = await opened();
+    const found = await afterCommand(workspace, () => {
+      scratch.git('init', '--quiet', 'made');
+      scratch.write('made/deep/x.txt', 'x\n');
+      scratch.git('init', '--quiet', 'made/deep/er');
+      scratch.write('made/deep/er/y.txt', 'y\n');
+      scratch.write('src/.git', 'gitdir: ../meta\n');
+      scratch.write('src/a.txt', 'two\n');
+    });
+    expect(found).toEqual(['made/deep/er/y.txt', 'made/deep/x.txt', 'src/a.txt']);
+    expect([...workspace.removedGitDirs()].sort()).toEqual(['made/.git', 'made/deep/er/.git', 'src/.git']);
+    const patch = await patchOfAll(workspace);
+    expect(patch.files).toEqual([]);
+    expect(workspace.warnings()).toContain(
+      'A command has made "made/.git"; it was removed, and the files beside it stay.',
+    );
+  });
+
+  test('none is left anywhere that git might look, after the first command and after the next', async () => {
+    const { scratch, workspace } = await opened();
+    const before = filesBelow(scratch.root);
+    for (const _round of ['the first', 'the next']) {
+      const places = [
+        'ignored',
+        'ignored/old',
+        'ignored/new/a/b',
+        'kept/inner',
+        'module/inner',
+        'module/x/y',
+        'src',
+      ];
+      await afterCommand(workspace, () => {
+        for (const place of places) scratch.git('init', '--quiet', place);
+        scratch.write('ignored/old/file', 'gitdir: ../../meta\n');
+        scratch.move('ignored/old/file', 'ignored/file/.git');
+        scratch.link('ignored/link/.git', '../old/.git');
+        scratch.write('src/.GIT/config', '[core]\n');
+        scratch.write('ignored/spelled/git~1/config', '[core]\n');
+      });
+      expect(filesBelow(scratch.root)).toEqual(before);
+    }
+    expect(workspace.removedGitDirs()).toHaveLength(2 * 11);
+  });
+});
+
+test('one that is closed, deep, or full of links is removed, and nothing behind the links is', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  const outside = join(scratch.folder, 'outside');
+  mkdirSync(join(outside, 'folder'), { recursive: true });
+  writeFileSync(join(outside, 'folder/file.txt'), 'kept\n');
+  await afterCommand(workspace, () => {
+    scratch.git('init', '--quiet', 'made');
+    symlinkSync(outside, join(scratch.root, 'made/.git/refs/outside'));
+    symlinkSync(join(outside, 'folder/file.txt'), join(scratch.root, 'made/.git/objects/file'));
+    let deep = join(scratch.root, 'made/.git/deep');
+    for (let depth = 0; depth < 60; depth += 1) deep = join(deep, `folder-${'x'.repeat(40)}`);
+    mkdirSync(deep, { recursive: true, mode: 0o500 });
+    writeFileSync(join(scratch.root, 'made/x.txt'), 'x\n');
+  });
+  expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
+  expect(readFileSync(join(outside, 'folder/file.txt'), 'utf8')).toBe('kept\n');
+});
+
+test('a folder that became a link is not followed to the git dir behind it', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  const outside = join(scratch.folder, 'outside');
+  scratch.git('init', '--quiet', outside);
+  await afterCommand(workspace, () => {
+    scratch.link('ignored/old', outside);
+    scratch.link('src/linked', outside);
+  });
+  expect(lstatSync(join(outside, '.git')).isDirectory()).toBe(true);
+  expect(workspace.removedGitDirs()).toEqual([]);
+});
+
+test('what somebody else made before the command is left alone, then and later', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  scratch.git('clone', '--quiet', '.', 'theirs');
+  nextTick(scratch, 'theirs/.git');
+  await afterCommand(workspace, () => undefined);
+  await afterCommand(workspace, () => scratch.write('theirs/.git/description', 'x\n'));
+  expect(workspace.removedGitDirs()).toEqual([]);
+  expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
+  expect(workspace.warnings()).toContain(
+    'Something outside the run has made "theirs/.git", in reach of commands.',
+  );
+});
+
+test('a run whose last look was cut short still removes them, and leaves what was there', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  const before = filesBelow(scratch.root);
+  const line = await workspace.drawLine();
+  for (const place of ['made', 'ignored/new', 'kept/inner', 'module/inner', 'src'])
+    scratch.git('init', '--quiet', place);
+  await workspace.sweepGitDirs();
+  expect(filesBelow(scratch.root)).toEqual(before);
+  expect(workspace.removedGitDirs()).toHaveLength(5);
+  expect(await line.captureSince()).toEqual({ earlier: [], since: [] });
+});
+
+test('a capture that follows no command removes nothing', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  scratch.git('init', '--quiet', 'made');
+  await workspace.capture('all');
+  expect(existsSync(join(scratch.root, 'made/.git'))).toBe(true);
+  await workspace.capture('after_commands');
+  expect(existsSync(join(scratch.root, 'made/.git'))).toBe(false);
+});

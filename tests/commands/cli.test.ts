@@ -1,0 +1,235 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { COMMANDS } from '../../src/commands/registry.ts';
+import { defaultText, settingEntries } from '../../src/config/schema.ts';
+import { CLI, runCli } from '../support/cli.ts';
+import { git, tempFolder } from '../support/temp-folder.ts';
+import { until } from '../support/until.ts';
+
+const KEY = 'sk-ant-test-0123456789';
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+const refusal = (reason: string) => ({
+  exitCode: 2,
+  stdout: '',
+  stderr: `patchsmith: usage_error (exit 2): ${reason}\n`,
+  lastLine: `patchsmith: usage_error (exit 2): ${reason}`,
+});
+
+const refusals = (...problems: string[]) => {
+  const lastLine = `patchsmith: usage_error (exit 2): ${problems.length} things are wrong, listed above; patchsmith --help shows what there is`;
+  const lines = problems.map((problem) => `  ${problem}\n`).join('');
+  return { exitCode: 2, stdout: '', stderr: `${lines}${lastLine}\n`, lastLine };
+};
+
+const said = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', lastLine: '' });
+
+test('--version prints the version and nothing else', async () => {
+  expect(await runCli(['--version'], { cwd: tempFolder() })).toEqual(said(`${version}\n`));
+});
+
+test('--help names the commands, examples and exit codes', async () => {
+  const help = await runCli(['--help'], { cwd: tempFolder() });
+  expect({ ...help, stdout: '' }).toEqual(said(''));
+  const flat = help.stdout.replace(/\s+/g, ' ');
+  const names = COMMANDS.map(({ name }) => `patchsmith ${name} `);
+  for (const part of [...names, 'Examples: patchsmith run -m', '124 deadline', '<command> --help'])
+    expect(flat).toContain(part);
+});
+
+test.each(COMMANDS.map((command) => [command.name, command] as const))(
+  '%s --help names every setting that it takes with its default, and no other',
+  async (name, { settings, switches, output }) => {
+    const cwd = tempFolder();
+    const page = await runCli([name, '--help'], { cwd });
+    expect({ ...page, stdout: '' }).toEqual(said(''));
+    // Long defaults break onto several lines.
+    const flat = page.stdout.replace(/\s+/g, ' ');
+    for (const entry of settingEntries()) {
+      const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
+      const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
+      const from = flat.indexOf(`--${entry.flag} ${value ? `${value} ` : ''}${help}`);
+      expect(from > 0, entry.flag).toBe(settings.includes(entry.key));
+      if (from < 0) continue;
+      const shown = flat.slice(from, from + 400);
+      expect(shown).toContain(`[default: ${initial}]`);
+    }
+    for (const flag of Object.keys(switches)) expect(flat).toContain(`--${flag} `);
+    expect(flat).toContain('124 deadline');
+    expect(await runCli(['-h', name], { cwd })).toEqual(page);
+  },
+);
+
+test('--help and --version load no client of the API and none of the run', async () => {
+  const cwd = tempFolder();
+  for (const flag of ['--help', '--version']) {
+    const coverage = join(cwd, flag);
+    await runCli([flag], { cwd, env: { NODE_V8_COVERAGE: coverage } });
+    const loaded = readdirSync(coverage).flatMap((name) => scriptsIn(join(coverage, name)));
+    expect(loaded.some((url) => url.endsWith('/dist/cli.js'))).toBe(true);
+    expect(loaded.filter((url) => /anthropic|\/run-|\/demo-/.test(url))).toEqual([]);
+  }
+});
+
+describe('a mistake on the command line is told by name, with exit 2:', () => {
+  const lacking = [
+    'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N',
+    'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+  ];
+  test.each<[string[], ReturnType<typeof refusal>]>([
+    [
+      [],
+      refusal(
+        'there is no command; say one of: run, publish, replay, resume, undo, blame, doctor, init, demo',
+      ),
+    ],
+    [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
+    [['rum'], refusal('"rum": there is no such command; the nearest is run')],
+    [
+      ['help'],
+      refusal(
+        '"help": there is no such command; there are run, publish, replay, resume, undo, blame, doctor, init, demo',
+      ),
+    ],
+    [['run'], refusals(...lacking)],
+    [['run', '--plan'], refusal('--plan: needs a value; where that begins with -, write --plan=VALUE')],
+    [['run', '-m', '--quiet'], refusal('-m: needs a value; where that begins with -, write -m=VALUE')],
+    [
+      ['run', '--modle', 'x', '-z', '--constructor=y'],
+      refusals(
+        '--modle: there is no such flag; the nearest is --model',
+        '-z: there is no such flag; patchsmith <command> --help shows them all',
+        '--constructor: there is no such flag; patchsmith <command> --help shows them all',
+        ...lacking,
+      ),
+    ],
+    [
+      ['run', '-m', 'x', '--no-quiet'],
+      refusals('--no-quiet: there is no such flag; the nearest is --quiet', ...lacking.slice(1)),
+    ],
+    [
+      ['run', '-m', 'a', 'b', '--', '--c'],
+      refusals(
+        '"b": belongs to no flag; a task is given with --message or --plan',
+        '"--c": belongs to no flag; a task is given with --message or --plan',
+        ...lacking.slice(1),
+      ),
+    ],
+    [
+      ['run', '-m', 'a', '-m', 'b', '--quiet=maybe', '--deadline', '-5'],
+      refusals(
+        '--quiet: expected true, false or no value, got "maybe"',
+        '--message: is given 2 times',
+        '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
+      ),
+    ],
+    [['run', '-m', 'a', '-m', 'b'], refusals('--message: is given 2 times', ...lacking.slice(1))],
+    [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
+    [['demo', '--force'], refusal('--force: demo knows no such flag')],
+    [
+      ['undo', 'r', '--model', 'x', 'more', '--force=maybe'],
+      refusals(
+        '"more": belongs to no flag',
+        '--force: expected true, false or no value, got "maybe"',
+        '--model: undo takes no such setting, only --repo',
+      ),
+    ],
+    [['replay'], refusal('replay needs a RUN: patchsmith replay RUN')],
+  ])('%j', async (args, expected) => {
+    expect(await runCli(args, { cwd: tempFolder() })).toEqual(expected);
+  });
+
+  test('what is quoted cannot steer the terminal', async () => {
+    const { stderr } = await runCli(['run', '--\u001b[2J\u202e\n=x', '\u009b31m'], { cwd: tempFolder() });
+    expect(stderr).toContain('there is no such flag');
+    expect(stderr).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+  });
+});
+
+test('mistakes in flags, variables and the project file are told together', async () => {
+  const cwd = tempFolder({ '.patchsmith.yml': 'deadline: 1h\nsandbox: off\n', 'a/x': '' });
+  git(cwd, 'init', '-q');
+  const env = { PATCHSMITH_EFORT: 'max', PATCHSMITH_SANDBOX: 'none', ANTHROPIC_API_KEY: KEY };
+  expect(await runCli(['run', '-m', 'x', '--fix-rounds', 'two'], { cwd: join(cwd, 'a'), env })).toEqual(
+    refusals(
+      'PATCHSMITH_EFORT: there is no such variable; the nearest is PATCHSMITH_EFFORT',
+      '.patchsmith.yml:1: a project file may lower deadline below its default, not raise it; use --deadline or PATCHSMITH_DEADLINE',
+      '--fix-rounds: expected a whole number of at least 0, got "two"',
+      'PATCHSMITH_SANDBOX: expected one of required, auto, off, got "none"',
+      '.patchsmith.yml:2: a project file may only require the sandbox; use --sandbox or PATCHSMITH_SANDBOX',
+    ),
+  );
+});
+
+test('a .env that git tracks gives no key, and the message says so', async () => {
+  const cwd = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}\n` });
+  git(cwd, 'init', '-q');
+  git(cwd, 'add', '-Af');
+  const end = await runCli(['run', '-m', 'x'], { cwd });
+  expect(end).toEqual(
+    refusals(
+      `${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: whoever wrote it is not you.`,
+      'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
+    ),
+  );
+});
+
+test('a reader of stdout that has gone away is no error', async () => {
+  const child = spawn(process.execPath, [CLI, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  const [exitCode] = await once(child, 'close');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+});
+
+/** Starts a run that waits for its plan on stdin, and resolves when it has come that far. */
+async function waitingRun(env: Record<string, string> = {}) {
+  const cwd = tempFolder({ file: '' });
+  const runDir = join(tempFolder(), 'run');
+  git(cwd, 'init', '-q');
+  const child = spawn(process.execPath, [CLI, 'run', '--plan', '-', '--run-dir', runDir], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: cwd, ANTHROPIC_API_KEY: KEY, ...env },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const stderr = text(child.stderr);
+  const ended = once(child, 'exit');
+  await until('the run has begun', () => existsSync(join(runDir, 'result.json')));
+  return { child, stderr, exitCode: ended.then(([code]) => code as number | null) };
+}
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)(
+  '%s ends a run that waits for its plan, with exit code %i, and a second one at the latest',
+  async (signal, code) => {
+    const { child, exitCode } = await waitingRun();
+    // Signals that come too close together are one.
+    const again = setInterval(() => child.kill(signal), 200);
+    expect(await exitCode.finally(() => clearInterval(again))).toBe(code);
+  },
+);
+
+test('a crash ends with internal_error, what it was, and without the key', async () => {
+  const crash = `data:text/javascript,process.on('SIGUSR2',()=>{throw Error('boom ${KEY}')})`;
+  const { child, stderr, exitCode } = await waitingRun({ NODE_OPTIONS: `--import "${crash}"` });
+  child.kill('SIGUSR2');
+  expect(await exitCode).toBe(1);
+  const lines = (await stderr).trimEnd().split('\n');
+  expect(lines).toContain('  Error: boom ***');
+  expect(lines.at(-1)).toMatch(/^patchsmith: internal_error \(exit 1\): .*report/);
+  expect(lines.join()).not.toContain(KEY);
+});
+
+/** The addresses of all scripts that a process has loaded, from the coverage file it left. */
+function scriptsIn(coverageFile: string): string[] {
+  const { result } = JSON.parse(readFileSync(coverageFile, 'utf8')) as { result: { url: string }[] };
+  return result.map(({ url }) => url);
+}

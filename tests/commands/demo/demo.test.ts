@@ -1,0 +1,25 @@
+import { readFileSync, rmSync } from 'node:fs';
+
+import { execa } from 'execa';
+import { expect, onTestFinished, test } from 'vitest';
+import { materialise, testFixture } from '../../../src/commands/demo/materialise.ts';
+import { runCli } from '../../support/cli.ts';
+import { tempFolder } from '../../support/temp-folder.ts';
+
+test('the demo: red before, green after, and a patch on stdout that applies and mends the tests', async () => {
+  const home = tempFolder();
+  const { exitCode, stdout, stderr } = await runCli(['demo'], { cwd: home, env: { TMPDIR: home } });
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).toContain('demo: its tests before the run: node --test → exit code 1\n');
+  expect(stderr).toMatch(/^verify node --test → exit code 0 after /m);
+  expect(stderr).toMatch(/^patchsmith: done \(exit 0\): 2 files changed, 1 verify command passed\.$/m);
+  expect(stderr).toContain('ANTHROPIC_API_KEY=… patchsmith run ');
+
+  const patchPath = /^patch: (.*)$/m.exec(stderr)?.[1] ?? '';
+  expect(readFileSync(patchPath, 'utf8')).toBe(stdout);
+  const fresh = await materialise('price-list');
+  onTestFinished(() => rmSync(fresh, { recursive: true }));
+  expect(await testFixture(fresh)).toBe(1);
+  await execa('git', ['apply', '--index'], { cwd: fresh, input: stdout });
+  expect(await testFixture(fresh)).toBe(0);
+});

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runCli } from '../../support/cli.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/repository.ts';
+
+afterAll(removeFolders);
+
+const written = (root: string) =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.startsWith('.git/') && /\.(yml|md)$/.test(path))
+    .sort();
+
+test.each(['issue', 'comment', 'schedule', 'matrix', 'fork'])(
+  'init %s writes the workflow of the docs, the plans that it names, and principles',
+  async (name) => {
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const end = await runCli(['init', name], { cwd: root });
+    expect(end.exitCode, end.stderr).toBe(0);
+    const workflow = `.github/workflows/patchsmith-${name}.yml`;
+    expect(readFileSync(join(root, workflow), 'utf8')).toBe(
+      readFileSync(`docs/workflows/${name}.yml`, 'utf8'),
+    );
+    const files = written(root);
+    expect(files).toContain('AGENTS.md');
+    const plans = readFileSync(join(root, workflow), 'utf8').matchAll(/plan-file: (\S*\/(?!\$)\S+\.md)$/gm);
+    for (const [, plan] of plans) expect(files).toContain(plan);
+    expect(end.stderr).toContain('secret ANTHROPIC_API_KEY');
+    expect(end.lastLine).toMatch(/^patchsmith: done \(exit 0\): \d files written/);
+  },
+);
+
+test('without a name it is the workflow for issues', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  await runCli(['init'], { cwd: root });
+  expect(written(root)).toEqual([
+    '.github/patchsmith/issue.md',
+    '.github/workflows/patchsmith-issue.yml',
+    'AGENTS.md',
+  ]);
+});
+
+test('what is there stays as it is', async () => {
+  const { root } = await makeRepository({ 'CLAUDE.md': 'Mine.\n', '.github/patchsmith/issue.md': 'Mine.\n' });
+  const end = await runCli(['init', 'issue'], { cwd: root });
+  expect(end.stderr).toContain('left .github/patchsmith/issue.md as it is');
+  expect(end.stderr).toContain('left CLAUDE.md as it is');
+  expect(written(root)).toEqual([
+    '.github/patchsmith/issue.md',
+    '.github/workflows/patchsmith-issue.yml',
+    'CLAUDE.md',
+  ]);
+  expect(readFileSync(join(root, '.github/patchsmith/issue.md'), 'utf8')).toBe('Mine.\n');
+  const again = await runCli(['init', 'issue'], { cwd: root });
+  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): All of it is there already.');
+});
+
+test('nothing is written through a link', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const elsewhere = temporaryFolder();
+  symlinkSync(elsewhere, join(root, '.github'));
+  const end = await runCli(['init', 'issue'], { cwd: root });
+  expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('a link stands in the way')]);
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test('a file where a folder has to be is told', async () => {
+  const { root } = await makeRepository({ '.github/patchsmith': 'a note\n' });
+  const end = await runCli(['init', 'issue'], { cwd: root });
+  expect([end.exitCode, end.lastLine]).toEqual([
+    2,
+    'patchsmith: usage_error (exit 2): .github/patchsmith/issue.md cannot be written: .github/patchsmith is no folder.',
+  ]);
+});
+
+test('an unknown name and a folder without a repository are told', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const unknown = await runCli(['init', 'isue'], { cwd: root });
+  expect([unknown.exitCode, unknown.lastLine]).toEqual([
+    2,
+    expect.stringContaining('There is no template "isue"; there are issue, comment, schedule, matrix, fork.'),
+  ]);
+  const nowhere = await runCli(['init'], { cwd: temporaryFolder() });
+  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([2, expect.stringContaining('no checkout')]);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { mendOf, refusalSentence } from '../../../src/commands/publish/explain-refusal.ts';
+
+const refusal = {
+  route: 'POST /repos/{owner}/{repo}/git/refs',
+  status: 403,
+  message: 'Resource not accessible by integration',
+  permission: 'contents=write',
+  requestId: null,
+};
+const none = { workflows: [] };
+
+test('a token that may not is told what it lacks', () => {
+  expect(mendOf(refusal, none)).toBe(
+    'The token lacks contents: write: give the job "permissions: { contents: write }", or a token that has it.',
+  );
+});
+
+describe('no permission is said to be missing where the reason is another one', () => {
+  test.each<[number, string, RegExp]>([
+    [403, 'API rate limit exceeded for installation ID 4711.', /when the limit has passed/],
+    [429, 'You have exceeded a secondary rate limit.', /when the limit has passed/],
+    [403, 'Repository was archived so is read-only.', /archived/],
+    [403, 'Unable to create comment because issue is locked.', /Unlock the issue/],
+    [403, 'Resource protected by organization SAML enforcement. You must grant …', /Authorize the token/],
+    [
+      403,
+      'Although … the `acme` organization has an IP allow list enabled, and …',
+      /on the organisation's list/,
+    ],
+    [
+      422,
+      'Repository rule violations found\n\nCommits must have verified signatures.\n\n',
+      /GITHUB_TOKEN, whose/,
+    ],
+    [422, 'Reference update failed', /in the way/],
+    [422, "cannot lock ref …: 'refs/heads/patchsmith' exists; cannot create …", /in the way/],
+  ])('%i %s', (status, message, mend) => {
+    const told = mendOf({ ...refusal, status, message }, none);
+    expect(told).toMatch(mend);
+    expect(told).not.toContain('lacks');
+  });
+});
+
+test('what GitHub says over several lines is told on one', () => {
+  const message = 'Repository rule violations found\n\nCommits must have verified signatures.\n\n';
+  expect(refusalSentence({ ...refusal, status: 422, message })).toBe(
+    'GitHub refused to create the branch (422): Repository rule violations found Commits must have verified signatures.',
+  );
+});

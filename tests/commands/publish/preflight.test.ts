@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
+import { type PreflightInput, preflightPublishing } from '../../../src/commands/publish/preflight.ts';
+import {
+  type GitHub,
+  type GitHubRepository,
+  type NewToken,
+  startGitHub,
+} from '../../support/github-server/server.ts';
+
+const NAME = 'acme/shop';
+let server: GitHub;
+let shop: GitHubRepository;
+
+beforeEach(async () => {
+  server = await startGitHub();
+  shop = await server.addRepository(NAME, { files: { 'a.txt': 'a\n' } });
+});
+
+afterEach(async () => {
+  expect(server.invalid).toEqual([]);
+  await server.close();
+});
+
+const ALL = { contents: 'write', pull_requests: 'write' } as const;
+
+function preflight(
+  permissions: NewToken['permissions'] = ALL,
+  settings: Partial<PreflightInput['settings']> = {},
+  repository = NAME,
+) {
+  const token = server.addToken({ kind: 'installation', permissions });
+  const { signal } = new AbortController();
+  const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
+  return preflightPublishing({
+    github,
+    repository,
+    settings: { base: null, branch: null, headRepository: null, ...settings },
+  });
+}
+
+const state = async () => [await shop.git('for-each-ref'), shop.pulls().length, shop.issues.size];
+
+test('a token that may publish passes, and nothing is left that anybody sees', async () => {
+  const before = await state();
+  expect(await preflight()).toBeNull();
+  expect(await state()).toEqual(before);
+});
+
+describe('before anything is spent it is told', () => {
+  test.each([
+    ['contents: write', { pull_requests: 'write', contents: 'read' }],
+    ['pull-requests: write', { contents: 'write' }],
+  ] as const)('that the token lacks %s', async (needed, permissions) => {
+    const before = await state();
+    const told = await preflight(permissions);
+    expect(told).toMatchObject({ name: 'publish_failed', exitCode: 11 });
+    expect(told?.reason).toContain(`permissions: { ${needed} }`);
+    expect(await state()).toEqual(before);
+  });
+
+  test('that the settings of the repository keep Actions from opening pull requests', async () => {
+    shop.settings.actionsMayOpenPulls = false;
+    expect((await preflight())?.reason).toContain('Allow GitHub Actions to create and approve pull requests');
+  });
+
+  test('that the repository is archived', async () => {
+    shop.settings.archived = true;
+    expect((await preflight())?.reason).toBe(
+      'acme/shop is archived, so that nothing can be published in it.',
+    );
+  });
+
+  test('that there is no such repository or branch', async () => {
+    expect((await preflight(ALL, {}, 'acme/none'))?.reason).toContain('Check --repository');
+    expect((await preflight(ALL, { base: 'next' }))?.reason).toBe(
+      'There is no branch next in acme/shop. Name one with --base.',
+    );
+  });
+
+  test('that a branch stands in the way of all below it', async () => {
+    await shop.git('branch', 'patchsmith', 'main');
+    expect((await preflight())?.reason).toContain('has a branch patchsmith, and so can have none below it');
+    expect(await preflight(ALL, { branch: 'bot/shop/x' })).toBeNull();
+  });
+});

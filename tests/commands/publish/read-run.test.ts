@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { sha256Of } from '../../../src/files/hash.ts';
+import type { RunResult } from '../../../src/domain/run/outcome.ts';
+import type { PlanSource } from '../../../src/domain/run/plan.ts';
+import { readRun } from '../../../src/commands/publish/read-run.ts';
+import { finishedRun } from '../../support/finished-run.ts';
+import { removeFolders, temporaryFolder } from '../../support/repository.ts';
+
+afterAll(removeFolders);
+
+/** What is said of a run directory with this result and patch; null when it is taken. */
+async function objection(part: Partial<RunResult>, patch = ''): Promise<string | null> {
+  const folder = temporaryFolder();
+  const result = finishedRun({ patch: null, changedFiles: [], ...part });
+  writeFileSync(join(folder, 'result.json'), JSON.stringify(result));
+  writeFileSync(join(folder, 'changes.patch'), patch);
+  const read = await readRun(folder, { cwd: folder, env: {} });
+  return read.status === 'ok' ? null : read.message;
+}
+
+describe('globs of a run', () => {
+  test.each(['+(a|aa)b', '@(a|b)', '../a', '{1..3}', '', 'a'.repeat(1_001)])(
+    '%s is refused',
+    async (glob) => {
+      expect(await objection({ paths: { allow: [], protect: [glob] } })).toContain('is no glob');
+      const { plan } = finishedRun();
+      if (plan === null) throw new Error('no plan');
+      expect(await objection({ plan: { ...plan, allow: [glob] } })).toContain('is no glob');
+    },
+  );
+
+  test.each([
+    'src/**',
+    'apps/*/src/**/__tests__/**/*.test.*',
+    'app/(shop)/page.tsx',
+    'c++/*.[ch]',
+    '*a*a*a*a*b',
+  ])('%s is taken', async (glob) =>
+    expect(await objection({ paths: { allow: [glob], protect: [glob] } })).toBe(null),
+  );
+
+  test('are refused when there are more of them than anybody writes', async () => {
+    const globs = Array.from({ length: 500 }, (_, at) => `src/${at}/**`);
+    expect(await objection({ paths: { allow: globs, protect: [] } })).toContain('more than 4000 characters');
+  });
+});
+
+describe('the issue of a run', () => {
+  const issue = {
+    kind: 'issue',
+    repository: 'acme/shop',
+    number: 7,
+    url: 'https://github.com/Acme/shop/issues/7',
+    author: 'mona',
+  } as const;
+  const comment = { ...issue, kind: 'comment', commentId: 5, url: `${issue.url}#issuecomment-5` } as const;
+  const objectionTo = (source: PlanSource) => {
+    const { plan } = finishedRun();
+    return objection({ plan: plan && { ...plan, source } });
+  };
+
+  test.each<PlanSource>([issue, comment])('is taken where all of it agrees: $url', async (source) => {
+    expect(await objectionTo(source)).toBe(null);
+  });
+
+  test.each<PlanSource>([
+    { ...issue, number: 8 },
+    { ...issue, repository: 'acme/other' },
+    { ...issue, url: '7' },
+    { ...issue, url: 'javascript:alert(7)' },
+    { ...comment, commentId: 6 },
+    { ...comment, url: issue.url },
+  ])('is refused where it does not: %j', async (source) => {
+    expect(await objectionTo(source)).toContain('names two different issues, or none');
+  });
+});
+
+test('a file that becomes a link with the same bytes is modified', async () => {
+  const blob = 'a'.repeat(40);
+  const part = (what: string, ids: string, [sign, at]: readonly [string, string]) =>
+    `diff --git a/x b/x\n${what}\nindex ${ids}\n--- ${sign === '-' ? 'a/x' : '/dev/null'}\n+++ ${sign === '-' ? '/dev/null' : 'b/x'}\n@@ ${at} @@\n${sign}y\n\\ No newline at end of file\n`;
+  const none = '0'.repeat(40);
+  const patch =
+    part('deleted file mode 100644', `${blob}..${none}`, ['-', '-1 +0,0']) +
+    part('new file mode 120000', `${none}..${blob}`, ['+', '-0,0 +1']);
+  expect(await objection({ ...withPatch(patch), changedFiles: [changed('modify')] }, patch)).toBe(null);
+  expect(await objection({ ...withPatch(patch), changedFiles: [changed('mode')] }, patch)).toContain(
+    'the result says mode',
+  );
+});
+
+const changed = (kind: 'mode' | 'modify') => ({ path: 'x', kind, additions: 1, deletions: 1 });
+
+const withPatch = (text: string) => ({
+  patch: { path: 'changes.patch', sha256: sha256Of(Buffer.from(text)), bytes: text.length } as const,
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { Settings } from '../../../src/config/schema.ts';
+import type { RunStarted } from '../../../src/domain/run/events.ts';
+import { flagsToRepeat, withinToday } from '../../../src/commands/resume/recorded-permissions.ts';
+import { limits, started } from '../../support/events.ts';
+
+const today = (part: Partial<Settings> = {}) => ({ ...Settings.parse({}), ...part });
+const price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+const contained: RunStarted = {
+  ...started,
+  sandbox: 'namespaces',
+  modelSettings: { ...started.modelSettings, maxOutputTokens: 8_192 },
+};
+
+describe('what a journal asks for beyond the settings has to be repeated:', () => {
+  test.each<[part: Partial<RunStarted>, flag: string, given: Partial<Settings>]>([
+    [{ sandbox: 'none' }, '--sandbox off', { sandbox: 'off' }],
+    [{ allowedDomains: ['a.example'] }, '--allow-domain a.example', { allowedDomains: ['a.example'] }],
+    [
+      { allowedDomains: ['*.a.example'] },
+      "--allow-domain '*.a.example'",
+      { allowedDomains: ['*.a.example'] },
+    ],
+    [{ limits: { ...limits, maxIterations: 26 } }, '--max-iterations 26', { maxIterations: 26 }],
+    [{ limits: { ...limits, deadlineMs: 1_800_500 } }, '--deadline 1800.5s', { deadlineMs: 1_800_500 }],
+    [{ limits: { ...limits, fixRounds: 9 } }, '--fix-rounds 9', { fixRounds: 9 }],
+    [{ acceptSecrets: ["it's/**"] }, "--accept-secrets 'it'\\''s/**'", { acceptSecrets: ["it's/**"] }],
+    [{ includeForeign: true }, '--include-foreign', { includeForeign: true }],
+    [
+      { price, limits: { ...limits, maxCostUsd: 1 } },
+      '--price input=0,output=0,cache-read=0,cache-write=0,cache-write-1h=0',
+      { price },
+    ],
+  ])('%j', (part, flag, given) => {
+    const start = { ...contained, ...part };
+    expect(flagsToRepeat(start, today())).toEqual([flag]);
+    expect(flagsToRepeat(start, today(given))).toEqual([]);
+  });
+
+  test('nothing of what every run may', () => {
+    expect(flagsToRepeat(contained, today())).toEqual([]);
+    expect(flagsToRepeat({ ...contained, price }, today())).toEqual([]);
+  });
+});
+
+test('limits of today hold where the journal has none, and what no setting says has its bound', () => {
+  const wide = { ...contained, price, limits: { ...limits, maxTokensRecoveries: 1e9, stallTurns: 1e9 } };
+  expect(withinToday(wide, today({ maxTokens: 7, maxCostUsd: 2 })).limits).toEqual({
+    ...limits,
+    maxTokens: 7,
+    maxCostUsd: 2,
+  });
+  expect(
+    withinToday({ ...contained, limits: { ...limits, maxTokens: 3 } }, today({ maxTokens: 7 })).limits
+      .maxTokens,
+  ).toBe(3);
+});

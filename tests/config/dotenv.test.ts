@@ -1,0 +1,128 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readApiKey, valueIn } from '../../src/config/dotenv.ts';
+import { git, tempFolder } from '../support/temp-folder.ts';
+
+const KEY = 'sk-ant-test-0123456789';
+const environment = { PATH: process.env.PATH };
+const found = { key: KEY, notes: [] };
+
+/** A repository in which these files are tracked. */
+function repository(files: Record<string, string>): string {
+  const folder = tempFolder(files);
+  git(folder, 'init', '-q');
+  git(folder, 'add', '-Af');
+  return folder;
+}
+
+describe('the key comes from', () => {
+  test('the environment, before any .env', async () => {
+    const folder = tempFolder({ '.env': 'ANTHROPIC_API_KEY=other' });
+    expect(await readApiKey({ ...environment, ANTHROPIC_API_KEY: `${KEY}\n` }, folder)).toEqual(found);
+  });
+
+  test('a .env outside any repository', async () => {
+    expect(await readApiKey(environment, tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}` }))).toEqual(found);
+  });
+
+  test('a .env that git does not track, ignored or not, also in a folder of the repository', async () => {
+    const folder = repository({ 'a/file': '', '.gitignore': '/.env' });
+    writeFileSync(join(folder, '.env'), `ANTHROPIC_API_KEY=${KEY}`);
+    writeFileSync(join(folder, 'a/.env'), `ANTHROPIC_API_KEY=${KEY}`);
+    expect(await readApiKey(environment, folder)).toEqual(found);
+    expect(await readApiKey({ ...environment, ANTHROPIC_API_KEY: '' }, join(folder, 'a'))).toEqual(found);
+  });
+});
+
+describe('there is no key', () => {
+  const nothing = { key: null, notes: [] };
+
+  test('without a .env, and in one that has other things only', async () => {
+    expect(await readApiKey(environment, tempFolder())).toEqual(nothing);
+    const others = 'ANTHROPIC_BASE_URL=https://evil.example.com\nOPENAI_API_KEY=x\n#ANTHROPIC_API_KEY=y\n';
+    expect(await readApiKey(environment, tempFolder({ '.env': others }))).toEqual(nothing);
+    expect(await readApiKey(environment, tempFolder({ '.env': 'ANTHROPIC_API_KEY=' }))).toEqual(nothing);
+  });
+
+  test('in a .env of a folder above', async () => {
+    const folder = tempFolder({ '.env': `ANTHROPIC_API_KEY=${KEY}`, 'a/x': '' });
+    expect(await readApiKey(environment, join(folder, 'a'))).toEqual(nothing);
+  });
+
+  test.each(['.env', '.ENV'])('in a %s that git tracks, whatever its configuration says', async (name) => {
+    const folder = repository({ [name]: `ANTHROPIC_API_KEY=${KEY}` });
+    writeFileSync(join(folder, '.env'), `ANTHROPIC_API_KEY=${KEY}`);
+    const hook = join(folder, 'hook.sh');
+    writeFileSync(hook, `#!/bin/sh\ntouch ${join(folder, 'ran')}\n`, { mode: 0o755 });
+    git(folder, 'config', 'core.fsmonitor', hook);
+    expect(await readApiKey({ ...environment, GIT_DIR: '/nowhere' }, folder)).toEqual({
+      key: null,
+      notes: [
+        `${join(folder, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: whoever wrote it is not you.`,
+      ],
+    });
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  test('in a .env of which git cannot say whether it is tracked', async () => {
+    const broken = tempFolder({ '.git': 'gitdir: nowhere', '.env': `ANTHROPIC_API_KEY=${KEY}` });
+    expect(await readApiKey(environment, broken)).toEqual({
+      key: null,
+      notes: [
+        `git could not say whether it tracks ${join(broken, '.env')}, so its ANTHROPIC_API_KEY is not used.`,
+      ],
+    });
+  });
+
+  test('that git tracks, as the git of the machine says: one that PATH has in the repository is not asked', async () => {
+    const folder = repository({ '.env': `ANTHROPIC_API_KEY=${KEY}` });
+    writeFileSync(join(folder, 'git'), `#!/bin/sh\ntouch ${folder}/ran\n`, { mode: 0o755 });
+    const { key } = await readApiKey({ PATH: `${folder}:${process.env.PATH}` }, folder);
+    expect([key, existsSync(join(folder, 'ran'))]).toEqual([null, false]);
+  });
+
+  test('when the value could not travel in a header, and the note does not repeat it', async () => {
+    const folder = tempFolder({ '.env': 'ANTHROPIC_API_KEY="sk-ant with blanks"' });
+    expect(await readApiKey(environment, folder)).toEqual({
+      key: null,
+      notes: [
+        `The ANTHROPIC_API_KEY in ${join(folder, '.env')} is not used: it holds blanks or characters that no key has.`,
+      ],
+    });
+    expect(await readApiKey({ ANTHROPIC_API_KEY: 'sk-änt' }, folder)).toEqual({
+      key: null,
+      notes: [
+        'The ANTHROPIC_API_KEY in the environment is not used: it holds blanks or characters that no key has.',
+      ],
+    });
+  });
+
+  test('in a folder of that name', async () => {
+    const folder = tempFolder({ '.env/x': '' });
+    expect(await readApiKey(environment, folder)).toEqual({
+      key: null,
+      notes: [`${join(folder, '.env')} is a folder and is not used.`],
+    });
+  });
+});
+
+test.each([
+  ['K=v', 'v'],
+  ['K=v\r\nL=w\r\n', 'v'],
+  ['  export K = v  ', 'v'],
+  ['K=v # comment', 'v'],
+  ['K=v#1', 'v#1'],
+  ['K= # comment', ''],
+  ["K='a # $b \\n'", 'a # $b \\n'],
+  ['K="a # \\"b\\"\\nc"', 'a # "b"\nc'],
+  ['K="two\nlines"', 'two\nlines'],
+  ['K=1\nK=2', '2'],
+  ['#K=v', null],
+  ['KK=v\nXK=v', null],
+  ['L="\nK=inside another value\n"', null],
+  ['K="open', '"open'],
+  ['', null],
+])('in %j, K is %j', (text, value) => {
+  expect(valueIn(text, 'K')).toBe(value);
+});

@@ -1,0 +1,447 @@
+import { describe, expect, test } from 'vitest';
+import { nearestName } from '../../src/config/did-you-mean.ts';
+import { settingEntries } from '../../src/config/schema.ts';
+import { resolveSettings, type SettingInputs, type Settings } from '../../src/config/resolve.ts';
+
+const resolve = (inputs: Partial<SettingInputs>) =>
+  resolveSettings({ flags: {}, env: {}, file: null, nearest: nearestName, ...inputs });
+
+const file = (values: Record<string, unknown>, lines: Record<string, number> = {}) => ({
+  file: { values, lines },
+});
+
+function settingsOf(inputs: Partial<SettingInputs>): Settings {
+  const resolved = resolve(inputs);
+  if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+  return resolved.settings;
+}
+
+function problemsOf(inputs: Partial<SettingInputs>): string[] {
+  const resolved = resolve(inputs);
+  return resolved.status === 'failed' ? resolved.problems : [];
+}
+
+test('without any source every setting has its documented default', () => {
+  expect(settingsOf({})).toEqual({
+    plan: null,
+    message: null,
+    planFromIssue: null,
+    planFromComment: null,
+    principles: null,
+    verify: [],
+    allow: [],
+    protect: [],
+    acceptSecrets: [],
+    verifyBaseline: false,
+    verifyIn: 'worktree',
+    includeForeign: false,
+    ifNoChanges: 'ok',
+    repo: null,
+    workingDirectory: null,
+    rulesFrom: null,
+    runDir: null,
+    trustAuthors: ['owner', 'member', 'collaborator'],
+    allowBots: [],
+    allowUntrustedCheckout: false,
+    model: 'claude-sonnet-5-5',
+    provider: 'anthropic',
+    recording: null,
+    effort: null,
+    baseUrl: null,
+    maxOutputTokens: 32_000,
+    idleTimeoutMs: 120_000,
+    price: null,
+    maxIterations: 25,
+    maxTokens: null,
+    maxCostUsd: null,
+    deadlineMs: 1_800_000,
+    maxChangedFiles: 20_000,
+    maxChangedBytes: 256 * 1024 ** 2,
+    maxChangedFileBytes: 100 * 1024 ** 2,
+    fixRounds: 3,
+    maxToolOutput: 40_000,
+    maxPrinciplesBytes: 65_536,
+    sandbox: 'auto',
+    allowedDomains: [],
+    commandTimeoutMs: 60_000,
+    maxCommandTimeoutMs: 600_000,
+    verifyTimeoutMs: 600_000,
+    maxProcesses: 1024,
+    mounts: [],
+    maxMemoryBytes: null,
+    maxFileBytes: 1024 ** 3,
+    maxDiskBytes: 10 * 1024 ** 3,
+    repository: null,
+    base: null,
+    branch: null,
+    headRepository: null,
+    via: 'api',
+    sign: 'auto',
+    draft: 'auto',
+    titlePrefix: null,
+    labels: [],
+    reviewers: [],
+    teamReviewers: [],
+    assignees: [],
+    milestone: null,
+    maxPatchFiles: 100,
+    maxPatchBytes: 4 * 1024 ** 2,
+    protectedPaths: 'refuse',
+    acceptProtected: [],
+    publishUnfinished: false,
+    comment: 'auto',
+    dryRun: false,
+    githubApiUrl: 'https://api.github.com',
+    githubServerUrl: 'https://github.com',
+    patch: null,
+    output: 'none',
+    logLevel: 'info',
+    quiet: false,
+    verbose: false,
+  });
+});
+
+describe('precedence', () => {
+  const flags = { 'max-iterations': '3' };
+  const env = { PATCHSMITH_MAX_ITERATIONS: '4' };
+  const project = file({ 'max-iterations': 5 }, { 'max-iterations': 7 });
+  test.each([
+    [
+      'a flag wins over everything',
+      { flags, env, ...project },
+      3,
+      { from: 'flag', name: '--max-iterations' },
+    ],
+    [
+      'a variable wins over the project file',
+      { env, ...project },
+      4,
+      { from: 'environment', name: 'PATCHSMITH_MAX_ITERATIONS' },
+    ],
+    ['the project file wins over the default', project, 5, { from: 'file', name: '.patchsmith.yml:7' }],
+    ['an empty variable is an absent one', { env: { PATCHSMITH_MAX_ITERATIONS: '' } }, 25, undefined],
+    ['the default comes last', {}, 25, { from: 'default', name: 'the default of --max-iterations' }],
+  ])('%s', (_, inputs, value, source) => {
+    const resolved = resolve(inputs);
+    if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+    expect(resolved.settings.maxIterations).toBe(value);
+    if (source) expect(resolved.sources.maxIterations).toEqual(source);
+  });
+
+  test('a bad value is told although a flag overrides it', () => {
+    expect(problemsOf({ flags, env: { PATCHSMITH_MAX_ITERATIONS: 'many' } })).toEqual([
+      'PATCHSMITH_MAX_ITERATIONS: expected a whole number of at least 1, got "many"',
+    ]);
+  });
+});
+
+describe('values', () => {
+  test.each<[string, unknown, Partial<Settings>]>([
+    ['deadline', '90s', { deadlineMs: 90_000 }],
+    ['deadline', '30m', { deadlineMs: 1_800_000 }],
+    ['deadline', '1h', { deadlineMs: 3_600_000 }],
+    ['deadline', '1.5h', { deadlineMs: 5_400_000 }],
+    ['deadline', '0.5', { deadlineMs: 500 }],
+    ['deadline', '45', { deadlineMs: 45_000 }],
+    ['deadline', 45, { deadlineMs: 45_000 }],
+    ['max-tokens', '1000', { maxTokens: 1_000 }],
+    ['max-cost-usd', '2.50', { maxCostUsd: 2.5 }],
+    ['verify', ['npm test', 'npm run lint'], { verify: ['npm test', 'npm run lint'] }],
+    ['verify', 'npm test\n\n npm run lint \n', { verify: ['npm test', 'npm run lint'] }],
+    ['quiet', true, { quiet: true }],
+    ['quiet', 'yes', { quiet: true }],
+    ['quiet', '0', { quiet: false }],
+    ['fix-rounds', '0', { fixRounds: 0 }],
+    ['effort', 'xhigh', { effort: 'xhigh' }],
+    ['base-url', 'https://example.com/api/', { baseUrl: 'https://example.com/api' }],
+    ['base-url', 'http://127.0.0.1:8080', { baseUrl: 'http://127.0.0.1:8080' }],
+    ['base-url', 'http://[::1]:8080/', { baseUrl: 'http://[::1]:8080' }],
+    [
+      'price',
+      'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
+      { price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5, cacheWrite1h: 4 } },
+    ],
+  ])('--%s %j is taken', (flag, value, expected) => {
+    expect(settingsOf({ flags: { [flag]: value } })).toEqual({ ...settingsOf({}), ...expected });
+  });
+
+  test.each<[string, unknown]>([
+    ['deadline', 'soon'],
+    ['deadline', '0'],
+    ['deadline', '-5m'],
+    ['deadline', '1d'],
+    ['deadline', '501h'],
+    ['deadline', '1e3'],
+    ['max-iterations', '0'],
+    ['max-iterations', '2.5'],
+    ['max-iterations', '0x10'],
+    ['max-iterations', '99999999999999999999'],
+    ['max-iterations', true],
+    ['max-output-tokens', '8191'],
+    ['max-cost-usd', '0'],
+    ['max-cost-usd', 'Infinity'],
+    ['max-cost-usd', '$2'],
+    ['effort', 'huge'],
+    ['sandbox', 'OFF'],
+    ['quiet', 'perhaps'],
+    ['model', '  '],
+    ['model', ['a', 'b']],
+    ['verify', []],
+    ['verify', 'true'],
+    ['verify', ['npm test', 'echo ok']],
+    ['base-url', 'http://example.com'],
+    ['base-url', 'http://127.0.0.1.example.com'],
+    ['base-url', 'http://localhost@example.com'],
+    ['base-url', 'https://user:pass@example.com'],
+    ['base-url', 'https://example.com/?q=1'],
+    ['base-url', 'ftp://example.com'],
+    ['base-url', 'example.com'],
+    ['patch', '-'],
+    ['price', 'input=2,output=10'],
+    ['price', 'input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4,bonus=1'],
+    ['price', 'input=2,input=3,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4'],
+    ['price', 'input=-2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4'],
+    ['price', 3],
+  ])('--%s %j is refused by name', (flag, value) => {
+    const problems = problemsOf({ flags: { [flag]: value } });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^--${flag}: .+`));
+  });
+
+  test('a refused address is not repeated, since it can hold a password', () => {
+    expect(problemsOf({ env: { ANTHROPIC_BASE_URL: 'https://me:hunter22@example.com' } })).toEqual([
+      'ANTHROPIC_BASE_URL: expected an https address without user name or query (http only to this machine)',
+    ]);
+  });
+
+  test('what a problem quotes is short and cannot steer a terminal', () => {
+    const [problem = ''] = problemsOf(file({ effort: `\u001b[2J\u009b\u202e${'x'.repeat(200)}` }));
+    expect(problem).toMatch(/^\.patchsmith\.yml: expected one of .+…$/);
+    expect(problem).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
+    expect(problem.length).toBeLessThan(200);
+  });
+});
+
+test('every problem of every source is told at once', () => {
+  expect(
+    problemsOf({
+      flags: { modle: 'x', deadline: 'soon' },
+      env: { PATCHSMITH_MAX_ITERATION: '3', PATCHSMITH_EFFORT: 'huge', PATH: '/bin' },
+      ...file({ 'max-itterations': 4, 'fix-rounds': 'x' }, { 'max-itterations': 2, 'fix-rounds': 3 }),
+    }),
+  ).toEqual([
+    '--modle: there is no such flag; the nearest is --model',
+    'PATCHSMITH_MAX_ITERATION: there is no such variable; the nearest is PATCHSMITH_MAX_ITERATIONS',
+    '.patchsmith.yml:2: there is no setting "max-itterations"; the nearest is max-iterations',
+    'PATCHSMITH_EFFORT: expected one of low, medium, high, xhigh, max, got "huge"',
+    '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "soon"',
+    '.patchsmith.yml:3: expected a whole number of at least 0, got "x"',
+  ]);
+});
+
+test('a glob that can name no path of the repository is an error', () => {
+  const why = '"..": it names paths below the root of the repository';
+  expect(problemsOf({ flags: { protect: '../secrets' }, env: { PATCHSMITH_ALLOW: 'src/../lib' } })).toEqual([
+    `PATCHSMITH_ALLOW: a glob cannot have ${why}`,
+    `--protect: a glob cannot have ${why}`,
+  ]);
+});
+
+test('a name that is like none gets no other one as advice', () => {
+  expect(
+    problemsOf({
+      flags: { z: 'x' },
+      env: { PATCHSMITH_: '1' },
+      ...file({ 'api-key': 'k' }, { 'api-key': 1 }),
+    }),
+  ).toEqual([
+    '--z: there is no such flag; patchsmith run --help shows them all',
+    expect.stringMatching(/^PATCHSMITH_: there is no such variable; /),
+    '.patchsmith.yml:1: there is no setting "api-key"; patchsmith run --help shows them all',
+  ]);
+});
+
+test('the key and the address of the API have no PATCHSMITH_ names, and the message names theirs', () => {
+  expect(problemsOf({ env: { PATCHSMITH_API_KEY: 'k', PATCHSMITH_BASE_URL: 'https://x' } })).toEqual([
+    expect.stringContaining('PATCHSMITH_API_KEY: there is no such variable; the nearest is '),
+    expect.stringContaining('PATCHSMITH_BASE_URL: there is no such variable; the nearest is '),
+  ]);
+});
+
+describe('a project file', () => {
+  const elsewhere = (flag: string, variable: string) => `use --${flag} or ${variable}`;
+
+  test('may set what loosens nothing', () => {
+    const values = {
+      model: 'claude-opus-5-5',
+      effort: 'high',
+      verify: ['npm test'],
+      sandbox: 'required',
+      deadline: '10m',
+      'max-iterations': 10,
+      'max-tokens': 5_000_000,
+      'max-cost-usd': 1.5,
+      'if-no-changes': 'error',
+    };
+    expect(settingsOf(file(values))).toEqual({
+      ...settingsOf({}),
+      model: 'claude-opus-5-5',
+      effort: 'high',
+      verify: ['npm test'],
+      sandbox: 'required',
+      deadlineMs: 600_000,
+      maxIterations: 10,
+      maxTokens: 5_000_000,
+      maxCostUsd: 1.5,
+      ifNoChanges: 'error',
+    });
+  });
+
+  test.each(settingEntries().filter((entry) => entry.file === 'refused'))(
+    'may not set $flag, whatever the value',
+    ({ flag, variable }) => {
+      expect(problemsOf(file({ [flag]: 'x' }, { [flag]: 4 }))).toEqual([
+        `.patchsmith.yml:4: a project file may not set ${flag}; ${elsewhere(flag, variable)}`,
+      ]);
+    },
+  );
+
+  test('what is refused to it includes every place, the provider, the address and the task', () => {
+    const refused = settingEntries().flatMap((entry) =>
+      entry.file === 'refused' && entry.group !== 'Publishing' ? [entry.flag] : [],
+    );
+    expect(refused.sort()).toEqual([
+      'accept-secrets',
+      'allow-bot',
+      'allow-untrusted-checkout',
+      'base-url',
+      'include-foreign',
+      'log-level',
+      'max-memory',
+      'message',
+      'mount',
+      'output',
+      'patch',
+      'plan',
+      'plan-from-comment',
+      'plan-from-issue',
+      'principles',
+      'provider',
+      'quiet',
+      'recording',
+      'repo',
+      'rules-from',
+      'run-dir',
+      'trust-author',
+      'verbose',
+      'verify-baseline',
+      'working-directory',
+    ]);
+  });
+
+  test('has no say in publishing', () => {
+    const publishing = settingEntries().filter((entry) => entry.group === 'Publishing');
+    expect(publishing.length).toBeGreaterThan(20);
+    expect(publishing.filter((entry) => entry.file !== 'refused')).toEqual([]);
+  });
+
+  test('may leave out domains that the operator allows, and not add any', () => {
+    const flags = { 'allow-domain': ['registry.npmjs.org', '*.example.com'] };
+    const narrowed = (list: unknown) => ({ flags, ...file({ 'allow-domain': list }, { 'allow-domain': 3 }) });
+    expect(settingsOf({ flags }).allowedDomains).toEqual(['registry.npmjs.org', '*.example.com']);
+    expect(settingsOf(narrowed('registry.npmjs.org')).allowedDomains).toEqual(['registry.npmjs.org']);
+    expect(settingsOf(narrowed(['a.example.com'])).allowedDomains).toEqual(['a.example.com']);
+    expect(settingsOf(narrowed([])).allowedDomains).toEqual([]);
+    const refused = (domain: string) =>
+      `.patchsmith.yml:3: a project file may only leave out what --allow-domain or PATCHSMITH_ALLOW_DOMAIN allows, and "${domain}" is not among that`;
+    expect(problemsOf(narrowed(['registry.npmjs.org', 'evil.com', 'registry.npmjs.org:22']))).toEqual([
+      refused('evil.com'),
+      refused('registry.npmjs.org:22'),
+    ]);
+    const alone = file({ 'allow-domain': 'registry.npmjs.org' }, { 'allow-domain': 3 });
+    expect(problemsOf(alone)).toEqual([refused('registry.npmjs.org')]);
+    const variable = { PATCHSMITH_ALLOW_DOMAIN: 'registry.npmjs.org\n*.example.com' };
+    expect(settingsOf({ ...alone, env: variable }).allowedDomains).toEqual(['registry.npmjs.org']);
+  });
+
+  test.each(['off', 'auto'])('may not say sandbox: %s', (level) => {
+    expect(problemsOf(file({ sandbox: level }))).toEqual([
+      `.patchsmith.yml: a project file may only require the sandbox; ${elsewhere('sandbox', 'PATCHSMITH_SANDBOX')}`,
+    ]);
+  });
+
+  test.each(settingEntries().filter((entry) => entry.file === 'lower' && entry.initial !== null))(
+    'may lower $flag and not raise it',
+    ({ flag, key, initial }) => {
+      const unit = key.endsWith('Ms') ? 1_000 : 1;
+      const standard = Number(initial) / unit;
+      expect(problemsOf(file({ [flag]: standard }))).toEqual([]);
+      expect(problemsOf(file({ [flag]: standard + 1 }))).toEqual([
+        expect.stringContaining(`a project file may lower ${flag} below its default, not raise it`),
+      ]);
+    },
+  );
+
+  test('cannot make a cost limit of the operator void with prices of its own', () => {
+    const free = { input: 0, output: 0, 'cache-read': 0, 'cache-write': 0, 'cache-write-1h': 0 };
+    expect(problemsOf({ flags: { 'max-cost-usd': '1' }, ...file({ price: free }, { price: 2 }) })).toEqual([
+      '.patchsmith.yml:2: a project file may not set the prices that --max-cost-usd is measured by; use --price',
+    ]);
+    expect(settingsOf(file({ price: free })).price).toEqual({
+      input: 0,
+      output: 0,
+      cacheRead: 0,
+      cacheWrite: 0,
+      cacheWrite1h: 0,
+    });
+  });
+
+  test('has no inherited names', () => {
+    expect(problemsOf(file(JSON.parse('{"__proto__": 1, "constructor": 2}')))).toHaveLength(2);
+  });
+});
+
+describe('the sandbox default', () => {
+  test.each<[Record<string, string>, Settings['sandbox']]>([
+    [{ CI: 'true' }, 'required'],
+    [{ CI: '1' }, 'required'],
+    [{ GITHUB_ACTIONS: 'true' }, 'required'],
+    [{ CI: 'false' }, 'auto'],
+    [{ CI: '' }, 'auto'],
+    [{}, 'auto'],
+    [{ CI: 'true', PATCHSMITH_SANDBOX: 'off' }, 'off'],
+  ])('with %j is %s', (env, expected) => {
+    expect(settingsOf({ env }).sandbox).toBe(expected);
+  });
+});
+
+describe('settings that do not go together', () => {
+  test.each<[Record<string, unknown>, string]>([
+    [{ plan: 'p', message: 'm' }, '--plan and --message: give one of them, not both'],
+    [{ quiet: true, verbose: true }, '--quiet and --verbose: give one of them, not both'],
+    [
+      { 'command-timeout': '20m' },
+      '--command-timeout: is over --max-command-timeout, which is 600 s (the default of --max-command-timeout)',
+    ],
+    [{ provider: 'replay' }, '--provider: replay needs a journal or a script; give it with --recording FILE'],
+    [{ recording: 'x' }, '--recording: is only used with --provider replay'],
+    [
+      { model: 'claude-9', 'max-cost-usd': '1' },
+      '--max-cost-usd: the price of "claude-9" is not known, so its cost cannot be limited; give --price',
+    ],
+  ])('%j', (flags, problem) => {
+    expect(problemsOf({ flags })).toEqual([problem]);
+  });
+});
+
+test('a size is bytes, with units of 1024', () => {
+  const sizes = ['512m', '4g', '1.5G', '10 MiB', '64kb', '1t', '4096'].map(
+    (text) => settingsOf({ flags: { 'max-disk': text } }).maxDiskBytes,
+  );
+  expect(sizes).toEqual([2 ** 29, 2 ** 32, 1.5 * 2 ** 30, 10 * 2 ** 20, 2 ** 16, 2 ** 40, 4096]);
+  for (const text of ['0', '-1g', 'much', '1x', '1e9', '99999999t', 'g']) {
+    expect(problemsOf({ flags: { 'max-memory': text } })).toEqual([
+      expect.stringContaining('--max-memory: expected a size such as 512m or 4g'),
+    ]);
+  }
+});

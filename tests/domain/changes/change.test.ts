@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  ChangeLedger,
+  type ChangeSource,
+  type FileState,
+  type PathChange,
+  toCodeChanges,
+} from '../../../src/domain/changes/change.ts';
+
+const file = (blob: string, mode: FileState['mode'] = '100644', size = 3): FileState => ({
+  mode,
+  blob,
+  size,
+});
+const byTool: ChangeSource = { by: 'tool', tool: 'write_file', calls: ['c1'] };
+
+function ledgerOf(...steps: PathChange[][]): ChangeLedger {
+  const ledger = new ChangeLedger();
+  for (const step of steps) for (const change of toCodeChanges(step, byTool, 1)) ledger.record(change);
+  return ledger;
+}
+
+describe('toCodeChanges', () => {
+  test('names what happened to each path', () => {
+    const changes = toCodeChanges(
+      [
+        { path: 'new', before: null, after: file('a1') },
+        { path: 'gone', before: file('b1'), after: null },
+        { path: 'edited', before: file('c1'), after: file('c2') },
+        { path: 'run', before: file('d1'), after: file('d1', '100755') },
+      ],
+      byTool,
+      3,
+    );
+    expect(changes.map(({ path, kind }) => [path, kind])).toEqual([
+      ['new', 'create'],
+      ['gone', 'delete'],
+      ['edited', 'modify'],
+      ['run', 'mode'],
+    ]);
+    expect(changes.every((change) => change.iteration === 3 && change.source === byTool)).toBe(true);
+  });
+
+  test('a deletion and a creation of the same content are one rename', () => {
+    const [change, ...rest] = toCodeChanges(
+      [
+        { path: 'old', before: file('x'), after: null },
+        { path: 'new', before: null, after: file('x') },
+      ],
+      byTool,
+      1,
+    );
+    expect(rest).toEqual([]);
+    expect(change).toMatchObject({ path: 'new', kind: 'rename', from: 'old' });
+  });
+
+  test('empty files are never taken for renamed ones', () => {
+    const empty = file('e', '100644', 0);
+    const changes = toCodeChanges(
+      [
+        { path: 'a', before: empty, after: null },
+        { path: 'b', before: null, after: empty },
+      ],
+      byTool,
+      1,
+    );
+    expect(changes.map((change) => change.kind)).toEqual(['delete', 'create']);
+  });
+});
+
+describe('ChangeLedger', () => {
+  test('a file that is back to its baseline is no net change', () => {
+    const ledger = ledgerOf(
+      [{ path: 'a', before: file('1'), after: file('2') }],
+      [{ path: 'a', before: file('2'), after: file('1') }],
+    );
+    expect(ledger.net()).toEqual([]);
+    expect(ledger.history).toHaveLength(2);
+  });
+
+  test('what a verify command changed stays out of the net and is named', () => {
+    const ledger = ledgerOf([{ path: 'a', before: file('1'), after: file('2') }]);
+    for (const change of toCodeChanges(
+      [{ path: 'a', before: file('2'), after: file('3') }],
+      { by: 'verify' },
+      1,
+    )) {
+      ledger.record(change);
+    }
+    expect(ledger.net()).toEqual([{ path: 'a', before: file('1'), after: file('2') }]);
+    expect(ledger.unexplained()).toEqual([{ path: 'a', by: 'verify' }]);
+  });
+
+  test('a change that is accepted becomes the baseline, but where the model has been it is only told', () => {
+    const ledger = ledgerOf([{ path: 'own', before: file('1'), after: file('2') }]);
+    const foreign: PathChange[] = [
+      { path: 'own', before: file('2'), after: file('3') },
+      { path: 'theirs', before: file('1'), after: file('3') },
+    ];
+    for (const change of foreign) ledger.accept(change, 1);
+    for (const change of toCodeChanges([{ path: 'theirs', before: file('3'), after: file('4') }], byTool, 2))
+      ledger.record(change);
+    expect(ledger.net()).toEqual([
+      { path: 'own', before: file('1'), after: file('2') },
+      { path: 'theirs', before: file('3'), after: file('4') },
+    ]);
+    expect(ledger.unexplained()).toEqual([{ path: 'own', by: 'outside' }]);
+  });
+
+  test('the net of any sequence of states is first state to last state', () => {
+    const states = fc.array(
+      fc.dictionary(
+        fc.constantFrom('a', 'b', 'dir/c'),
+        fc.constantFrom('1', '2', '3').map((blob) => file(blob)),
+      ),
+      { minLength: 2, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(states, (sequence) => {
+        const steps = sequence.slice(1).map((after, i) => difference(sequence[i] ?? {}, after));
+        expect(ledgerOf(...steps).net()).toEqual(difference(sequence[0] ?? {}, sequence.at(-1) ?? {}));
+      }),
+    );
+  });
+});
+
+function difference(before: Record<string, FileState>, after: Record<string, FileState>): PathChange[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((path) => {
+    const change = { path, before: before[path] ?? null, after: after[path] ?? null };
+    return change.before?.blob === change.after?.blob ? [] : [change];
+  });
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { pathMatcher } from '../../../../src/domain/changes/path-policy.ts';
+import type { ChangedFile, OutcomeName } from '../../../../src/domain/run/outcome.ts';
+import {
+  type DraftFacts,
+  draftReasons,
+  judgeProtected,
+  overCaps,
+  PROTECTED_GLOBS,
+  type ProtectedRules,
+  publishable,
+  verificationOf,
+} from '../../../../src/domain/github/publishing/policy.ts';
+import { finishedRun, report } from '../../../support/finished-run.ts';
+
+describe('which runs may be published', () => {
+  test.each<OutcomeName>(['done', 'verify_failed'])('%s is', (outcome) => {
+    expect(publishable(finishedRun({ outcome }), false)).toEqual({ status: 'publish', unfinished: false });
+  });
+
+  test('a run without changes has nothing to publish, and that is no failure', () => {
+    const run = finishedRun({ outcome: 'no_change', exitCode: 3, reason: 'No file.', changedFiles: [] });
+    expect(publishable(run, true)).toEqual({
+      status: 'nothing',
+      outcome: { name: 'no_change', exitCode: 0, reason: 'No file.' },
+    });
+  });
+
+  test.each([
+    ['limit_reached', 7],
+    ['deadline', 124],
+    ['interrupted', 130],
+    ['interrupted', 143],
+    ['blocked', 5],
+    ['provider_error', 4],
+    ['internal_error', 1],
+    ['publish_failed', 11],
+  ] as const)(
+    '%s only when it is asked for, else the end of the run is that of the publication: exit %i',
+    (outcome, exitCode) => {
+      const run = finishedRun({ outcome, exitCode, reason: 'Used all 25 iterations.' });
+      expect(publishable(run, true)).toEqual({ status: 'publish', unfinished: true });
+      expect(publishable(run, false)).toEqual({
+        status: 'refused',
+        outcome: {
+          name: outcome,
+          exitCode,
+          reason: `The run ended as ${outcome}, so its patch is unfinished work: Used all 25 iterations. Publish it as a draft with --publish-unfinished.`,
+        },
+      });
+    },
+  );
+
+  test('a violation of the policy never is', () => {
+    const run = finishedRun({ outcome: 'policy_violation', reason: 'Not allowed: LICENSE.' });
+    expect(publishable(run, true)).toEqual({
+      status: 'refused',
+      outcome: { name: 'policy_violation', exitCode: 8, reason: 'Not allowed: LICENSE.' },
+    });
+  });
+
+  test.each([
+    ['that has not ended', finishedRun({ status: 'running', outcome: null })],
+    ['that is done and has no patch', finishedRun({ patch: null })],
+  ])('a run %s is refused', (_, run) => {
+    expect(publishable(run, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 2 } });
+  });
+});
+
+test('an unfinished run that has no patch is what it was, with the exit code that belongs to that', () => {
+  const blocked = finishedRun({ outcome: 'blocked', exitCode: 0, reason: 'Unclear.', changedFiles: [] });
+  expect(publishable(blocked, true)).toEqual({
+    status: 'refused',
+    outcome: { name: 'blocked', exitCode: 5, reason: 'The run ended as blocked, and has no patch: Unclear.' },
+  });
+  const late = finishedRun({ outcome: 'deadline', patch: null });
+  expect(publishable(late, true)).toMatchObject({ status: 'refused', outcome: { exitCode: 124 } });
+});
+
+describe('the caps of a patch', () => {
+  test('at the caps it is fine', () => {
+    expect(overCaps({ files: 100, bytes: 4 }, { maxFiles: 100, maxBytes: 4 })).toBeNull();
+  });
+
+  test('over them it says what is too much', () => {
+    expect(overCaps({ files: 101, bytes: 5_000 }, { maxFiles: 100, maxBytes: 4_000 })).toEqual({
+      name: 'policy_violation',
+      exitCode: 8,
+      reason:
+        'The patch is too large to be published: it changes 101 files of at most 100 (--max-patch-files), and it has 5,000 bytes of at most 4,000 (--max-patch-size).',
+    });
+  });
+});
+
+describe('protected files', () => {
+  const rules = (part: Partial<ProtectedRules> = {}): ProtectedRules => ({
+    mode: 'refuse',
+    isProtected: pathMatcher(PROTECTED_GLOBS),
+    isAccepted: pathMatcher([]),
+    principles: ['docs/how[we]work.md'],
+    ...part,
+  });
+  const modified = (path: string): ChangedFile => ({ path, kind: 'modify', additions: 1, deletions: 0 });
+
+  test.each([
+    ['.github/workflows/ci.yml'],
+    ['.github'],
+    ['CODEOWNERS'],
+    ['docs/CODEOWNERS'],
+    ['AGENTS.md'],
+    ['packages/a/AGENTS.md'],
+    ['CLAUDE.md'],
+    ['docs/how[we]work.md'],
+  ])('%s is one', (path) => {
+    expect(judgeProtected([modified(path)], rules())).toMatchObject({ status: 'refused', paths: [path] });
+  });
+
+  test.each([['package-lock.json'], ['src/.github/x'], ['docs/howework.md'], ['README.md']])(
+    '%s is none',
+    (path) => {
+      expect(judgeProtected([modified(path)], rules())).toEqual({ status: 'fine' });
+    },
+  );
+
+  test('the old name of a rename counts', () => {
+    const renamed: ChangedFile = { ...modified('x.yml'), kind: 'rename', from: '.github/dependabot.yml' };
+    expect(judgeProtected([renamed], rules())).toEqual({
+      status: 'refused',
+      paths: ['.github/dependabot.yml'],
+      outcome: {
+        name: 'policy_violation',
+        exitCode: 8,
+        reason:
+          'The patch changes protected files: .github/dependabot.yml. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.',
+      },
+    });
+  });
+
+  test('they are accepted by glob, make a draft, or are allowed', () => {
+    const files = [modified('.github/workflows/ci.yml'), modified('AGENTS.md')];
+    expect(judgeProtected(files, rules({ isAccepted: pathMatcher(['AGENTS.md']) }))).toMatchObject({
+      status: 'refused',
+      paths: ['.github/workflows/ci.yml'],
+    });
+    expect(judgeProtected(files, rules({ mode: 'draft' }))).toEqual({
+      status: 'draft',
+      paths: ['.github/workflows/ci.yml', 'AGENTS.md'],
+    });
+    expect(judgeProtected(files, rules({ mode: 'allow' }))).toEqual({ status: 'fine' });
+  });
+});
+
+describe('a pull request is a draft', () => {
+  const facts = (part: Partial<DraftFacts> = {}): DraftFacts => ({
+    setting: 'auto',
+    unfinished: false,
+    protectedPaths: [],
+    verification: 'passed',
+    ...part,
+  });
+
+  test.each<[Partial<DraftFacts>, string[]]>([
+    [{}, []],
+    [{ setting: 'always' }, ['it was asked for as a draft']],
+    [{ verification: 'none' }, ['nothing was verified']],
+    [{ verification: 'failed' }, ['verification failed']],
+    [{ verification: 'preexisting' }, ['all that was verified had failed before the work as well']],
+    [{ verification: 'failed', setting: 'never' }, []],
+    [
+      { unfinished: true, protectedPaths: ['AGENTS.md'], setting: 'never' },
+      ['the run ended before its work was done', 'it changes protected files'],
+    ],
+  ])('%j: %j', (part, reasons) => {
+    expect(draftReasons(facts(part))).toEqual(reasons);
+  });
+});
+
+describe('what verification comes to', () => {
+  const red = report('npm run lint', 1, 'error: no');
+  test('passed with one success, though others failed as before', () => {
+    const run = finishedRun({ verify: [report('npm test', 0), red], verifyBaseline: [red] });
+    expect(verificationOf(run)).toBe('passed');
+  });
+  test('failed with a new failure', () => {
+    expect(verificationOf(finishedRun({ verify: [report('npm test', 0), red] }))).toBe('failed');
+  });
+  test('nothing but earlier failures proves nothing', () => {
+    expect(verificationOf(finishedRun({ verify: [red], verifyBaseline: [red] }))).toBe('preexisting');
+  });
+  test('no commands', () => {
+    expect(verificationOf(finishedRun({ verify: [] }))).toBe('none');
+  });
+});

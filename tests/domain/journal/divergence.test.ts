@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { describeDivergence, divergenceOf, withoutTimes } from '../../../src/domain/journal/divergence.ts';
+import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
+import { call, commandEnd, started, turn } from '../../support/events.ts';
+
+const event = (action: RunAction, seq = 7): RunEvent => ({ ...action, seq, at: seq * 1_000 });
+
+const ran = (text: string, end: Partial<ReturnType<typeof commandEnd>> = {}): RunAction => ({
+  type: 'tool.completed',
+  call: 'c',
+  outcome: { status: 'ok', text, command: { ...commandEnd(0), ...end } },
+  durationMs: 10,
+});
+
+const told = (expected: RunAction | undefined, got: RunAction | undefined) => {
+  const divergence = divergenceOf(expected && event(expected), got && { ...event(got), at: 0 });
+  return divergence && describeDivergence(divergence);
+};
+
+describe('events of two runs are the same', () => {
+  test('whenever they happened and however long they took', () => {
+    expect(
+      told(ran('[exit code 0]'), { ...ran('[exit code 0]', { durationMs: 9 }), durationMs: 3 } as RunAction),
+    ).toBe(null);
+    expect(told(ran('ok 1 in 0.31s'), ran('ok 1 in 12.5s'))).toBe(null);
+  });
+
+  test('whichever run, version and machine they belong to', () => {
+    expect(
+      told(started, { ...started, runId: 'r2', patchsmith: '9', root: '/elsewhere', sandbox: 'namespaces' }),
+    ).toBe(null);
+  });
+
+  test('when a command was cut short, however far it had come', () => {
+    expect(told(ran('half', { interrupted: true }), ran('', { interrupted: true }))).toBe(null);
+    const outcome = { status: 'failed', reason: 'interrupted', text: 'Not run.' } as const;
+    const notRun: RunAction = { type: 'tool.completed', call: 'c', outcome, durationMs: 0 };
+    expect(told(ran('half', { interrupted: true }), notRun)).toBe(null);
+    expect(told(ran('whole'), notRun)).not.toBe(null);
+  });
+});
+
+describe('a divergence names', () => {
+  test('the event, the field, and both values from a little before they part', () => {
+    const long = 'x'.repeat(50);
+    expect(told(ran(`${long}a`), ran(`${long}b`))).toBe(
+      `event 7 (tool.completed c), outcome.text: expected "…${'x'.repeat(20)}a", got "…${'x'.repeat(20)}b"`,
+    );
+    expect(told(ran('a'), ran('a', { exitCode: 3 }))).toBe(
+      'event 7 (tool.completed c), outcome.command.exitCode: expected 0, got 3',
+    );
+  });
+
+  test('another tree to begin with', () => {
+    const other = { ...started, base: { ...started.base, tree: 't1' } };
+    expect(told(started, other)).toBe(
+      `event 7 (run.started), base.tree: expected "${started.base.tree}", got "t1"`,
+    );
+  });
+
+  test('another event, or none', () => {
+    const start: RunAction = { type: 'tool.started', call: call('c'), iteration: 1 };
+    expect(told(start, turn({ text: 'hi' }))).toBe(
+      'event 7: expected tool.started read_file c, got turn.completed',
+    );
+    expect(told(start, undefined)).toBe('event 7: expected tool.started read_file c, got nothing more');
+    expect(told(undefined, start)).toBe('event 7: expected nothing more, got tool.started read_file c');
+  });
+
+  test('a text of a file tool, in which times are content', () => {
+    const read = (text: string): RunAction => ({
+      type: 'tool.completed',
+      call: 'c',
+      outcome: { status: 'ok', text },
+      durationMs: 1,
+    });
+    expect(told(read('took 3s'), read('took 4s'))).toBe(
+      'event 7 (tool.completed c), outcome.text: expected "took 3s", got "took 4s"',
+    );
+  });
+});
+
+test.each([
+  ['2026-11-21T11:40:00.123Z', '<time>'],
+  ['2026-11-21 11:40:00 +0100 a', '<time> a'],
+  ['-rw-r--r-- 1 u u 5 Nov 21 11:40 a', '-rw-r--r-- 1 u u 5 <time> a'],
+  ['-rw-r--r-- 1 u u 5 Jan  1  2024 a', '-rw-r--r-- 1 u u 5 <time> a'],
+  ['  duration_ms: 1.5', '  duration_ms: <time>'],
+  ['# duration_ms 1234.5', '# duration_ms <time>'],
+  ['Ran 3 tests in 0.012s', 'Ran 3 tests in <time>'],
+  ['Time: 2.1 seconds, 5 ms', 'Time: <time>, <time>'],
+  ['11:40:00 done', '<time> done'],
+  ['3 files, 12 tests, v1.2.3, 5 men, 0x5s', '3 files, 12 tests, v1.2.3, 5 men, 0x5s'],
+])('in %j only times are blanked', (text, blanked) => {
+  expect(withoutTimes(text)).toBe(blanked);
+});

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import {
+  type ChangeSource,
+  type FileState,
+  type PathChange,
+  toCodeChanges,
+} from '../../../src/domain/changes/change.ts';
+import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
+import { underWay, undoPlan, unrecordedWrites } from '../../../src/domain/journal/undo.ts';
+import { call, completed, started, turn } from '../../support/events.ts';
+
+const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });
+const [a, b, c] = [state('a'), state('b'), state('c')];
+
+const tool: ChangeSource = { by: 'tool', tool: 'write_file', calls: ['c1'] };
+const verify: ChangeSource = { by: 'verify' };
+const outside: ChangeSource = { by: 'outside' };
+
+const changed = (source: ChangeSource, ...changes: PathChange[]): RunAction => ({
+  type: 'change.recorded',
+  changes: toCodeChanges(changes, source, 1),
+});
+const change = (path: string, before: FileState | null, after: FileState | null) => ({ path, before, after });
+
+function journal(...actions: RunAction[]): [RunEvent & { type: 'run.started' }, ...RunEvent[]] {
+  const rest = actions.map((action, at) => ({ ...action, seq: at + 2, at: at + 2 }));
+  return [{ ...started, setupChanges: [change('setup', null, a)], seq: 1, at: 1 }, ...rest];
+}
+
+test('the changes of setup, tools and verify commands are folded to the state before the first of them', () => {
+  const events = journal(
+    changed(tool, change('x', a, b), change('back', a, b)),
+    changed(tool, change('x', b, c), change('back', b, a), change('setup', a, b)),
+    changed(verify, change('cache', null, a)),
+  );
+  expect(undoPlan(events)).toEqual({
+    steps: [change('cache', null, a), change('setup', null, b), change('x', a, c)],
+    tangled: [],
+    foreign: [],
+  });
+});
+
+test('a rename is two paths, and another line ending of the same blob is a change', () => {
+  const crlf = { ...a, size: 2 };
+  const events = journal(
+    changed(tool, change('old', a, null), change('new', null, a), change('eol', a, crlf)),
+  );
+  expect(undoPlan(events).steps).toEqual([
+    change('eol', a, crlf),
+    change('new', null, a),
+    change('old', a, null),
+    change('setup', null, a),
+  ]);
+});
+
+test('what came from outside stays: undo goes down to it, and a path that both have changed in turn is tangled', () => {
+  const events = journal(
+    changed(outside, change('first', a, b), change('only', null, a)),
+    changed(tool, change('first', b, c), change('after', a, b)),
+    changed(outside, change('after', b, c)),
+  );
+  expect(undoPlan(events)).toEqual({
+    steps: [change('first', b, c), change('setup', null, a)],
+    tangled: ['after'],
+    foreign: ['only'],
+  });
+});
+
+test('files that were written and are in no change are known', () => {
+  const writing = (id: string, path: string): RunAction => ({
+    type: 'tool.started',
+    call: call(id, 'write_file', { path, content: '' }),
+    iteration: 1,
+  });
+  const events = journal(
+    writing('1', 'ignored'),
+    writing('2', 'x'),
+    writing('3', 'refused'),
+    changed(tool, change('x', a, b)),
+    completed('1'),
+    completed('2'),
+    {
+      type: 'tool.completed',
+      call: '3',
+      outcome: { status: 'failed', reason: 'policy', text: 'no' },
+      durationMs: 1,
+    },
+  );
+  expect(unrecordedWrites(events)).toEqual(['ignored']);
+});
+
+test('calls that may have changed something when the run died are known', () => {
+  const calls = [call('1', 'run_command', { command: 'make' }), call('2'), call('3', 'write_file', {})];
+  const starts = calls.map((one): RunAction => ({ type: 'tool.started', call: one, iteration: 1 }));
+  const stopped: RunAction = { type: 'run.stopped', stop: { why: 'completed', summary: '' } };
+  expect(underWay(journal(turn({ calls }), ...starts, completed('3')))).toEqual(['run_command 1']);
+  expect(underWay(journal(turn({ calls }), ...starts, stopped))).toEqual([]);
+  const cutShort: RunAction = { type: 'run.stopped', stop: { why: 'deadline', valueMs: 1, usedMs: 1 } };
+  expect(underWay(journal(turn({ calls }), ...starts, cutShort))).toEqual(['run_command 1', 'write_file 3']);
+  expect(underWay(journal(turn()))).toEqual([]);
+  const [first, ...rest] = journal(turn());
+  expect(underWay([{ ...first, verify: ['npm test'] }, ...rest])).toEqual(['verify commands']);
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import type { StopReason } from '../../../src/domain/run/limits.ts';
+import { decideOutcome, type OutcomeFacts } from '../../../src/domain/run/outcome.ts';
+
+const completed: StopReason = { why: 'completed', summary: '' };
+const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts => ({
+  stop,
+  changedFiles: 2,
+  verified: 1,
+  verifyIn: 'worktree',
+  preexisting: 0,
+  ifNoChanges: 'ok',
+  withheld: null,
+  publishFailure: null,
+  unmade: null,
+  forbiddenPaths: [],
+  hiddenPaths: [],
+  ...more,
+});
+
+describe('decideOutcome', () => {
+  test.each<[string, OutcomeFacts, string, number]>([
+    ['finished with changes', facts(completed), 'done', 0],
+    ['finished without changes', facts(completed, { changedFiles: 0 }), 'no_change', 0],
+    [
+      'finished without changes, which is an error',
+      facts(completed, { changedFiles: 0, ifNoChanges: 'error' }),
+      'no_change',
+      3,
+    ],
+    ['a provider failure', facts({ why: 'provider', kind: 'outage', message: 'x' }), 'provider_error', 4],
+    ['blocked by the model', facts({ why: 'blocked', by: 'model', reason: 'x' }), 'blocked', 5],
+    ['a refusal', facts({ why: 'blocked', by: 'refusal', reason: '' }), 'blocked', 5],
+    ['a limit', facts({ why: 'limit', limit: 'iterations', value: 25, used: 25 }), 'limit_reached', 7],
+    ['a protected path', facts(completed, { forbiddenPaths: ['LICENSE'] }), 'policy_violation', 8],
+    ['a hidden path', facts(completed, { hiddenPaths: ['src/a.txt'] }), 'policy_violation', 8],
+    ['failed verification', facts({ why: 'verify_failed', commands: ['npm test'] }), 'verify_failed', 9],
+    ['a patch that cannot be proven', facts(completed, { publishFailure: 'x' }), 'publish_failed', 11],
+    ['the deadline', facts({ why: 'deadline', valueMs: 1, usedMs: 2 }), 'deadline', 124],
+    ['SIGINT', facts({ why: 'interrupted', signal: 'SIGINT' }), 'interrupted', 130],
+    ['SIGTERM', facts({ why: 'interrupted', signal: 'SIGTERM' }), 'interrupted', 143],
+  ])('%s', (_, given, name, exitCode) => {
+    expect(decideOutcome(given)).toMatchObject({ name, exitCode });
+  });
+
+  test('a limit says which, its value and its use, and that the work is kept', () => {
+    const { reason } = decideOutcome(facts({ why: 'limit', limit: 'tokens', value: 1000, used: 1203 }));
+    expect(reason).toBe('Used 1203 tokens of 1000 (--max-tokens); the patch so far has 2 files.');
+  });
+
+  test('a sentence of the provider goes on with what became of the work', () => {
+    const stop = { why: 'provider', kind: 'outage', message: 'It is down.' } as const;
+    expect(decideOutcome(facts(stop)).reason).toBe('It is down; the patch so far has 2 files.');
+  });
+
+  test('an interrupted run is interrupted, whatever became of the patch', () => {
+    const given = facts({ why: 'interrupted', signal: 'SIGINT' }, { publishFailure: 'x' });
+    expect(decideOutcome(given).name).toBe('interrupted');
+  });
+
+  test('an interrupted run whose patch could not be written says so, and not that nothing was changed', () => {
+    const stop = { why: 'interrupted', signal: 'SIGINT' } as const;
+    const given = facts(stop, { changedFiles: 0, publishFailure: 'The patch cannot be written to x.' });
+    expect(decideOutcome(given).reason).toBe('Stopped by SIGINT; The patch cannot be written to x.');
+  });
+});
+
+test('commands that failed as before the run are told beside those that passed', () => {
+  const reasonOf = (more: Partial<OutcomeFacts>) => decideOutcome(facts(completed, more)).reason;
+  expect(reasonOf({ preexisting: 1 })).toBe(
+    '2 files changed, 1 verify command passed, 1 failed as before the run.',
+  );
+  expect(reasonOf({ verified: 0, preexisting: 2 })).toBe(
+    '2 files changed, 2 verify commands failed as before the run.',
+  );
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+import { noUsage } from '../../../src/domain/conversation/conversation.ts';
+import { advance } from '../../../src/domain/run/state.ts';
+import { call, commandEnd, completed, stateAfter, turn } from '../../support/events.ts';
+
+describe('the fold of a run', () => {
+  test('begins with the task and waits for the model', () => {
+    const state = stateAfter([]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'the task' }] },
+    ]);
+  });
+
+  test('answers all calls of a turn in one message, in the order of the calls', () => {
+    const waiting = stateAfter([turn({ calls: [call('a'), call('b')] }), completed('b', 'second')]);
+    expect(waiting.phase.at).toBe('tools');
+    const state = stateAfter([
+      turn({ calls: [call('a'), call('b')] }),
+      completed('b', 'second'),
+      completed('a', 'first'),
+    ]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)).toEqual({
+      role: 'user',
+      content: [
+        { type: 'tool_result', callId: 'a', text: 'first', isError: false },
+        { type: 'tool_result', callId: 'b', text: 'second', isError: false },
+      ],
+    });
+  });
+
+  test('keeps an assistant turn exactly as it came', () => {
+    const content = [
+      { type: 'thinking', thinking: '', signature: 's' },
+      { type: 'unheard_of', data: { x: 1 } },
+    ];
+    const state = stateAfter([turn({ content })]);
+    expect(state.conversation.messages.at(-1)).toEqual({ role: 'assistant', content });
+  });
+
+  test('a turn that was cut off inside a call has calls that must not run', () => {
+    const state = stateAfter([turn({ calls: [call('a')], stop: 'max_tokens' })]);
+    expect(state.phase).toMatchObject({ at: 'tools', cutOff: true });
+    expect(state.cutOffsInARow).toBe(1);
+  });
+
+  test('a cut-off text is to be continued, and a whole turn forgets the count', () => {
+    const cut = turn({ text: 'half', stop: 'max_tokens' });
+    const state = stateAfter([cut, { type: 'message.added', text: 'go on' }, cut]);
+    expect(state.phase).toEqual({ at: 'continue' });
+    expect(state.cutOffsInARow).toBe(2);
+    expect(stateAfter([cut, { type: 'message.added', text: 'go on' }, turn()]).cutOffsInARow).toBe(0);
+  });
+
+  test('a paused turn goes on without a word from the runner', () => {
+    const state = stateAfter([turn({ stop: 'pause_turn', text: 'x' })]);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)?.role).toBe('assistant');
+  });
+
+  test('the end of the work is verified where the plan asks for it', () => {
+    expect(stateAfter([turn({ text: 'all done' })]).phase).toEqual({
+      at: 'ended',
+      how: 'done',
+      summary: 'all done',
+    });
+    expect(stateAfter([turn({ text: 'all done' })], { verify: ['npm test'] }).phase).toEqual({
+      at: 'verify',
+      summary: 'all done',
+    });
+  });
+
+  test('finish ends the work, and blocked work is not verified', () => {
+    const finish = (verdict: 'done' | 'blocked') =>
+      stateAfter(
+        [
+          turn({ calls: [call('f', 'finish')] }),
+          {
+            type: 'tool.completed',
+            call: 'f',
+            outcome: { status: 'finished', verdict, summary: 'why', text: 'Work ended.' },
+            durationMs: 1,
+          },
+        ],
+        { verify: ['npm test'] },
+      ).phase;
+    expect(finish('done')).toEqual({ at: 'verify', summary: 'why' });
+    expect(finish('blocked')).toEqual({ at: 'ended', how: 'blocked', summary: 'why' });
+  });
+
+  test('a failed verification uses up a fix round and joins the unsent message', () => {
+    const failed = { command: 'npm test', end: commandEnd(1), output: 'red' };
+    const state = stateAfter(
+      [
+        turn({ calls: [call('f', 'finish')] }),
+        {
+          type: 'tool.completed',
+          call: 'f',
+          outcome: { status: 'finished', verdict: 'done', summary: '', text: 'Work ended.' },
+          durationMs: 1,
+        },
+        { type: 'verify.completed', reports: [failed] },
+        { type: 'message.added', text: 'mend it' },
+      ],
+      { verify: ['npm test'] },
+    );
+    expect(state.fixRoundsUsed).toBe(1);
+    expect(state.phase).toEqual({ at: 'model' });
+    expect(state.conversation.messages.at(-1)?.content.map((block) => block.type)).toEqual([
+      'tool_result',
+      'text',
+    ]);
+  });
+
+  test('counts tokens and money, also of attempts that broke', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    const state = stateAfter([turn({ usage, retries: [{ cause: 'reset', waitedMs: 1, usage }] })]);
+    expect(state.usage.input).toBe(2_000_000);
+    expect(state.costUsd).toBeCloseTo(4);
+  });
+
+  test('what a failed turn had used up is billed at the price of the model that was asked', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    const retries = [{ cause: 'reset', waitedMs: 0, usage }];
+    const state = stateAfter([{ type: 'turn.failed', kind: 'stream', message: 'x', retries }]);
+    expect(state.costUsd).toBeCloseTo(2);
+  });
+
+  test('an answer under an unknown name costs what the model that was asked for costs', () => {
+    const usage = { ...noUsage, input: 1_000_000 };
+    expect(stateAfter([turn({ model: 'an-alias', usage })]).costUsd).toBeCloseTo(2);
+  });
+
+  test('the cost of a model without a price is unknown, and stays so', () => {
+    const started = { model: 'claude-unheard-of' };
+    const usage = { ...noUsage, input: 1 };
+    expect(stateAfter([turn({ model: 'claude-unheard-of', usage }), turn()], started).costUsd).toBeNull();
+  });
+
+  test('sees the same calls with the same results again', () => {
+    const again = [turn({ calls: [call('a')] }), completed('a')];
+    expect(stateAfter([...again, ...again, ...again]).repeats).toBe(3);
+    expect(
+      stateAfter([...again, ...again, turn({ calls: [call('b')] }), completed('b', 'other')]).repeats,
+    ).toBe(1);
+  });
+
+  test('of a resumed run forgets the time it was dead and what stopped it, and nothing else', () => {
+    const before = [
+      turn({ usage: { ...noUsage, output: 7 } }),
+      { type: 'run.interrupted', interruption: { cause: 'deadline' } },
+    ] as const;
+    const killed = stateAfter(before);
+    const base = { ...killed.base, tree: 't1' };
+    const resumed = advance(killed, {
+      type: 'run.resumed',
+      patchsmith: '0.0.0',
+      base,
+      accepted: [],
+      iteration: 1,
+      seq: killed.seq + 1,
+      at: killed.now + 1_000_000,
+    });
+    expect(resumed.now - resumed.startedAt).toBe(killed.now - killed.startedAt);
+    const { startedAt, now, seq } = resumed;
+    expect(resumed).toEqual({ ...killed, startedAt, now, seq, base, interruption: null });
+  });
+
+  test('knows which calls are under way and what they are recorded to have changed', () => {
+    const state = stateAfter([
+      turn({ calls: [call('a'), call('b'), call('c')] }),
+      { type: 'tool.started', call: call('a'), iteration: 1 },
+      { type: 'tool.started', call: call('b'), iteration: 1 },
+      {
+        type: 'change.recorded',
+        changes: [
+          {
+            path: 'new',
+            from: 'old',
+            kind: 'rename',
+            before: null,
+            after: null,
+            source: { by: 'tool', tool: 'run_command', calls: ['a', 'b'] },
+            iteration: 1,
+          },
+        ],
+      },
+      completed('a'),
+    ]);
+    expect(state.phase).toMatchObject({
+      underWay: new Map([['b', ['old', 'new']]]),
+      captured: true,
+    });
+  });
+
+  test('two calls of one id, as a recording may have them, are answered by one outcome', () => {
+    const state = stateAfter([turn({ calls: [call('a'), call('a')] }), completed('a', 'both')]);
+    expect(state.phase).toEqual({ at: 'model' });
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { noUsage } from '../../../src/domain/conversation/conversation.ts';
+import type { RunAction } from '../../../src/domain/run/events.ts';
+import { stopReason } from '../../../src/domain/run/stop-reason.ts';
+import { call, commandEnd, completed, limits, stateAfter, turn } from '../../support/events.ts';
+
+const oneTurn = [
+  turn({ calls: [call('a')], usage: { ...noUsage, input: 900, output: 100 } }),
+  completed('a'),
+];
+
+describe('stopReason', () => {
+  test('lets a fresh run go on', () => {
+    expect(stopReason(stateAfter([]), limits)).toBeNull();
+  });
+
+  test('names the limit, its value and its use', () => {
+    const state = stateAfter(oneTurn);
+    expect(stopReason(state, { ...limits, maxIterations: 1 })).toEqual({
+      why: 'limit',
+      limit: 'iterations',
+      value: 1,
+      used: 1,
+    });
+    expect(stopReason(state, { ...limits, maxTokens: 1_000 })).toMatchObject({
+      limit: 'tokens',
+      used: 1_000,
+    });
+    expect(stopReason(state, { ...limits, maxCostUsd: 0.002 })).toMatchObject({ limit: 'cost_usd' });
+    expect(stopReason(state, { ...limits, maxTokens: 1_001, maxCostUsd: 1 })).toBeNull();
+  });
+
+  test('a limit never cuts a turn from its tool results, and never hides that the work is done', () => {
+    const tight = { ...limits, maxIterations: 1 };
+    expect(stopReason(stateAfter([turn({ calls: [call('a')] })]), tight)).toBeNull();
+    expect(stopReason(stateAfter([turn({ text: 'done' })], { verify: ['x'] }), tight)).toBeNull();
+    expect(stopReason(stateAfter([turn({ text: 'done' })]), tight)).toEqual({
+      why: 'completed',
+      summary: 'done',
+    });
+  });
+
+  test('a signal wins over the deadline, and the deadline over everything but work that is done', () => {
+    const bySignal = stateAfter([
+      { type: 'run.interrupted', interruption: { cause: 'signal', signal: 'SIGTERM' } },
+    ]);
+    expect(stopReason(bySignal, { ...limits, deadlineMs: 1 })).toEqual({
+      why: 'interrupted',
+      signal: 'SIGTERM',
+    });
+    expect(stopReason(stateAfter(oneTurn), { ...limits, deadlineMs: 1, maxIterations: 1 })?.why).toBe(
+      'deadline',
+    );
+    expect(stopReason(stateAfter([turn({ text: 'done' })]), { ...limits, deadlineMs: 1 })?.why).toBe(
+      'completed',
+    );
+  });
+
+  test('a failed verification stops when the fix rounds are used up', () => {
+    const failing = stateAfter(
+      [
+        turn({ text: 'done' }),
+        { type: 'verify.completed', reports: [{ command: 'x', end: commandEnd(1), output: '' }] },
+      ],
+      { verify: ['x'] },
+    );
+    expect(stopReason(failing, limits)).toBeNull();
+    expect(stopReason(failing, { ...limits, fixRounds: 0 })).toEqual({
+      why: 'verify_failed',
+      commands: ['x'],
+    });
+  });
+
+  test('cut-off answers are continued three times and no more', () => {
+    const cut = [turn({ stop: 'max_tokens', text: 'x' }), { type: 'message.added', text: 'go on' } as const];
+    expect(stopReason(stateAfter([...cut, ...cut, ...cut]), limits)).toBeNull();
+    expect(stopReason(stateAfter([...cut, ...cut, ...cut, ...cut]), limits)).toMatchObject({
+      limit: 'output_tokens',
+    });
+  });
+
+  test('the same turn five times in a row is a stall', () => {
+    const stalled = stateAfter([...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn]);
+    expect(stopReason(stalled, limits)).toMatchObject({ why: 'blocked', by: 'stall' });
+  });
+
+  test('a refusal and a full context window end the run with their own reasons', () => {
+    expect(stopReason(stateAfter([turn({ stop: 'refusal', stopDetail: 'no' })]), limits)).toEqual({
+      why: 'blocked',
+      by: 'refusal',
+      reason: 'no',
+    });
+    expect(stopReason(stateAfter([turn({ stop: 'context_window' })]), limits)).toMatchObject({
+      limit: 'context_window',
+    });
+  });
+
+  test('a conversation that the API no longer takes is a limit, not an outage', () => {
+    const failed: RunAction = {
+      type: 'turn.failed',
+      kind: 'too_large',
+      message: 'prompt is too long',
+      retries: [],
+    };
+    const usage = { ...noUsage, input: 900, cacheRead: 100, output: 5 };
+    expect(stopReason(stateAfter([turn({ usage, stop: 'pause_turn' }), failed]), limits)).toEqual({
+      why: 'limit',
+      limit: 'context_window',
+      value: 1_000,
+      used: 1_000,
+    });
+  });
+});

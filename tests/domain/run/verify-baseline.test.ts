@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import type { CommandReport } from '../../../src/domain/run/events.ts';
+import { judgeReports } from '../../../src/domain/run/verify-baseline.ts';
+import { commandEnd } from '../../support/events.ts';
+
+const report = (output: string, exitCode = 1, command = 'npm test'): CommandReport => ({
+  command,
+  end: commandEnd(exitCode),
+  output,
+});
+
+/** What the judgement calls a command that ended like this after having ended like that. */
+function judged(before: CommandReport | null, after: CommandReport): 'passed' | 'failed' | 'preexisting' {
+  const { failed, preexisting } = judgeReports([after], before && [before]);
+  expect(failed.length + preexisting.length).toBeLessThanOrEqual(1);
+  if (preexisting.length > 0) return 'preexisting';
+  return failed.length > 0 ? 'failed' : 'passed';
+}
+
+describe('a verify command that fails', () => {
+  test('fails when nobody looked before the work, and when it passed then', () => {
+    expect(judged(null, report('x'))).toBe('failed');
+    expect(judged(report('', 0), report('x'))).toBe('failed');
+    expect(judged(report('x', 1, 'npm run lint'), report('x'))).toBe('failed');
+    expect(judged(report('x'), report('', 0))).toBe('passed');
+  });
+
+  test('was failing before when it ends the same way and names the same failures', () => {
+    const before =
+      'ok 1 - adds\nnot ok 2 - divides (3.2ms)\n  error: 1 !== 2 at /tmp/run-a1b2/x.js:10:3\n# fail 1\n';
+    const after =
+      'ok 1 - adds\nok 2 - handles errors\nnot ok 3 - divides (12ms)\n  error: 1 !== 2 at /tmp/run-ffff/x.js:12:3\n# fail 1\n';
+    expect(judged(report(before), report(after))).toBe('preexisting');
+    expect(judged(report(''), report(''))).toBe('preexisting');
+  });
+
+  test('was failing before when some of its failures are gone', () => {
+    expect(judged(report('FAIL a\nFAIL b\n2 failed'), report('FAIL b\n1 failed'))).toBe('preexisting');
+  });
+
+  test('that speaks in words of its own fails anew with any new line, or a new place in a file', () => {
+    expect(judged(report('src/a.go\n'), report('src/a.go\nsrc/b.go\n'))).toBe('failed');
+    expect(judged(report('src/a.go\nsrc/b.go\n'), report('src/b.go\n'))).toBe('preexisting');
+    const long = 'a.py:1:80: E501 line too long (82 > 79 characters)';
+    expect(judged(report(long), report(`checked 2 files\n${long.replace('1', '7')}`))).toBe('preexisting');
+    expect(judged(report(long), report(`${long}\nb.py:3:1: W291 trailing whitespace`))).toBe('failed');
+  });
+
+  test('fails anew with another end, a failure that was not named, one more of them, or a larger number', () => {
+    expect(judged(report('x', 1), report('x', 2))).toBe('failed');
+    expect(judged(report('FAIL a'), report('FAIL a\nFAIL b'))).toBe('failed');
+    expect(judged(report('x.c:1: error: bad'), report('x.c:1: error: bad\nx.c:9: error: bad'))).toBe(
+      'failed',
+    );
+    expect(judged(report('3 failed, 5 passed'), report('4 failed, 5 passed'))).toBe('failed');
+    expect(judged(report('Failures: 3'), report('Failures: 10'))).toBe('failed');
+    const timedOut = { ...report('x'), end: { ...commandEnd(1), timedOut: true } };
+    expect(judged(report('x'), timedOut)).toBe('failed');
+    expect(judged(report('3 problems', 1), report('', 1))).toBe('preexisting');
+    expect(judged(timedOut, timedOut)).toBe('preexisting');
+  });
+});

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  knownSecretFinder,
+  openEndOf,
+  redactedExcerpt,
+  redactedJson,
+  redactorFor,
+  secretsAmong,
+} from '../../../src/domain/secrets/redact.ts';
+
+const secret = 'sk-ant-"quoted"/secret+value';
+const redact = redactorFor([secret, 'short']);
+const token = `ghp_${'a1B2c3D4e5F6g7H8i9'.repeat(2)}`;
+
+const wrapped = (text: string, width: number) => text.replace(new RegExp(`.{${width}}`, 'g'), '$&\n');
+
+describe('a known secret is hidden', () => {
+  test.each([
+    ['raw', secret],
+    ['JSON-escaped', JSON.stringify(secret)],
+    ['JSON in JSON', JSON.stringify(JSON.stringify(secret))],
+    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL-encoded in small letters', encodeURIComponent(secret).toLowerCase().replaceAll('%2f', '%2f')],
+    ['base64', Buffer.from(secret).toString('base64')],
+    ['base64 of a line', Buffer.from(`${secret}\n`).toString('base64')],
+    ['base64 behind something else', Buffer.from(`user:${secret}@host`).toString('base64')],
+    ['base64 for URLs', Buffer.from(`??${secret}??`).toString('base64url')],
+    ['hex', Buffer.from(secret).toString('hex')],
+    ['hex in capitals', Buffer.from(secret).toString('hex').toUpperCase()],
+    ['base64 in lines', wrapped(Buffer.from(`${'x'.repeat(50)}${secret}y`).toString('base64'), 76)],
+    ['hex in lines', wrapped(Buffer.from(`${'x'.repeat(20)}${secret}y`).toString('hex'), 60)],
+  ])('when it is %s', (_, form) => {
+    const shown = redact(`before\n${form}\nafter`);
+    expect(shown).toContain('***');
+    expect(shown).not.toContain(form);
+    expect(shown).toMatch(/^before\n[\s\S]*\nafter$/);
+  });
+
+  test('line by line, when it has several', () => {
+    expect(redactorFor(['first line of key\nsecond line of key'])('x second line of key')).toBe('x ***');
+  });
+
+  test('in JSON only in strings and names, so that it stays JSON', () => {
+    const redactNumber = redactorFor(['12345678']);
+    const value = { a: 12345678, '12345678': ['x 12345678', null, true] };
+    expect(JSON.parse(redactedJson(value, redactNumber))).toEqual({
+      a: 12345678,
+      '***': ['x ***', null, true],
+    });
+  });
+
+  test('whatever it is and whatever stands around it', () => {
+    const around = fc.string({ unit: 'binary', maxLength: 12 });
+    const forms = [
+      (text: string) => text,
+      (text: string) => JSON.stringify(text).slice(1, -1),
+      (text: string) => encodeURIComponent(text),
+      (text: string) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
+      (text: string) => Buffer.from(text).toString('hex'),
+    ];
+    fc.assert(
+      fc.property(
+        fc
+          .string({ unit: 'binary', minLength: 8, maxLength: 90 })
+          .filter((value) => Buffer.from(value).toString() === value),
+        around,
+        around,
+        (value, before, after) => {
+          const hide = redactorFor([value]);
+          const find = knownSecretFinder([value]);
+          for (const form of forms) {
+            expect(hide(`${before} ${form(value)} ${after}`)).toContain('***');
+            expect(find(`${before} ${form(value)} ${after}`)).not.toEqual([]);
+          }
+          const packed = Buffer.from(`${before}${value}${after}`);
+          expect(hide(packed.toString('base64'))).toContain('***');
+          expect(hide(packed.toString('base64url'))).toContain('***');
+          expect(hide(`x\n${wrapped(packed.toString('base64'), 76)}\ny`)).toContain('***');
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('and nothing of the ten longest pieces of any of its forms is left', () => {
+    const value = 'correct-horse-battery-staple-0123456789';
+    const hide = redactorFor([value]);
+    const encoded = Buffer.from(`token=${value};`).toString('base64');
+    expect(hide(value)).toBe('***');
+    expect(Buffer.from(hide(encoded).replaceAll('***', ''), 'base64').toString()).not.toContain('horse');
+  });
+});
+
+describe('what is no known secret', () => {
+  test('stays when it is short, which would blank out ordinary text', () => {
+    expect(redact('short')).toBe('short');
+  });
+
+  test('is hidden when it has the form of a well-known token', () => {
+    expect(redact(`x ${token}, y`)).toBe('x ***, y');
+    expect(redactorFor([])(`ghs_123456_eyJhbGciOi.eyJpc3MiOiIxMjM.abc-def_ghijklmnop`)).toBe('***');
+    expect(redact(`ghp_${'x'.repeat(36)}`)).toBe(`ghp_${'x'.repeat(36)}`);
+  });
+
+  test('stays as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
+        fc.pre(!text.includes('sk-ant'));
+        expect(redact(text)).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+    const block = wrapped(Buffer.from('nothing of interest '.repeat(20)).toString('base64'), 76);
+    expect(redact(block)).toBe(block);
+  });
+});
+
+test('of an excerpt the words at the cut go, which may be the halves of a secret', () => {
+  for (const cut of [1, 5, secret.length - 1, secret.length]) {
+    const excerpt = {
+      head: `a ${secret} b ${secret.slice(0, cut)}`,
+      omitted: 10,
+      tail: `${secret.slice(cut)} c`,
+    };
+    const { head, omitted, tail } = redactedExcerpt(excerpt, redact);
+    expect([head, omitted, tail]).toEqual(['a *** b ', 10 + secret.length, ' c']);
+  }
+  const whole = { head: `a ${secret.slice(0, 9)}`, omitted: 0, tail: '' };
+  expect(redactedExcerpt(whole, redact)).toEqual(whole);
+});
+
+test('the secrets of an environment are values whose names say so, and passwords in addresses', () => {
+  const env = {
+    NPM_TOKEN: 'a',
+    MY_PAT: 'b',
+    GPG_PASSPHRASE: 'c',
+    SMTP_PASS: 'd',
+    MYSQL_PWD: 'e',
+    npm_config__auth: 'f',
+    CI_JOB_JWT: 'g',
+    PWD: '/builds/shop',
+    OLDPWD: '/builds',
+    SSH_AUTH_SOCK: '/tmp/agent',
+    DATABASE_URL: 'postgres://me:hunter2-hunter2@host/db',
+    HTTPS_PROXY: 'http://host:8080/',
+    https_proxy: 'me:with-p%40ssword@host:8080',
+    REMOTE: 'git@host:me/it',
+    BROKER_URL: 'amqp://me:raw-p@ssword@host',
+    PATCHSMITH_MAX_TOKENS: '5',
+    PATH: '/bin',
+    EMPTY_KEY: undefined,
+  };
+  const inAddresses = ['hunter2-hunter2', 'with-p%40ssword', 'with-p@ssword', 'raw-p', 'raw-p@ssword'];
+  expect(secretsAmong(env)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', ...inAddresses, '']);
+});
+
+test('JSON is known as every language writes it', () => {
+  const value = 'a"b\\c<d&e+f/ä';
+  const hide = redactorFor([value]);
+  for (const written of [
+    'a\\"b\\\\c<d&e+f/ä',
+    'a\\"b\\\\c<d&e+f\\/\\u00e4',
+    'a\\"b\\\\c\\u003cd\\u0026e+f/ä',
+    'a\\u0022b\\\\c\\u003Cd\\u0026e\\u002Bf/\\u00E4',
+  ])
+    expect(hide(`{"x":"${written}"}`)).toBe('{"x":"***"}');
+});
+
+describe('text that goes on', () => {
+  const openEnd = openEndOf(['abcd efgh', 'short']);
+
+  test.each([
+    ['it is', 2],
+    ['it is ', 0],
+    ['x abcd efg', 8],
+    ['x abcd efgh', 4],
+    ['x, abcd ', 5],
+    ['', 0],
+  ])('%j may end in the beginning of a secret or a token: %i characters', (text, open) => {
+    expect(openEnd(text)).toBe(open);
+  });
+});

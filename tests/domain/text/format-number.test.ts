@@ -1,0 +1,15 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { figure } from '../../../src/domain/text/format-number.ts';
+
+test('writes numbers as American English does', () => {
+  const numbers = fc.oneof(
+    fc.nat(),
+    fc.nat(9_999_999).map((n) => n / 1000),
+  );
+  fc.assert(
+    fc.property(numbers, (n) => {
+      expect(figure(n)).toBe(n.toLocaleString('en-US'));
+    }),
+  );
+});

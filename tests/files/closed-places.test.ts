@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isRoot } from '../support/as-nobody.ts';
+import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
+
+const NOBODY = 65_534;
+
+/** Works as a user without privileges, whom everything of the checkout belongs to. */
+async function asNobody<T>(scratch: ScratchCheckout, work: () => Promise<T>): Promise<T> {
+  execFileSync('chown', ['-R', String(NOBODY), scratch.folder]);
+  process.seteuid?.(NOBODY);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+/** The same, but for a moment as root. */
+function asRoot(work: () => void): void {
+  process.seteuid?.(0);
+  try {
+    work();
+  } finally {
+    process.seteuid?.(NOBODY);
+  }
+}
+
+/** A user who is not its owner cannot open it again. */
+function giveToRoot(scratch: ScratchCheckout, folder: string): void {
+  asRoot(() => {
+    chownSync(join(scratch.root, folder), 0, 0);
+    chmodSync(join(scratch.root, folder), 0o700);
+  });
+}
+
+describe.runIf(isRoot)('a user without privileges', () => {
+  describe.each([
+    ['looks at every file', 2_000],
+    ['asks git for its stats', 0],
+  ])('%s:', (_way, manyFiles) => {
+    async function opened(scratch: ScratchCheckout) {
+      scratch.write('a/deep/one.txt', 'one\n');
+      scratch.write('a/two.txt', 'two\n');
+      scratch.write('b.txt', 'b\n');
+      scratch.commit();
+      return (first = () => {}) => {
+        // So that git takes the index for younger than all files, and none is looked at for its age.
+        scratch.git('update-index', '--refresh');
+        const later = Date.now() / 1000 + 10;
+        utimesSync(join(scratch.root, '.git/index'), later, later);
+        first();
+        return scratch.open(scratch.root, manyFiles);
+      };
+    }
+
+    test.each([0o000, 0o111, 0o311, 0o444, 0o600])(
+      'a folder closed with mode %o hides no change, whether it was read before or not',
+      async (mode) => {
+        const scratch = new ScratchCheckout();
+        const open = await opened(scratch);
+        await asNobody(scratch, async () => {
+          const workspace = await open();
+          await workspace.capture('all');
+          for (const text of ['tampered\n', 'again\n']) {
+            scratch.writeInPlace('a/deep/one.txt', text);
+            chmodSync(join(scratch.root, 'a/deep'), mode);
+            chmodSync(join(scratch.root, 'a'), mode);
+            expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a/deep/one.txt']);
+            expect(workspace.hidden()).toEqual([]);
+          }
+          scratch.remove('a/two.txt');
+          chmodSync(join(scratch.root, 'a'), mode);
+          expect(await workspace.capture('all')).toMatchObject([{ path: 'a/two.txt', after: null }]);
+        });
+      },
+    );
+
+    test('what cannot be opened again is hidden, not unchanged, and only as long as it is', async () => {
+      const scratch = new ScratchCheckout();
+      const open = await opened(scratch);
+      await asNobody(scratch, async () => {
+        const workspace = await open();
+        giveToRoot(scratch, 'a');
+        expect(await workspace.capture('all')).toEqual([]);
+        expect(workspace.hidden()).toEqual(['a/deep/one.txt', 'a/two.txt']);
+        asRoot(() => {
+          chmodSync(join(scratch.root, 'a'), 0o755);
+          scratch.writeInPlace('a/two.txt', 'tampered\n');
+        });
+        expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['a/two.txt']);
+        expect(workspace.hidden()).toEqual([]);
+      });
+    });
+
+    test('what was closed before stays closed, and is not hidden, until somebody has touched it', async () => {
+      const scratch = new ScratchCheckout();
+      const open = await opened(scratch);
+      const folder = join(scratch.root, 'a');
+      await asNobody(scratch, async () => {
+        const workspace = await open(() => chmodSync(folder, 0o000));
+        scratch.writeInPlace('b.txt', 'changed\n');
+        expect((await workspace.capture('all')).map(({ path }) => path)).toEqual(['b.txt']);
+        expect([workspace.hidden(), lstatSync(folder).mode & 0o777]).toEqual([[], 0]);
+        chmodSync(folder, 0o755);
+        scratch.writeInPlace('a/two.txt', 'tampered\n');
+        chmodSync(folder, 0o000);
+        expect((await workspace.capture('all')).map(({ path }) => path)).toContain('a/two.txt');
+      });
+    });
+
+    test('a folder that is closed while the tree is looked at is opened again, or counts as hidden', async () => {
+      const scratch = new ScratchCheckout();
+      const open = await opened(scratch);
+      await asNobody(scratch, async () => {
+        const workspace = await open();
+        for (let round = 0; round < 20; round += 1) {
+          scratch.writeInPlace('a/two.txt', `round ${round}\n`);
+          const looking = workspace.capture('all');
+          for (let turn = 0; turn < round; turn += 1) await new Promise(setImmediate);
+          chmodSync(join(scratch.root, 'a'), 0o000);
+          const found = (await looking).map(({ path }) => path);
+          expect(found.includes('a/two.txt') || workspace.hidden().includes('a/two.txt')).toBe(true);
+          chmodSync(join(scratch.root, 'a'), 0o755);
+          await workspace.capture('all');
+        }
+      });
+    });
+  });
+
+  test('a path through a link is not opened', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a/one.txt', 'one\n');
+    scratch.commit();
+    await asNobody(scratch, async () => {
+      const workspace = await scratch.open();
+      const outside = join(scratch.folder, 'outside');
+      mkdirSync(outside, { mode: 0o000 });
+      scratch.remove('a');
+      scratch.link('a', outside);
+      await workspace.capture('all');
+      await workspace.listFiles('a' as never, null);
+      expect(lstatSync(outside).mode & 0o777).toBe(0);
+      rmdirSync(outside);
+    });
+  });
+});

@@ -1,0 +1,324 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type GuardedFiles, openGuardedFiles } from '../../src/files/nofollow-files.ts';
+import type { RepoPath } from '../../src/domain/changes/path.ts';
+
+/** Root may read and write everything, and only root can give a file away: such tests run as the one or the other. */
+const IS_ROOT = process.getuid?.() === 0;
+
+let base: string;
+let root: string;
+let files: GuardedFiles;
+
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-guarded-')));
+  root = join(base, 'repo');
+  mkdirSync(root);
+  mkdirSync(join(base, 'outside'));
+  writeFileSync(join(base, 'outside', 'secret'), 'secret');
+  files = openGuardedFiles(root);
+});
+
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const read = (path: string, maxBytes = 1_000_000) => files.read(path as RepoPath, maxBytes);
+const write = (path: string, text: string | Buffer) => files.write(path as RepoPath, Buffer.from(text));
+const put = (path: string, text: string | Buffer) => writeFileSync(join(root, path), text);
+const leftovers = () =>
+  readdirSync(root, { recursive: true }).filter((name) => String(name).includes('.tmp'));
+const openDescriptors = () => readdirSync('/proc/self/fd').length;
+
+describe('reading', () => {
+  test('gives the exact bytes and the mode', async () => {
+    put('run.sh', Buffer.of(0, 255, 10));
+    chmodSync(join(root, 'run.sh'), 0o755);
+    put('empty', '');
+    expect(await read('run.sh')).toEqual({ status: 'ok', bytes: Buffer.of(0, 255, 10), mode: '100755' });
+    expect(await read('empty')).toEqual({ status: 'ok', bytes: Buffer.alloc(0), mode: '100644' });
+  });
+
+  test('finds names with brackets, spaces, newlines and bytes that are not UTF-8', async () => {
+    mkdirSync(join(root, 'app'));
+    put('app/[...slug].tsx', 'slug');
+    put(' a\nb', 'newline');
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/caf`), Buffer.of(0xe9)]), 'latin');
+    expect(await read('app/[...slug].tsx')).toMatchObject({ status: 'ok', bytes: Buffer.from('slug') });
+    expect(await read(' a\nb')).toMatchObject({ status: 'ok', bytes: Buffer.from('newline') });
+    expect(await read('caf\udce9')).toMatchObject({ status: 'ok', bytes: Buffer.from('latin') });
+  });
+
+  test('refuses a second spelling of a name, so that one file has one path', async () => {
+    put('é', 'text');
+    expect(await read('\udcc3\udca9')).toMatchObject({ status: 'failed', reason: 'path_refused' });
+  });
+
+  test('refuses links at the end, in the middle, in chains and dangling, and says where they point', async () => {
+    put('real', 'text');
+    symlinkSync('real', join(root, 'inner'));
+    symlinkSync('inner', join(root, 'chain'));
+    symlinkSync('nowhere', join(root, 'dangling'));
+    symlinkSync('../outside', join(root, 'folder'));
+    const refused = (path: string, link: string, target: string) => ({
+      status: 'failed',
+      reason: 'path_refused',
+      message: `"${link}" is a symbolic link to "${target}"; links are not followed. Use the path of the file itself.`,
+      path,
+    });
+    for (const [path, link, target] of [
+      ['inner', 'inner', 'real'],
+      ['chain', 'chain', 'inner'],
+      ['dangling', 'dangling', 'nowhere'],
+      ['folder', 'folder', '../outside'],
+      ['folder/secret', 'folder', '../outside'],
+    ] as const) {
+      expect({ ...(await read(path)), path }).toEqual(refused(path, link, target));
+      expect({ ...(await write(path, 'x')), path }).toEqual(refused(path, link, target));
+    }
+    expect(readFileSync(join(base, 'outside', 'secret'), 'utf8')).toBe('secret');
+  });
+
+  test('refuses folders, named pipes and sockets without waiting for them', async () => {
+    mkdirSync(join(root, 'src'));
+    expect(spawnSync('mkfifo', [join(root, 'pipe')]).status).toBe(0);
+    const server = createServer().listen(join(root, 'sock'));
+    await new Promise((done) => server.once('listening', done));
+    try {
+      const messages = await Promise.all(
+        ['src', 'pipe', 'sock'].map(async (path) => [await read(path), await write(path, '')]),
+      );
+      expect(messages.flat()).toEqual(
+        [
+          '"src" is a folder, not a file. list_files shows what is in it.',
+          '"pipe" is a named pipe, not a regular file.',
+          '"sock" is a socket, not a regular file.',
+        ].flatMap((message) => Array(2).fill({ status: 'failed', reason: 'path_refused', message })),
+      );
+    } finally {
+      server.close();
+    }
+  });
+
+  test('refuses the root itself and a path through a file', async () => {
+    put('file', '');
+    expect(await read('')).toMatchObject({
+      reason: 'path_refused',
+      message: 'The repository root is a folder, not a file.',
+    });
+    expect(await read('file/x')).toMatchObject({
+      reason: 'path_refused',
+      message: '"file" is a file, not a folder.',
+    });
+    expect(await write('file/x', '')).toMatchObject({ reason: 'path_refused' });
+  });
+
+  test('names the nearest existing names of what is missing', async () => {
+    mkdirSync(join(root, 'src', 'empty'), { recursive: true });
+    for (const name of ['server.ts', 'client.ts', 'README']) put(`src/${name}`, '');
+    expect(await read('src/sever.ts')).toEqual({
+      status: 'failed',
+      reason: 'not_found',
+      message:
+        '"src/sever.ts" does not exist. Nearest names in "src": "server.ts", "client.ts", "README", "empty/".',
+    });
+    expect(await read('scr/server.ts')).toMatchObject({
+      message: '"scr" does not exist. Nearest names in the repository root: "src/".',
+    });
+    expect(await read('src/empty/x')).toMatchObject({
+      message: '"src/empty/x" does not exist. "src/empty" is empty.',
+    });
+  });
+
+  test('refuses a huge sparse file by its size, and reads one that is exactly as large as allowed', async () => {
+    put('sparse', '');
+    truncateSync(join(root, 'sparse'), 1_000_000_000);
+    put('fits', '12345');
+    expect(await read('sparse')).toEqual({
+      status: 'failed',
+      reason: 'too_large',
+      message: '"sparse" has 1,000,000,000 bytes; files over 1,000,000 bytes are not read whole.',
+    });
+    expect(await read('fits', 5)).toMatchObject({ status: 'ok' });
+    expect(await read('fits', 4)).toMatchObject({ reason: 'too_large' });
+  });
+
+  test.skipIf(IS_ROOT)('says when permission is missing', async () => {
+    put('closed', 'x');
+    chmodSync(join(root, 'closed'), 0);
+    expect(await read('closed')).toEqual({
+      status: 'failed',
+      reason: 'path_refused',
+      message: '"closed" cannot be read: permission denied (EACCES).',
+    });
+  });
+});
+
+describe('writing', () => {
+  test('makes missing folders and new files as the umask wants them', async () => {
+    const umask = process.umask(0o027);
+    try {
+      expect(await write('a/b/c.txt', 'text')).toEqual({ status: 'ok', created: true });
+    } finally {
+      process.umask(umask);
+    }
+    expect(readFileSync(join(root, 'a/b/c.txt'), 'utf8')).toBe('text');
+    expect(statSync(join(root, 'a/b/c.txt')).mode & 0o777).toBe(0o640);
+    expect(statSync(join(root, 'a/b')).mode & 0o777).toBe(0o750);
+    expect(leftovers()).toEqual([]);
+  });
+
+  test('keeps the mode of an existing file, also when the umask forbids it', async () => {
+    for (const mode of [0o755, 0o600, 0o444, 0o666]) {
+      put('file', 'old');
+      chmodSync(join(root, 'file'), mode);
+      expect(await write('file', '')).toEqual({ status: 'ok', created: false });
+      expect(statSync(join(root, 'file'))).toMatchObject({ size: 0, mode: 0o100000 | mode });
+      rmSync(join(root, 'file'));
+    }
+  });
+
+  test.skipIf(!IS_ROOT)('as root, leaves a file to its owner', async () => {
+    put('file', 'old');
+    expect(spawnSync('chown', ['1234:2345', join(root, 'file')]).status).toBe(0);
+    await write('file', 'new');
+    expect(statSync(join(root, 'file'))).toMatchObject({ uid: 1234, gid: 2345 });
+  });
+
+  test('never writes through a hard link', async () => {
+    put('linked', 'shared');
+    linkSync(join(root, 'linked'), join(base, 'outside', 'store'));
+    expect(await write('linked', 'mine')).toEqual({ status: 'ok', created: false });
+    expect(readFileSync(join(root, 'linked'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(base, 'outside', 'store'), 'utf8')).toBe('shared');
+  });
+
+  test('replaces atomically: a reader keeps what it has opened', async () => {
+    put('file', 'old');
+    const reader = openSync(join(root, 'file'), 'r');
+    try {
+      await write('file', 'new and longer');
+      expect(readFileSync(reader, 'utf8')).toBe('old');
+    } finally {
+      closeSync(reader);
+    }
+  });
+
+  test('lets writes into the same new folder run at the same time', async () => {
+    const paths = Array.from({ length: 20 }, (_, n) => `new/deep/${n}`);
+    expect(await Promise.all(paths.map((path) => write(path, path)))).toEqual(
+      paths.map(() => ({ status: 'ok', created: true })),
+    );
+    expect(paths.map((path) => readFileSync(join(root, path), 'utf8'))).toEqual(paths);
+  });
+
+  test('writes into a nested repository, but the path rules keep it out of any .git', async () => {
+    mkdirSync(join(root, 'nested', '.git'), { recursive: true });
+    expect(await write('nested/file', 'x')).toEqual({ status: 'ok', created: true });
+  });
+
+  test('a full disk is a failure that says so and leaves the old file and no temporary one', () => {
+    put('old', 'old');
+    const source = JSON.stringify(resolve('src/files/nofollow-files.ts'));
+    writeFileSync(
+      join(base, 'fill.mts'),
+      `import { openGuardedFiles } from ${source};
+         import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+         writeFileSync(process.argv[2] + '/old', 'old');
+         const result = await openGuardedFiles(process.argv[2]).write('old', Buffer.alloc(1_000_000));
+         const left = readdirSync(process.argv[2]);
+         console.log(JSON.stringify({ result, left, old: readFileSync(process.argv[2] + '/old', 'utf8') }));`,
+    );
+    const small = ['--dev-bind', '/', '/', '--size', '65536', '--tmpfs', join(base, 'outside')];
+    const script = [process.execPath, '--import', 'tsx', join(base, 'fill.mts'), join(base, 'outside')];
+    const ran = spawnSync('bwrap', [...small, ...script], { encoding: 'utf8' });
+    expect(JSON.parse(ran.stdout || ran.stderr)).toEqual({
+      result: {
+        status: 'failed',
+        reason: 'too_large',
+        message: '"old" cannot be written: no space is left on the disk (ENOSPC).',
+      },
+      left: ['old'],
+      old: 'old',
+    });
+  });
+
+  test.skipIf(IS_ROOT)('a folder without write permission is a failure that says so', async () => {
+    mkdirSync(join(root, 'closed'), { mode: 0o555 });
+    expect(await write('closed/file', 'x')).toEqual({
+      status: 'failed',
+      reason: 'path_refused',
+      message: '"closed/file" cannot be written: permission denied (EACCES).',
+    });
+  });
+});
+
+test('a folder that is swapped for a link while files are read and written never leads outside', async () => {
+  const dir = join(root, 'dir');
+  const secret = 'dir/secret' as RepoPath;
+  let swapping = true;
+  const swapper = (async () => {
+    for (let turn = 0; swapping; turn += 1) {
+      try {
+        rmSync(dir, { recursive: true, force: true });
+        if (turn % 2 === 0) symlinkSync('../outside', dir);
+        else mkdirSync(dir);
+        if (turn % 2 === 1) writeFileSync(join(dir, 'secret'), 'harmless');
+      } catch (error) {
+        // A write has made the folder, or a file in it, at this very moment.
+        if (!['EEXIST', 'ENOTEMPTY', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+          throw error;
+      }
+      await setImmediate();
+    }
+  })();
+  const seen = new Set<string>();
+  for (let round = 0; round < 500; round += 1) {
+    const [result, written] = await Promise.all([
+      files.read(secret, 100),
+      files.write(secret, Buffer.from('harmless')),
+    ]);
+    seen.add(result.status === 'ok' ? result.bytes.toString() : result.reason);
+    seen.add(written.status === 'ok' ? 'written' : written.reason);
+  }
+  swapping = false;
+  await swapper;
+  // Empty: the file as the swapper is just writing it.
+  const harmless = ['', 'harmless', 'not_found', 'path_refused', 'written'];
+  expect([...seen].filter((what) => !harmless.includes(what))).toEqual([]);
+  expect(readdirSync(join(base, 'outside'))).toEqual(['secret']);
+  expect(readFileSync(join(base, 'outside', 'secret'), 'utf8')).toBe('secret');
+});
+
+test('no descriptor stays open, whatever the result', async () => {
+  put('file', 'x');
+  symlinkSync('file', join(root, 'link'));
+  const everything = async () => {
+    for (const path of ['file', 'link', 'missing', 'missing/file', 'file/x', 'link/x', ''])
+      await read(path, 10);
+    await read('file', 0);
+    for (const path of ['file', 'link', 'new/file', 'file/x', 'link/x', '']) await write(path, 'x');
+  };
+  await everything();
+  const before = openDescriptors();
+  for (let round = 0; round < 20; round += 1) await everything();
+  expect(openDescriptors()).toBe(before);
+});

@@ -1,0 +1,52 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { askGit } from '../../src/git/git.ts';
+import { git, tempFolder } from '../support/temp-folder.ts';
+
+test('an interrupted call to a server that says nothing ends at once, with all its processes', async () => {
+  let arrived = () => {};
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const silent = createServer(() => arrived());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const stop = new AbortController();
+  const call = askGit({
+    cwd: tempFolder(),
+    args: ['ls-remote', `http://127.0.0.1:${port}/a/b.git`],
+    env: { GIT_ALLOW_PROTOCOL: 'http' },
+    signal: stop.signal,
+  });
+  await asked;
+  stop.abort();
+  await expect(call).rejects.toThrow('killed by SIGKILL');
+  silent.closeAllConnections();
+  silent.close();
+});
+
+test('an object that is missing from a partial clone is asked of nobody, by a git of any age', async () => {
+  const folder = tempFolder();
+  const [mark, program] = [join(folder, 'mark'), join(folder, 'program')];
+  writeFileSync(program, `#!/bin/sh\n: > ${mark}\n`, { mode: 0o755 });
+  const settings = [
+    ['core.repositoryFormatVersion', '1'],
+    ['extensions.partialClone', 'origin'],
+    ['remote.origin.promisor', 'true'],
+    ['remote.origin.url', `ext::${program}`],
+    ['protocol.ext.allow', 'always'],
+  ];
+  git(folder, 'init', '--quiet');
+  for (const setting of settings) git(folder, 'config', ...setting);
+  const ask = (env: Record<string, undefined>) =>
+    askGit({ cwd: folder, args: ['cat-file', '-e', '1'.repeat(40)], env });
+  await ask({});
+  // As a git that does not know this variable, which came with 2.45.
+  await ask({ GIT_NO_LAZY_FETCH: undefined });
+  expect(existsSync(mark)).toBe(false);
+  await ask({ GIT_NO_LAZY_FETCH: undefined, GIT_ALLOW_PROTOCOL: undefined });
+  expect(existsSync(mark)).toBe(true);
+});
