@@ -5,17 +5,17 @@
 
 import { Readable, Writable } from 'node:stream';
 import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './action/inputs.ts';
-import { leftBehind } from './action/post-step.ts';
 import { carryOut } from './action/modes.ts';
-import { STATE, Step } from './action/step.ts';
-import { tooFewOpenFiles } from './host/fd-limit.ts';
-import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
+import { reportKilledStep } from './action/post-step.ts';
 import { addToSummary, runnerFiles } from './action/runner/file-commands.ts';
 import { requestIdentityToken, type TokenRequest, tokenRequest } from './action/runner/identity-token.ts';
-import type { Edge } from './host/context.ts';
-import { takeProcess } from './host/process.ts';
+import { ActionStep, STATE } from './action/step.ts';
+import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
 import { machineFault } from './domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, type RunResult } from './domain/run/outcome.ts';
+import type { HostContext } from './host/context.ts';
+import { checkFdLimit } from './host/fd-limit.ts';
+import { openHostProcess } from './host/process.ts';
 import type { Federation } from './ports.ts';
 import { annotationLine, annotationsOf } from './texts/annotations.ts';
 import { stepSummary } from './texts/step-summary.ts';
@@ -24,8 +24,8 @@ const NO_IDENTITY =
   'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
 const isPost = process.argv[2] === 'post';
 const files = runnerFiles(process.env);
-const step = new Step(files, (line) => void process.stderr.write(`${line}\n`));
-const { edge, printLast, refusal, crash } = takeProcess(
+const step = new ActionStep(files, (line) => void process.stderr.write(`${line}\n`));
+const { edge, printLast, refusal, crash } = openHostProcess(
   process,
   isPost ? {} : { onInterrupt: (interruption) => step.onInterrupt(interruption), onCrash: tellCrash },
 );
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   step.begin();
   const inputs = readInputs(edge.env);
   for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) mask(secret);
-  const obstacle = tooFewOpenFiles();
+  const obstacle = checkFdLimit();
   if (obstacle !== null) return tell(internalError(obstacle));
   const identity = inputs.federation === null ? null : tokenRequest(edge.env);
   const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
@@ -57,7 +57,7 @@ async function main(): Promise<number> {
 /** Nothing where the step came to its end. */
 async function post(): Promise<number> {
   if (edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
-  const { lines, summary } = await leftBehind({
+  const { lines, summary } = await reportKilledStep({
     runDir: edge.env[`STATE_${STATE.runDir}`] ?? null,
     wasPublishing: edge.env[`STATE_${STATE.publishing}`] === 'true',
   });
@@ -70,7 +70,7 @@ async function post(): Promise<number> {
 function edgeWith(
   { plan, apiKey, githubToken, federation, flags }: InputsGiven,
   identity: TokenRequest | null,
-): Edge {
+): HostContext {
   if (plan !== null && flags.run) flags.run.plan = '-';
   return {
     ...edge,

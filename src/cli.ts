@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-/** The command line: argv in, exit code out. What it shares with the action stands in cli/process-edge.ts. */
+/** The command line: argv in, exit code out. What it shares with the action stands in host/process.ts. */
 
-import { tooFewOpenFiles } from './host/fd-limit.ts';
 import { resultLine, resultText } from './adapters/storage/run-directory.ts';
 import { readArguments } from './commands/arguments.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/registry.ts';
-import { takeProcess, VERSION } from './host/process.ts';
 import { internalError, type RunOutcome } from './domain/run/outcome.ts';
 import { refusedResult } from './engine/finish/result.ts';
+import { checkFdLimit } from './host/fd-limit.ts';
+import { openHostProcess, VERSION } from './host/process.ts';
 
-const { edge, printLast, refusal, crash } = takeProcess(process);
+const { edge, printLast, refusal, crash } = openHostProcess(process);
 
 await main(process.argv.slice(2)).then((exitCode) => process.exit(exitCode), crash);
 
@@ -27,7 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
       return refuse(asked.problems);
     case 'command': {
       const output = asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT;
-      const obstacle = tooFewOpenFiles();
+      const obstacle = checkFdLimit();
       const { command } = asked;
       if (obstacle !== null) return tell(internalError(obstacle), { output, command });
       const end = await command.start(edge, asked.given);

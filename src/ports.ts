@@ -1,19 +1,19 @@
 /** Every interface to the outside world, on one page. Types only. */
 
 import type * as z from 'zod';
-import type { RefusedHost } from './domain/review/allowed-domain.ts';
 import type { FileMode, FileState, PathChange } from './domain/changes/change.ts';
+import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
+import type { RepoPath } from './domain/changes/path.ts';
+import type { Conversation, LlmTurn, Retry } from './domain/conversation/conversation.ts';
+import type { Excerpt } from './domain/conversation/excerpt.ts';
+import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
+import type { RefusedHost } from './domain/review/allowed-domain.ts';
 import type { ExceededChangeLimit } from './domain/run/change-limits.ts';
 import type { EnforcedLimits } from './domain/run/command-limits.ts';
-import type { Conversation, LlmTurn, Retry } from './domain/conversation/conversation.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/run/events.ts';
-import type { Excerpt } from './domain/conversation/excerpt.ts';
-import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
 import type { ProviderFailureKind } from './domain/run/limits.ts';
-import type { ChangedFile, RunResult } from './domain/run/outcome.ts';
-import type { RepoPath } from './domain/changes/path.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
-import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
+import type { ChangedFile, RunResult } from './domain/run/outcome.ts';
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;
@@ -105,7 +105,7 @@ export interface Workspace {
   readonly root: string;
   readonly base: BaseRevision;
   /** The throwaway git dir that commands get instead of the real one. */
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
 
   readFile(path: RepoPath): Promise<FileRead>;
   /**
@@ -130,7 +130,7 @@ export interface Workspace {
   /** Removes git dirs that commands have made, for a run whose last look at the work tree was cut short. */
   sweepGitDirs(): Promise<void>;
   /** Draws a line before commands run, so that what had changed before is not put down to them. */
-  drawLine(): Promise<Line>;
+  checkpoint(): Promise<Checkpoint>;
   /**
    * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
    * that were there stay in the shadow repository.
@@ -174,7 +174,7 @@ export interface PutBack {
 }
 
 /** A moment of the work tree. `changes` were captured when it was drawn; what is not among them may still be older. */
-export interface Line {
+export interface Checkpoint {
   readonly changes: readonly PathChange[];
   /**
    * Captures everything, as `after_commands`. `earlier` had changed before the line; where that cannot be told (a file that changed again after
@@ -183,7 +183,7 @@ export interface Line {
   captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;
 }
 
-export interface AgentGit {
+export interface SandboxGitDir {
   /** Absolute path of the throwaway git dir, outside the work tree. */
   readonly gitDir: string;
   /** Absolute path of the real object store, to be readable (never writable) for commands. */

@@ -23,12 +23,12 @@ import search from '../prompts/tools/search.md';
 import writeFile from '../prompts/tools/write_file.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
+import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
-import type { PathRules, Plan, Principles } from './domain/run/plan.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
+import type { PathRules, Plan, Principles } from './domain/run/plan.ts';
 import { render } from './domain/text/template.ts';
-import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   'namespaces+seccomp': sandboxNamespaces,

@@ -1,7 +1,7 @@
 /** The inputs of the action. Those that are settings derive from the settings of `run` and `publish`; the others stand here. */
 
-import { nearestName } from '../config/did-you-mean.ts';
 import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 
@@ -151,7 +151,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     if (!variable.startsWith(PREFIX)) continue;
     const name = variable.slice(PREFIX.length).toLowerCase();
     if (!known.some((input) => input.name === name)) {
-      const nearest = nearestName(
+      const nearest = didYouMean(
         name,
         known.map((input) => input.name),
         'action.yml lists them all',

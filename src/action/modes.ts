@@ -3,19 +3,19 @@
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
 import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts';
 import type { Given } from '../commands/command.ts';
-import { COMMANDS } from '../commands/registry.ts';
-import type { CommandEnd, Edge } from '../host/context.ts';
 import { type PublishInputs, readPublishInputs } from '../commands/publish/start.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import { COMMANDS } from '../commands/registry.ts';
 import { publishable } from '../domain/github/publishing/policy.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import { redactedStrings } from '../domain/secrets/redact.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { InputsGiven } from './inputs.ts';
-import type { Step } from './step.ts';
+import type { ActionStep } from './step.ts';
 
 /** `decided` by more than one command, so that the last line is still to be told. */
-type ModeEnd = CommandEnd | { status: 'decided'; outcome: RunOutcome };
+type ModeEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
 
-export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
+export async function carryOut(inputs: InputsGiven, edge: HostContext, step: ActionStep): Promise<ModeEnd> {
   switch (inputs.mode) {
     case 'run':
       return start('run', edge, given(inputs, 'run'));
@@ -31,18 +31,18 @@ export async function carryOut(inputs: InputsGiven, edge: Edge, step: Step): Pro
 }
 
 interface Publishing {
-  readonly edge: Edge;
-  readonly step: Step;
+  readonly edge: HostContext;
+  readonly step: ActionStep;
   readonly words: Given;
 }
 
-function publish(runDir: string, { edge, step, words }: Publishing): Promise<CommandEnd> {
+function publish(runDir: string, { edge, step, words }: Publishing): Promise<CommandOutcome> {
   step.beginPublication();
   return start('publish', edge, { ...words, operands: [runDir] });
 }
 
 /** The outcome is that of the run, unless what it has made should have been published and could not be. */
-async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promise<ModeEnd> {
+async function runAndPublish(inputs: InputsGiven, edge: HostContext, step: ActionStep): Promise<ModeEnd> {
   const words = given(inputs, 'publish');
   // What is wrong with it must not come to light when the run is paid for.
   const ready = readPublishInputs(edge, words);
@@ -66,7 +66,7 @@ async function runAndPublish(inputs: InputsGiven, edge: Edge, step: Step): Promi
 
 /** Null when GitHub would let the publication in. A dry run changes nothing, and takes no more than to read. */
 async function obstacleToPublishing(
-  { interrupt: signal, version, env }: Edge,
+  { interrupt: signal, version, env }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
@@ -79,7 +79,7 @@ async function obstacleToPublishing(
 }
 
 /** A run that another job has made; its own paths mean nothing here. */
-function tellRun(path: string, { cwd, redact }: Edge, step: Step): void {
+function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): void {
   const directory = runDirectoryAt(path.startsWith('/') ? path : `${cwd}/${path}`);
   const result = readResult(directory);
   if (result === null) return;
@@ -88,7 +88,7 @@ function tellRun(path: string, { cwd, redact }: Edge, step: Step): void {
   step.onResult(redactedStrings({ ...result, patch }, redact) as RunResult);
 }
 
-function start(name: 'run' | 'publish', edge: Edge, words: Given): Promise<CommandEnd> {
+function start(name: 'run' | 'publish', edge: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) throw new Error(`There is no command ${name}.`);
   return command.start(edge, words);

@@ -1,8 +1,8 @@
 /** The outputs of the action: what they are called and mean, and their values for a run. */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import { inertJson } from '../domain/text/terminal.ts';
 
 /** Names that workflows already read from other actions keep their meaning here. */

@@ -6,7 +6,7 @@ import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
-export interface LeftBehind {
+export interface PostStepReport {
   /** For the log. */
   readonly lines: readonly string[];
   /** Markdown. */
@@ -20,7 +20,7 @@ export interface StepKilled {
 }
 
 /** Gives a run whose process has died its end; nothing else in the run directory is touched. */
-export async function leftBehind({ runDir, wasPublishing }: StepKilled): Promise<LeftBehind> {
+export async function reportKilledStep({ runDir, wasPublishing }: StepKilled): Promise<PostStepReport> {
   const ofRun = runDir === null || !existsSync(runDir) ? [NOTHING] : await found(runDir);
   const lines = wasPublishing ? [PUBLISHING, ...ofRun.slice(1)] : ofRun;
   const [first = '', ...more] = lines.map((line) => oneLine(line, 2_000));

@@ -3,11 +3,10 @@
  * first moment there is an outcome among the outputs.
  */
 
-import { addToSummary, type RunnerFiles, setValues } from './runner/file-commands.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
-import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunWatcher } from '../engine/session.ts';
 import {
   directoryOutputs,
@@ -16,11 +15,12 @@ import {
   publicationOutputs,
   resultOutputs,
 } from './outputs.ts';
+import { addToSummary, type RunnerFiles, setValues } from './runner/file-commands.ts';
 
 /** State for the post step, which finds it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
-export class Step implements RunWatcher {
+export class ActionStep implements RunWatcher {
   readonly #files: RunnerFiles;
   readonly #command: (line: string) => void;
   #hasEnded = false;

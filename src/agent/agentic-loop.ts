@@ -5,12 +5,12 @@
  * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
  */
 
+import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import { advance, type RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
-import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
 import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
 import type { ToolExecutor } from './tool-executor.ts';

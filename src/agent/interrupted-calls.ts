@@ -2,9 +2,9 @@
 
 import type { PathChange } from '../domain/changes/change.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { ToolsPhase } from '../domain/conversation/tools-phase.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { RunState } from '../domain/run/state.ts';
-import type { ToolsPhase } from '../domain/conversation/tools-phase.ts';
 import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
 import type { CommandChanges } from './policy.ts';

@@ -1,10 +1,10 @@
 /** Holds commands to the policy: what they changed against it is put back as soon as they have ended. */
 
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
+import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
-import type { RunAction } from '../domain/run/events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
-import { withObstacles } from '../domain/changes/conflicting-paths.ts';
+import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports.ts';
 
 /** What commands did, before anything of it has been recorded. */
@@ -30,7 +30,7 @@ export async function enforcePolicy(
 ): Promise<Enforced> {
   const repositories = await workspace.repositoriesAround(changes.map(({ path }) => path));
   const isPlanted = (path: string) => repositories.some((folder) => belongsTo(path, folder));
-  const refused = withObstacles(
+  const refused = withConflictingPaths(
     changes.filter(({ path }) => !permits(path) || isPlanted(path)),
     changes,
   );

@@ -3,18 +3,27 @@
  * what they say. A call that goes wrong is lost alone; the run goes on.
  */
 
-import { changesRecorded } from '../domain/journal/change-events.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
-import { CutShort } from '../domain/run/cut-short.ts';
-import type { RunAction } from '../domain/run/events.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
-import { figure } from '../domain/text/format-number.ts';
-import { belongsTo } from '../domain/review/git-folder.ts';
-import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
-import type { Clock, Line, NextCall, Sandbox, SeenFiles, Tool, ToolResult, Workspace } from '../ports.ts';
+import { changesRecorded } from '../domain/journal/change-events.ts';
+import { belongsTo } from '../domain/review/git-folder.ts';
+import { CutShort } from '../domain/run/cut-short.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import type {
+  Checkpoint,
+  Clock,
+  NextCall,
+  Sandbox,
+  SeenFiles,
+  Tool,
+  ToolResult,
+  Workspace,
+} from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
@@ -160,14 +169,17 @@ export class ToolExecutor {
    * What changed since the last call is nobody's, and must not be put down to the call that comes next. Returns the line
    * that is drawn before commands; null for other lanes.
    */
-  async *#lookBefore(lane: readonly Prepared[], iteration: number): AsyncGenerator<RunAction, Line | null> {
+  async *#lookBefore(
+    lane: readonly Prepared[],
+    iteration: number,
+  ): AsyncGenerator<RunAction, Checkpoint | null> {
     const { workspace } = this.#parts;
     const kind = lane[0]?.lane;
     if (kind === 'write') {
       yield* changesRecorded(await workspace.capture(targetsOf(lane)), { by: 'outside' }, iteration);
     }
     if (kind !== 'command') return null;
-    const line = await workspace.drawLine();
+    const line = await workspace.checkpoint();
     yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
     return line;
   }
@@ -178,7 +190,7 @@ export class ToolExecutor {
    */
   async *#recordChanges(
     lane: readonly Prepared[],
-    line: Line | null,
+    line: Checkpoint | null,
     iteration: number,
   ): AsyncGenerator<RunAction, string> {
     const { workspace } = this.#parts;
@@ -306,7 +318,7 @@ function crashed(error: unknown): ToolResult {
 
 function withNotice(shown: Excerpt, tool: string, next: NextCall | undefined): string {
   const total = excerptLength(shown);
-  const notice = `[OUTPUT TRUNCATED: Showing ${figure(total - shown.omitted)} of ${figure(total)} characters from ${tool}]`;
+  const notice = `[OUTPUT TRUNCATED: Showing ${formatNumber(total - shown.omitted)} of ${formatNumber(total)} characters from ${tool}]`;
   const rest = next ? ` To see the rest: ${next(shown.head, shown.omitted, shown.tail)}` : '';
   return `${shown.head}\n${notice}${rest}\n${shown.tail}`;
 }

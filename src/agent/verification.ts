@@ -1,11 +1,11 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
 import type { PathChange } from '../domain/changes/change.ts';
+import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
+import { succeeded } from '../domain/conversation/tool.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
-import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
-import { succeeded } from '../domain/conversation/tool.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
@@ -59,7 +59,7 @@ export class Verification {
     verified: Verified,
   ): AsyncGenerator<RunAction> {
     const { iteration } = verified;
-    const line = await this.#parts.workspace.drawLine();
+    const line = await this.#parts.workspace.checkpoint();
     yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
     const reports = await this.#reports(opened, verified);
     const { earlier, since } = await line.captureSince();

@@ -1,7 +1,7 @@
 /** The command line as a value: which command with which flags, or what to say instead. The flags are the settings. */
 
 import parser from 'yargs-parser';
-import { nearestName } from '../config/did-you-mean.ts';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { type SettingKey, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 import type { Command, Given } from './command.ts';
@@ -142,7 +142,7 @@ function commandAmong(
   const command = commands.find(({ name }) => name === first);
   if (first !== undefined && !command) {
     problems.push(
-      `${shown(first)}: there is no such command; ${nearestName(first, names, `there are ${names.join(', ')}`)}`,
+      `${shown(first)}: there is no such command; ${didYouMean(first, names, `there are ${names.join(', ')}`)}`,
     );
   }
   const wanted = command?.operands ?? [];
@@ -178,7 +178,7 @@ function* switchMistakes(argv: readonly string[], commands: readonly Command[]):
 function noSuchFlag(name: string, commands: readonly Command[]): string {
   const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
   const flags = own.map((flag) => `--${flag}`);
-  return `${shown(name).slice(1, -1)}: there is no such flag; ${nearestName(name, flags, 'patchsmith <command> --help shows them all')}`;
+  return `${shown(name).slice(1, -1)}: there is no such flag; ${didYouMean(name, flags, 'patchsmith <command> --help shows them all')}`;
 }
 
 function belongsToNothing(word: string, command: Command | undefined): string {

@@ -2,7 +2,7 @@
 
 import type { SettingKey } from '../config/schema.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
-import type { CommandEnd, Edge } from '../host/context.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
 
 export interface Command {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Command {
   readonly output?: { readonly value: string; readonly help: string; readonly initial: string };
   /** Flags without a value that only this command knows, with what they do. */
   readonly switches: Readonly<Record<string, string>>;
-  start(edge: Edge, given: Given): Promise<CommandEnd>;
+  start(edge: HostContext, given: Given): Promise<CommandOutcome>;
   /** The document on stdout when it was refused before it began. Default: the result of a run. */
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;
 }

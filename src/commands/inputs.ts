@@ -1,12 +1,12 @@
 /** Settings and key for a run, from everywhere they may come from; all that is wrong is told at once. */
 
 import { resolve } from 'node:path';
+import { didYouMean } from '../config/did-you-mean.ts';
 import { readApiKey } from '../config/dotenv.ts';
-import { nearestName } from '../config/did-you-mean.ts';
-import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config/resolve.ts';
+import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import type { Trust } from '../engine/trust/trust.ts';
-import type { Edge } from '../host/context.ts';
+import type { HostContext } from '../host/context.ts';
 
 export type RunInputs =
   | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
@@ -14,11 +14,11 @@ export type RunInputs =
 
 /** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
 export function readSettings(
-  { env }: Edge,
+  { env }: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
 ): { status: 'ok'; settings: Settings } | { status: 'refused'; problems: string[] } {
-  const resolved = resolveSettings({ flags, env, file: null, nearest: nearestName });
+  const resolved = resolveSettings({ flags, env, file: null, nearest: didYouMean });
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
   return resolved.status === 'failed' || all.length > 0
     ? { status: 'refused', problems: all }
@@ -30,7 +30,7 @@ export async function readKey({
   env,
   cwd,
   isStep = false,
-}: Edge): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+}: HostContext): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
   const { key, notes } = await readApiKey(env, cwd);
   return { key, notes, problems: key === null ? [...notes, isStep ? NO_KEY_INPUT : NO_KEY] : [] };
 }
@@ -48,20 +48,20 @@ const NO_PLAN_INPUT =
 
 /** `problems` are what is already known to be wrong. */
 export async function readRunInputs(
-  edge: Edge,
+  edge: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
 ): Promise<RunInputs> {
   const { env, cwd } = edge;
   // Whether the project file can be trusted is not for it to say.
-  const without = settingsWithoutFile({ flags, env, nearest: nearestName });
+  const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
   const trust = without === null ? undefined : await readTrust(edge, without);
   const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
   const resolved = resolveSettings({
     flags,
     env,
     file: file.status === 'ok' ? file.file : null,
-    nearest: nearestName,
+    nearest: didYouMean,
   });
   const all = [
     ...problems,
@@ -85,7 +85,7 @@ export async function readRunInputs(
 }
 
 /** Undefined where nothing speaks for asking: outside GitHub Actions, with a plan and rules of one's own. */
-export async function readTrust(edge: Edge, settings: Settings): Promise<Trust | undefined> {
+export async function readTrust(edge: HostContext, settings: Settings): Promise<Trust | undefined> {
   const { planFromIssue, planFromComment, rulesFrom } = settings;
   const ofOthers = [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null);
   if (edge.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
@@ -106,7 +106,7 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
 }
 
 /** The key goes its own way: what an environment holds ends up in a child sooner or later. */
-export function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: Edge['env']): Edge['env'] {
+export function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: HostContext['env']): HostContext['env'] {
   return env;
 }
 
@@ -115,6 +115,6 @@ export function withoutKeyAndTokens({
   GITHUB_TOKEN: _token,
   GH_TOKEN: _other,
   ...env
-}: Edge['env']): Edge['env'] {
+}: HostContext['env']): HostContext['env'] {
   return withoutKey(env);
 }

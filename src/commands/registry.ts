@@ -5,8 +5,8 @@ import { conclude, nothingPublished } from '../domain/github/publishing/publicat
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
 import { runPatchsmith } from '../engine/run.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Command, Given } from './command.ts';
-import type { CommandEnd, Edge } from '../host/context.ts';
 import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
@@ -183,7 +183,7 @@ export const COMMANDS: readonly Command[] = [
   },
 ];
 
-async function startRun(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
+async function startRun(edge: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
   const inputs = await readRunInputs(edge, flags, problems);
   if (inputs.status === 'refused') return inputs;
   const { settings, apiKey, notes, trust } = inputs;
@@ -202,7 +202,7 @@ async function startRun(edge: Edge, { flags, problems }: Given): Promise<Command
   };
 }
 
-async function startReplay(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const input = {
@@ -219,7 +219,10 @@ async function startReplay(edge: Edge, { operands, flags, problems }: Given): Pr
     : { status: 'told', outcome };
 }
 
-async function startResume(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+async function startResume(
+  edge: HostContext,
+  { operands, flags, switches, problems }: Given,
+): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const { key, notes, problems: keyless } = await readKey(edge);
@@ -238,7 +241,10 @@ async function startResume(edge: Edge, { operands, flags, switches, problems }: 
   return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
 }
 
-async function startUndo(edge: Edge, { operands, flags, switches, problems }: Given): Promise<CommandEnd> {
+async function startUndo(
+  edge: HostContext,
+  { operands, flags, switches, problems }: Given,
+): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
@@ -257,7 +263,7 @@ async function startUndo(edge: Edge, { operands, flags, switches, problems }: Gi
   return { status: 'told', outcome };
 }
 
-async function startInit(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+async function startInit(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   // Only this command needs the texts of the templates.
@@ -273,7 +279,7 @@ async function startInit(edge: Edge, { operands, flags, problems }: Given): Prom
   return { status: 'told', outcome };
 }
 
-async function startDoctor(edge: Edge, { flags, problems }: Given): Promise<CommandEnd> {
+async function startDoctor(edge: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [DOCTOR_OUTPUT];
   const read = readSettings(edge, flags, [...problems, ...asked]);
   if (read.status === 'refused') return read;
@@ -290,7 +296,7 @@ async function startDoctor(edge: Edge, { flags, problems }: Given): Promise<Comm
 
 const DOCTOR_OUTPUT = '--output: doctor prints text; for machines say --output json';
 
-async function startBlame(edge: Edge, { operands, flags, problems }: Given): Promise<CommandEnd> {
+async function startBlame(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
   const { blameRun } = await import('./blame/blame.ts');

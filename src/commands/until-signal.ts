@@ -1,9 +1,9 @@
 /** Commands without a run of their own end at the first signal. */
 
-import { until } from '../files/time-limit.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { outcome, type RunOutcome } from '../domain/run/outcome.ts';
+import { until } from '../files/time-limit.ts';
 
 /** The outcome of the work; of one that the signal cut short, that it was stopped. */
 export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOutcome>): Promise<RunOutcome> {

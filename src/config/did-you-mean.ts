@@ -9,7 +9,7 @@ const MAX_LENGTH = 100;
  * The end of a message: the name among `known`, which is not empty, that takes the fewest edits to get from `name`. Where
  * that would have to change more than half of it, it is `otherwise`: another name is no help then.
  */
-export function nearestName(name: string, known: readonly string[], otherwise: string): string {
+export function didYouMean(name: string, known: readonly string[], otherwise: string): string {
   const written = name.slice(0, MAX_LENGTH);
   const nearest = closest(written, known);
   // What all flags begin with makes none of them alike.

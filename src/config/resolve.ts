@@ -1,9 +1,9 @@
 /** Settings from flags, environment, project file and defaults. What settings there are stands in config/settings.ts. */
 
-import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
-import { shown } from './values.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
+import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
+import { shown } from './values.ts';
 
 export type { Settings } from './schema.ts';
 

@@ -4,13 +4,13 @@
  */
 
 import * as z from 'zod';
+import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { AllowedDomain } from '../domain/review/allowed-domain.ts';
-import { AUTHORS } from '../domain/github/author-association.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
+import { EFFORTS, NO_CHANGES, VERIFY_PLACES } from '../domain/run/model-settings.ts';
 import { PathGlob, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
-import { EFFORTS, NO_CHANGES, VERIFY_PLACES } from '../domain/run/model-settings.ts';
 import {
   apiAddress,
   branchName,
@@ -23,7 +23,7 @@ import {
   text,
   texts,
   usd,
-  whole,
+  wholeNumber,
   yesOrNo,
 } from './values.ts';
 
@@ -130,9 +130,9 @@ export const Settings = z.strictObject({
     help: 'Folder for the journal, the result and the patch; outside the repository',
     defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
 
-  trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHORS, `expected one of ${AUTHORS.join(', ')}`)))
+  trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
     .default(['owner', 'member', 'collaborator']).register(about, {
-      flag: 'trust-author', value: AUTHORS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
+      flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
       help: 'Whose issues and comments may be a task, by what the author is to the repository; who was seen to have write access always may',
       defaultHelp: 'owner, member, collaborator' }),
   allowBots: texts(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
@@ -157,7 +157,7 @@ export const Settings = z.strictObject({
   baseUrl: apiAddress().nullable().default(null).register(about, {
     flag: 'base-url', value: 'URL', variable: 'ANTHROPIC_BASE_URL', group: 'Model', file: 'refused',
     help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
-  maxOutputTokens: whole(8192).default(32_000).register(about, {
+  maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Tokens of one answer, at least 8192' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
@@ -168,9 +168,9 @@ export const Settings = z.strictObject({
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
     defaultHelp: `the built-in table of ${PRICES_AS_OF}` }),
 
-  maxIterations: whole(1).default(25).register(about, {
+  maxIterations: wholeNumber(1).default(25).register(about, {
     flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
-  maxTokens: whole(1).nullable().default(null).register(about, {
+  maxTokens: wholeNumber(1).nullable().default(null).register(about, {
     flag: 'max-tokens', value: 'N', group: 'Limits', file: 'lower',
     help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
   maxCostUsd: usd().nullable().default(null).register(about, {
@@ -179,7 +179,7 @@ export const Settings = z.strictObject({
   deadlineMs: duration().default(1_800_000).register(about, {
     flag: 'deadline', value: 'TIME', group: 'Limits', file: 'lower',
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
-  maxChangedFiles: whole(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
+  maxChangedFiles: wholeNumber(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
     flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
     help: 'Files that a run may change; over it, the run ends with the patch of what fits' }),
   maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
@@ -188,13 +188,13 @@ export const Settings = z.strictObject({
   maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
     flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
     help: 'The largest changed file; a larger one, sparse or not, is not read' }),
-  fixRounds: whole(0).default(3).register(about, {
+  fixRounds: wholeNumber(0).default(3).register(about, {
     flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
     help: 'How often the model may mend what a verify command shows' }),
-  maxToolOutput: whole(1_000).default(40_000).register(about, {
+  maxToolOutput: wholeNumber(1_000).default(40_000).register(about, {
     flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'set',
     help: 'Characters of one tool result that the model sees, at least 1000' }),
-  maxPrinciplesBytes: whole(0).default(65_536).register(about, {
+  maxPrinciplesBytes: wholeNumber(0).default(65_536).register(about, {
     flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
     help: 'Bytes of all principles together' }),
 
@@ -219,7 +219,7 @@ export const Settings = z.strictObject({
     flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time for one verify or setup command' }),
 
-  maxProcesses: whole(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
+  maxProcesses: wholeNumber(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
     flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'Processes and threads of one command; more than this, and it is killed' }),
   maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
@@ -273,7 +273,7 @@ export const Settings = z.strictObject({
   milestone: text().nullable().default(null).register(about, {
     flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
     help: 'Milestone of the pull request' }),
-  maxPatchFiles: whole(1).default(100).register(about, {
+  maxPatchFiles: wholeNumber(1).default(100).register(about, {
     flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
     help: 'The most files that a published patch may change' }),
   maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {

@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Revision } from '../ports.ts';
 import { readBytes, textOf } from '../files/read-bytes.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
+import type { Revision } from '../ports.ts';
 
 const MAX_BYTES = 65_536;
 

@@ -42,7 +42,7 @@ export function yesOrNo() {
 }
 
 /** A whole number of at least `min`. */
-export function whole(min: number) {
+export function wholeNumber(min: number) {
   return value(`a whole number of at least ${min}`, (given) => {
     const number = numberFrom(given);
     return number !== undefined && Number.isSafeInteger(number) && number >= min ? number : undefined;

@@ -1,32 +1,32 @@
 /** Everything before the first token is spent: plan, principles, checkout, sandbox, baseline, setup commands, provider. */
 
-import { unlessAborted } from '../host/deadline.ts';
-import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
 import { readPlan } from '../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../adapters/plan/principles.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import {
   type BegunWorkspace,
   beginWorkspace,
-  disarmAgentGit,
+  disarmSandboxGitDir,
   findCheckout,
 } from '../adapters/workspace/find-checkout.ts';
+import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { openingOf } from '../domain/run/state.ts';
+import { raceAbort } from '../host/deadline.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { createTools, definitionsOf } from '../tools/registry.ts';
-import { type CommandsBefore, type RanBefore, runBefore } from './open/setup-commands.ts';
-import { keptDomains, openContained } from './open/sandbox.ts';
-import { withHeadStart } from './open/prefetch-first-turn.ts';
+import { prefetchFirstTurn } from './open/prefetch-first-turn.ts';
 import { loadHttpClient, modelChoiceOf, openProvider } from './open/provider.ts';
-import { interruptedOutcome, newRun, type Ready, type Stopped, stopped, stoppedBefore } from './ready.ts';
+import { keptDomains, openContained } from './open/sandbox.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './open/sandbox-settings.ts';
-import { absolutePath, changeLimits, type Session } from './session.ts';
-import type { TrustedPlan } from './trust/plan.ts';
+import { type CommandsBefore, type RanBefore, runBefore } from './open/setup-commands.ts';
 import { whyNotUncontained } from './open/uncontained.ts';
 import { verifyPlaceOf } from './open/verify-place.ts';
+import { interruptedOutcome, newRun, type Ready, type Stopped, stopped, stoppedBefore } from './ready.ts';
+import { absolutePath, changeLimits, type Session } from './session.ts';
+import type { TrustedPlan } from './trust/plan.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be. */
 export async function prepare(session: Session): Promise<Ready | Stopped> {
@@ -44,10 +44,10 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
 
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
   if (obstacle !== null) return stopped(usageError(obstacle));
-  const planned = await unlessAborted(session.interrupt, planOf(session, checkout.root));
+  const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
-  const barred = await unlessAborted(session.interrupt, beforeSpending(session));
+  const barred = await raceAbort(session.interrupt, beforeSpending(session));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
   const { plan } = planned;
@@ -88,7 +88,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       settings.allowedDomains,
     ),
   ]);
-  const both = await unlessAborted(session.interrupt, opening);
+  const both = await raceAbort(session.interrupt, opening);
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, opened] = both;
   if (providing.status === 'failed') {
@@ -133,7 +133,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
   const headStart =
     plan.setup.length > 0 || baseline !== null
       ? null
-      : withHeadStart(providing.provider, openingOf(ask([])), session.interrupt);
+      : prefetchFirstTurn(providing.provider, openingOf(ask([])), session.interrupt);
   const provider = headStart?.provider ?? providing.provider;
   const letGo = async () => {
     headStart?.cancel();
@@ -150,7 +150,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
       shownAs: checkout.root,
       beside: opened.beside,
     });
-  const disarm = () => disarmAgentGit(checkout, directory);
+  const disarm = () => disarmSandboxGitDir(checkout, directory);
   const settled = await settleIn(session, before, { begun, sandbox, placeIn, disarm }).catch(
     async (error: unknown) => {
       await letGo();
@@ -253,7 +253,7 @@ async function settleIn(
   { begun, sandbox, placeIn, disarm }: Settling,
 ): Promise<Exclude<RanBefore, { status: 'ok' }> | Settled> {
   // A large work tree takes its time, and a run that is to stop does not wait for it.
-  const workspace = await unlessAborted(session.interrupt, begun.takeBaseline());
+  const workspace = await raceAbort(session.interrupt, begun.takeBaseline());
   if (workspace === null) return { status: 'interrupted' };
   session.atEnd(disarm);
   const open = session.input.settings.sandbox === 'required' ? (workspace.agentGit.uncovered ?? []) : [];

@@ -3,11 +3,11 @@
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
+import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
-import type { Redact } from '../domain/secrets/redact.ts';
-import { SeenLines } from '../domain/conversation/seen-files.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
+import type { Redact } from '../domain/secrets/redact.ts';
 import type {
   Clock,
   EventSink,

@@ -3,13 +3,13 @@
  * Whatever happens, what exists is written and the last line says why the run ended.
  */
 
-import { patchFilePublisher } from '../adapters/storage/patch-file.ts';
 import { openLog } from '../adapters/sinks/log.ts';
+import { patchFilePublisher } from '../adapters/storage/patch-file.ts';
 import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
-import { until } from '../files/time-limit.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
+import { succeeded } from '../domain/conversation/tool.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { StopReason } from '../domain/run/limits.ts';
@@ -17,15 +17,15 @@ import { machineFault } from '../domain/run/machine-fault.ts';
 import { decideOutcome, internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { RunState } from '../domain/run/state.ts';
 import { stopOfInterruption } from '../domain/run/stop-reason.ts';
-import { succeeded } from '../domain/conversation/tool.ts';
 import { UnusableFile } from '../domain/run/unusable-file.ts';
+import { until } from '../files/time-limit.ts';
 import type { PatchResult, ProvenPatch } from '../ports.ts';
 import { attributedPart } from './finish/attributed-part.ts';
 import { nestedPart } from './finish/nested-part.ts';
-import { prepare } from './prepare.ts';
-import { interruptedOutcome, type Ready, type Stopped } from './ready.ts';
 import { closingWarnings, startedPart, statePart } from './finish/result.ts';
 import { reviewedPart } from './finish/reviewed-part.ts';
+import { prepare } from './prepare.ts';
+import { interruptedOutcome, type Ready, type Stopped } from './ready.ts';
 import { absolutePath, type EarlierPart, type RunInput, Session } from './session.ts';
 import { writeAhead } from './write-ahead.ts';
 
@@ -50,7 +50,7 @@ export async function runPrepared(
   await session.disarm();
   const concluded = conclude(session, ended.outcome);
   const outcome = (await writeDocument(session, ended.patch)) ?? concluded;
-  session.sayGoodbye(outcome);
+  session.printSummary(outcome);
   return outcome;
 }
 
@@ -92,7 +92,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     for (const sink of session.sinks) sink.sync?.();
   };
   const { provider, workspace, sandbox, verifyPlace } = writeAhead(sync, ready);
-  session.know({ ...startedPart({ ...start, base: state.base }), commandLimits: sandbox.limits });
+  session.record({ ...startedPart({ ...start, base: state.base }), commandLimits: sandbox.limits });
 
   const executor = new ToolExecutor({
     tools,
@@ -189,7 +189,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   let { crash } = end;
   /** Why there is no patch although nothing is wrong with it; null while there was time for it. */
   let unmade = end.isCutShort && net.length === 0 ? 'there was no time to look at what changed' : null;
-  session.know({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
+  session.record({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
   const made = await workspace.makePatch(net).catch((error: unknown): PatchResult => {
     const fault = machineFault(error);
     if (error instanceof CutShort) unmade = 'there was no time to make the patch before the end';
@@ -229,7 +229,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
   for (const warning of beside?.warnings ?? []) session.warn(warning);
   const ignored = await workspace.ignoredWrites();
   for (const warning of closingWarnings(state, ignored)) session.warn(warning);
-  session.know({
+  session.record({
     treeSha: proven?.tree ?? null,
     patch:
       patch && isKept ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length } : null,

@@ -1,7 +1,6 @@
 /** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
 
 import type { Readable, Writable } from 'node:stream';
-import { openInterrupt } from '../host/deadline.ts';
 import { createEventStream } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress.ts';
 import {
@@ -15,8 +14,8 @@ import {
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config/resolve.ts';
-import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
 import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
@@ -29,6 +28,7 @@ import {
   secretsAmong,
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
+import { openInterrupt } from '../host/deadline.ts';
 import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
@@ -159,7 +159,7 @@ export class Session {
     if (letGo === null) return runIsBusy(made.directory.path);
     this.#letGo = letGo;
     this.directory = made.directory;
-    this.tell({});
+    this.recordAndSave({});
     this.input.watcher?.onDirectory(made.directory);
     return null;
   }
@@ -170,13 +170,13 @@ export class Session {
   }
 
   /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
-  tell(part: Partial<RunResult>): void {
-    this.know(part);
+  recordAndSave(part: Partial<RunResult>): void {
+    this.record(part);
     this.writeResult();
   }
 
   /** Adds to the result, to be written with the next thing that is told. */
-  know(part: Partial<RunResult>): void {
+  record(part: Partial<RunResult>): void {
     this.result = { ...this.result, ...part };
   }
 
@@ -188,7 +188,7 @@ export class Session {
   /** A warning is printed at once and stands in the result. */
   warn(message: string): void {
     this.progress.warn(message);
-    this.know({ warnings: [...this.result.warnings, message] });
+    this.record({ warnings: [...this.result.warnings, message] });
   }
 
   /** Ends what still runs in the sandbox. Files that it cannot remove say nothing about the work, so they are only told. */
@@ -230,11 +230,11 @@ export class Session {
     const totalMs = this.#spentMs + this.input.now() - this.startedAt;
     const { name, exitCode, reason } = outcome;
     const durations = { ...this.result.durations, totalMs };
-    this.know({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
+    this.record({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
   }
 
   /** The closing lines for people; the outcome is the last one. */
-  sayGoodbye(outcome: RunOutcome): void {
+  printSummary(outcome: RunOutcome): void {
     this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
     if (this.result.model !== null) this.#sumUp();
     this.progress.final(finalLine(outcome));

@@ -66,7 +66,7 @@ export function writeAhead(
       },
       listFiles: (path, glob) => workspace.listFiles(path, glob),
       search: (query) => workspace.search(query),
-      drawLine: () => workspace.drawLine(),
+      checkpoint: () => workspace.checkpoint(),
       capture: (scope) => workspace.capture(scope),
       async putBack(changes) {
         sync();

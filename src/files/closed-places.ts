@@ -18,8 +18,8 @@ import { join } from 'node:path';
 import { geteuid } from 'node:process';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
-import { lookAt, O_PATH } from './tree-view.ts';
 import { invisible } from './stat.ts';
+import { lookAt, O_PATH } from './tree-view.ts';
 
 /** Looks at a place that somebody keeps closing meanwhile. */
 const MAX_LOOKS = 16;

@@ -2,13 +2,13 @@
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 
-export interface Failure {
+export interface FileFailure {
   readonly status: 'failed';
   readonly reason: FailureReason;
   readonly message: string;
 }
 
-export function failed(reason: FailureReason, message: string): Failure {
+export function fileFailure(reason: FailureReason, message: string): FileFailure {
   return { status: 'failed', reason, message };
 }
 
@@ -41,9 +41,9 @@ const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
 };
 
 /** The failure that an error of the operating system stands for; any other error is thrown again. */
-export function ioFailure(error: unknown, path: string, done: 'read' | 'written' | 'entered'): Failure {
+export function ioFailure(error: unknown, path: string, done: 'read' | 'written' | 'entered'): FileFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const cause = CAUSES[code];
   if (!cause) throw error;
-  return failed(cause[0], `${JSON.stringify(path)} cannot be ${done}: ${cause[1]} (${code}).`);
+  return fileFailure(cause[0], `${JSON.stringify(path)} cannot be ${done}: ${cause[1]} (${code}).`);
 }

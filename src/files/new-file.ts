@@ -3,7 +3,7 @@
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-export interface NewFile {
+export interface FileToWrite {
   /** Relative to the root. */
   readonly path: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export type NewFileEnd =
   | { status: 'failed'; why: string };
 
 /** Makes missing folders. Leaves the root by no link. */
-export async function writeNewFile(root: string, { path, text, unless }: NewFile): Promise<NewFileEnd> {
+export async function writeNewFile(root: string, { path, text, unless }: FileToWrite): Promise<NewFileEnd> {
   const obstacle = obstacleAbove(root, path);
   if (obstacle !== null) return { status: 'failed', why: obstacle };
   const there = [path, ...unless].find((name) => exists(join(root, name)));

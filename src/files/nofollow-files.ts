@@ -8,14 +8,14 @@
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import { figure } from '../domain/text/format-number.ts';
 import type { RepoPath } from '../domain/changes/path.ts';
-import { type Failure, failed, hasCode, ioFailure } from './failures.ts';
-import { below, describeSpecial, enterParent, openStep, type Place, through } from './nofollow-path.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { describeMissing } from './nearest-names.ts';
+import { below, describeSpecial, enterParent, openNamedPlace, type Place, through } from './nofollow-path.ts';
 
 /** Files of the work tree below one root. Keeps no descriptor open between calls. */
-export interface GuardedFiles {
+export interface NofollowFiles {
   /** The whole file, at most `maxBytes`; a larger one is refused as `too_large`. */
   read(path: RepoPath, maxBytes: number): Promise<GuardedRead>;
   /**
@@ -26,11 +26,11 @@ export interface GuardedFiles {
   write(path: RepoPath, bytes: Uint8Array): Promise<GuardedWrite>;
 }
 
-type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | Failure;
-type GuardedWrite = { status: 'ok'; created: boolean } | Failure;
+type GuardedRead = { status: 'ok'; bytes: Buffer; mode: '100644' | '100755' } | FileFailure;
+type GuardedWrite = { status: 'ok'; created: boolean } | FileFailure;
 
 /** `root` is an absolute path without links. */
-export function openGuardedFiles(root: string): GuardedFiles {
+export function openNofollowFiles(root: string): NofollowFiles {
   return {
     async read(path, maxBytes) {
       const place = await enterParent(root, path, 'existing');
@@ -54,11 +54,11 @@ export function openGuardedFiles(root: string): GuardedFiles {
 }
 
 async function readAt(place: Place, maxBytes: number): Promise<GuardedRead> {
-  const step = await openStep(place);
-  if (step === null) return failed('not_found', await describeMissing(place));
+  const step = await openNamedPlace(place);
+  if (step === null) return fileFailure('not_found', await describeMissing(place));
   if ('status' in step) return step;
   try {
-    if (!step.stat.isFile()) return failed('path_refused', await describeSpecial(place, step.stat));
+    if (!step.stat.isFile()) return fileFailure('path_refused', await describeSpecial(place, step.stat));
     if (step.stat.size > maxBytes) return tooLarge(place, step.stat.size, maxBytes);
     return await readRegular(place, step.handle, maxBytes);
   } finally {
@@ -99,18 +99,19 @@ async function readUpTo(file: FileHandle, expected: number, maxBytes: number): P
   }
 }
 
-function tooLarge(place: Place, size: number, maxBytes: number): Failure {
-  return failed(
+function tooLarge(place: Place, size: number, maxBytes: number): FileFailure {
+  return fileFailure(
     'too_large',
-    `${JSON.stringify(place.path)} has ${figure(size)} bytes; files over ${figure(maxBytes)} bytes are not read whole.`,
+    `${JSON.stringify(place.path)} has ${formatNumber(size)} bytes; files over ${formatNumber(maxBytes)} bytes are not read whole.`,
   );
 }
 
 async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
-  const step = await openStep(place);
+  const step = await openNamedPlace(place);
   if (step !== null && 'status' in step) return step;
   await step?.handle.close();
-  if (step && !step.stat.isFile()) return failed('path_refused', await describeSpecial(place, step.stat));
+  if (step && !step.stat.isFile())
+    return fileFailure('path_refused', await describeSpecial(place, step.stat));
   try {
     await replace(place, bytes, step?.stat ?? null);
   } catch (error) {

@@ -8,7 +8,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import type { RepoPath } from '../domain/changes/path.ts';
-import { type Failure, failed, hasCode, ioFailure } from './failures.ts';
+import { type FileFailure, fileFailure, hasCode, ioFailure } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { describeMissing } from './nearest-names.ts';
 import { O_PATH } from './tree-view.ts';
@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** What one name stands for, opened without following it. Whoever has it closes `handle`. */
-export interface Step {
+export interface NamedPlace {
   readonly handle: FileHandle;
   readonly stat: Stats;
 }
@@ -33,10 +33,10 @@ export async function enterParent(
   root: string,
   path: RepoPath,
   missing: 'existing' | 'make',
-): Promise<Place | Failure> {
-  if (path === '') return failed('path_refused', 'The repository root is a folder, not a file.');
+): Promise<Place | FileFailure> {
+  if (path === '') return fileFailure('path_refused', 'The repository root is a folder, not a file.');
   if (decodeName(encodeName(path)) !== path) {
-    return failed(
+    return fileFailure(
       'path_refused',
       `${JSON.stringify(path)} is another spelling of a name; use the one that list_files shows.`,
     );
@@ -55,28 +55,28 @@ export async function enterParent(
 }
 
 /** Goes one folder down; the folder above is closed in any case. */
-async function enter(place: Place, missing: 'existing' | 'make'): Promise<FileHandle | Failure> {
+async function enter(place: Place, missing: 'existing' | 'make'): Promise<FileHandle | FileFailure> {
   try {
-    let step = await openStep(place);
+    let step = await openNamedPlace(place);
     if (step === null && missing === 'make') {
       const made = await makeFolder(place);
       if (made) return made;
-      step = await openStep(place);
+      step = await openNamedPlace(place);
     }
-    if (step === null) return failed('not_found', await describeMissing(place));
+    if (step === null) return fileFailure('not_found', await describeMissing(place));
     if ('status' in step) return step;
     if (step.stat.isDirectory()) return step.handle;
     await step.handle.close();
     const why = step.stat.isFile()
       ? `${JSON.stringify(place.path)} is a file, not a folder.`
       : await describeSpecial(place, step.stat);
-    return failed('path_refused', why);
+    return fileFailure('path_refused', why);
   } finally {
     await place.folder.close();
   }
 }
 
-async function makeFolder(place: Place): Promise<Failure | null> {
+async function makeFolder(place: Place): Promise<FileFailure | null> {
   try {
     await mkdir(below(place.folder, place.name));
     return null;
@@ -87,7 +87,7 @@ async function makeFolder(place: Place): Promise<Failure | null> {
 }
 
 /** Opens a place for looking at, links themselves included; null when nothing is there. */
-export async function openStep(place: Place): Promise<Step | Failure | null> {
+export async function openNamedPlace(place: Place): Promise<NamedPlace | FileFailure | null> {
   let handle: FileHandle;
   try {
     handle = await open(below(place.folder, place.name), O_PATH | constants.O_NOFOLLOW);

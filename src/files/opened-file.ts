@@ -9,9 +9,9 @@ import {
   openSync,
   readSync,
 } from 'node:fs';
+import { type FileStat, fileStat, invisible } from './stat.ts';
 import { checkTime } from './time-limit.ts';
 import { O_PATH, type TreeView, viewing } from './tree-view.ts';
-import { type FileStat, fileStat, invisible } from './stat.ts';
 
 /** A regular file that is open for reading. Whoever opened it closes it. */
 export interface OpenedFile {
@@ -19,13 +19,16 @@ export interface OpenedFile {
   readonly stat: FileStat;
 }
 
-export type Opening = { status: 'open'; file: OpenedFile } | { status: 'absent' } | { status: 'unreadable' };
+export type FileOpening =
+  | { status: 'open'; file: OpenedFile }
+  | { status: 'absent' }
+  | { status: 'unreadable' };
 
 /**
  * Opens a regular file: the very inode that was looked at, so that no device, named pipe or link is ever opened. A link in
  * any place of the path counts as absent: the file behind it is not the one meant.
  */
-export function openRegularIn(view: TreeView, path: string): Opening {
+export function openRegularIn(view: TreeView, path: string): FileOpening {
   let place: number | null = null;
   try {
     place = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
@@ -40,7 +43,7 @@ export function openRegularIn(view: TreeView, path: string): Opening {
 }
 
 /** As `openRegularIn`, for one file below `root`. */
-export function openRegular(root: string, path: string): Opening {
+export function openRegular(root: string, path: string): FileOpening {
   return viewing(root, (view) => openRegularIn(view, path));
 }
 

@@ -7,19 +7,19 @@ import { basename, dirname, join, relative } from 'node:path';
  * The path relative to `root`, which is a real path; null when it lies outside. A path that is written as one inside is
  * taken at its word; of any other the links on the way to it are followed, but for the last name.
  */
-export async function placeIn(root: string, path: string): Promise<string | null> {
+export async function pathWithin(root: string, path: string): Promise<string | null> {
   const written = within(root, path);
-  return written ?? within(root, join(await realFolder(dirname(path)), basename(path)));
+  return written ?? within(root, join(await realpathExisting(dirname(path)), basename(path)));
 }
 
 /** The real path of a folder; of one that is not there, as far as there is one. */
-export async function realFolder(path: string): Promise<string> {
+export async function realpathExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
     const parent = dirname(path);
-    return parent === path ? path : join(await realFolder(parent), basename(path));
+    return parent === path ? path : join(await realpathExisting(parent), basename(path));
   }
 }
 

@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import process from 'node:process';
-import { figure } from '../domain/text/format-number.ts';
-import { type FileRead, readRegularFile } from './regular-file.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
+import { type RegularFileRead, readRegularFile } from './regular-file.ts';
 
 /** `why` is for people and follows the name of the file. */
-export type BytesRead = FileRead;
+export type BytesRead = RegularFileRead;
 
 /**
  * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` gives; fails above `maxBytes`.
@@ -66,7 +66,7 @@ export function textOf(bytes: Uint8Array): string | null {
 }
 
 function tooLarge(maxBytes: number): BytesRead {
-  return { status: 'failed', missing: false, why: `is larger than ${figure(maxBytes)} bytes` };
+  return { status: 'failed', missing: false, why: `is larger than ${formatNumber(maxBytes)} bytes` };
 }
 
 /** What cannot be looked at is none: reading it then says why. */

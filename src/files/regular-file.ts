@@ -4,10 +4,10 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { figure } from '../domain/text/format-number.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 
 /** `why` is for people and follows the name of the file. */
-export type FileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
+export type RegularFileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
 export type FileReadFailure = { status: 'failed'; missing: boolean; why: string };
 
 export interface Reading {
@@ -31,7 +31,7 @@ const WHY: Readonly<Record<string, string>> = {
 };
 
 /** All bytes of a regular file; fails above `maxBytes`. Throws what the disk throws. */
-export function readRegularFile(path: string, maxBytes: number, reading: Reading = {}): FileRead {
+export function readRegularFile(path: string, maxBytes: number, reading: Reading = {}): RegularFileRead {
   const chunks: Buffer[] = [];
   let size = 0;
   const take = (chunk: Buffer) => {
@@ -42,7 +42,7 @@ export function readRegularFile(path: string, maxBytes: number, reading: Reading
   };
   const failure = eachChunk(path, take, reading);
   if (failure !== null) return failure;
-  if (size > maxBytes) return failed(`is larger than ${figure(maxBytes)} bytes`);
+  if (size > maxBytes) return failed(`is larger than ${formatNumber(maxBytes)} bytes`);
   return { status: 'ok', bytes: Buffer.concat(chunks) };
 }
 

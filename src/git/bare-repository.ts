@@ -2,8 +2,8 @@
 
 import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ObjectFormat } from './object-store.ts';
 import { openRegular, readWhole } from '../files/opened-file.ts';
+import type { ObjectFormat } from './object-store.ts';
 
 export interface RepositoryPlan {
   readonly gitDir: string;

@@ -14,11 +14,11 @@ export interface Checkout {
   /** The folder that was started from, relative to `root`; empty for the root itself. */
   readonly prefix: string;
   readonly objectFormat: ObjectFormat;
-  readonly head: Head;
+  readonly head: CheckedOutHead;
 }
 
 /** `commit` is null before the first commit, `branchRef` (`refs/heads/main`) when HEAD is detached. */
-export interface Head {
+export interface CheckedOutHead {
   readonly commit: string | null;
   readonly branchRef: string | null;
 }

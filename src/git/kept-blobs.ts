@@ -6,7 +6,7 @@ import { runGit } from './git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** What a file held: its bytes, no file at all (a path that a sparse checkout left out), or why nobody can tell. */
-export type Held =
+export type KeptContent =
   | { status: 'bytes'; bytes: Buffer }
   | { status: 'no_file' }
   | { status: 'lost'; why: string };
@@ -34,7 +34,7 @@ export class KeptBlobs {
   }
 
   /** The bytes as they were in the work tree. Of a link: where it pointed. */
-  async heldBy({ mode, blob, size, raw }: FileState): Promise<Held> {
+  async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
     if (mode === '160000') return lost('it is a submodule');
     const kept = await this.#read(raw ?? blob);
     if (kept === null) return lost('its content is in no repository any more');
@@ -66,6 +66,6 @@ function withCrlf(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');
 }
 
-function lost(why: string): Held {
+function lost(why: string): KeptContent {
   return { status: 'lost', why };
 }

@@ -2,11 +2,11 @@
 
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { invisible } from '../files/stat.ts';
+import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports.ts';
 import type { Checkout } from './checkout-layout.ts';
 import { textOfFile } from './repository-file.ts';
-import { lookAt } from '../files/tree-view.ts';
-import { invisible } from '../files/stat.ts';
 
 /** Git dirs that are covered at most: each costs every command two mounts, and their cost grows with their square. */
 const MAX_COVERED = 64;

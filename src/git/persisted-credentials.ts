@@ -2,12 +2,12 @@
 
 import { resolve } from 'node:path';
 import { percentDecoded } from '../domain/text/uri.ts';
-import { askGit } from './git.ts';
 import { decodeName } from '../files/names.ts';
+import { askGit } from './git.ts';
 import { textOfFile } from './repository-file.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
-export interface LeftCredentials {
+export interface PersistedCredentials {
   /** The settings that hold them, with the file of each. */
   readonly places: readonly string[];
   readonly secrets: readonly string[];
@@ -17,7 +17,10 @@ export interface LeftCredentials {
  * Looks at all that git itself would read, files that are included under a condition too: since its version 6
  * actions/checkout keeps the token in one of those, outside the repository. Nothing is run.
  */
-export async function findLeftCredentials(root: string, env: UserEnvironment): Promise<LeftCredentials> {
+export async function findPersistedCredentials(
+  root: string,
+  env: UserEnvironment,
+): Promise<PersistedCredentials> {
   const args = ['config', '--list', '--includes', '--show-origin', '-z'];
   const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });
   // A configuration that git cannot read gives it no credentials either.

@@ -14,7 +14,7 @@ import { ObjectStore } from './object-store.ts';
 import { listTree } from './tree-listing.ts';
 import { ScratchIndex, type TreeEdit } from './trees.ts';
 
-export interface PatchBench {
+export interface ScratchRepository {
   /**
    * Null when the patch makes of `files` what they say of themselves, and nothing else; else what is wrong with it.
    * `contents` has the bytes of every blob that `files` name as their state before.
@@ -43,7 +43,10 @@ const MAX_ALLOCATION = '256m';
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
 /** `folder` is empty and ours; who made it removes it. */
-export function openPatchBench(folder: string, maxTotalBytes: number = MAX_TOTAL_BYTES): PatchBench {
+export function openScratchRepository(
+  folder: string,
+  maxTotalBytes: number = MAX_TOTAL_BYTES,
+): ScratchRepository {
   const gitDir = join(folder, 'bench.git');
   const core = { bare: true, logAllRefUpdates: false };
   makeRepository({ gitDir, objectFormat: 'sha1', alternate: null, head: 'ref: refs/heads/none', core });

@@ -1,8 +1,8 @@
 /** What the user's own configuration says about line endings, modes and ignored files. Read once, at the start. */
 
 import { resolve } from 'node:path';
-import { askGit } from './git.ts';
 import { decodeName } from '../files/names.ts';
+import { askGit } from './git.ts';
 
 /** Environment variables that say where the user's git configuration is; the rest is not looked at. */
 export type UserEnvironment = Readonly<Record<string, string | undefined>>;

@@ -1,13 +1,13 @@
 /** What lies between the process and a command. */
 
 import type { Readable, Writable } from 'node:stream';
-import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
-import type { Federation } from '../ports.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunWatcher } from '../engine/session.ts';
+import type { Federation } from '../ports.ts';
 
 /** The process as a command sees it. */
-export interface Edge {
+export interface HostContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
   readonly secretsInProc: boolean;
@@ -34,4 +34,6 @@ export interface Edge {
 }
 
 /** `told` has printed its last line; `refused` has done nothing, for these reasons. */
-export type CommandEnd = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };
+export type CommandOutcome =
+  | { status: 'told'; outcome: RunOutcome }
+  | { status: 'refused'; problems: string[] };

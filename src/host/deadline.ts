@@ -34,7 +34,7 @@ export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interru
 }
 
 /** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */
-export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
+export async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
   if (signal.aborted) {
     work.catch(() => undefined);
     return null;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 const LEAST_OPEN_FILES = 128;
 
 /** Why the process cannot work within its limit; null when it can, and where no limit is told. */
-export function tooFewOpenFiles(): string | null {
+export function checkFdLimit(): string | null {
   const limit = /^Max open files +(\d+)/m.exec(readLimits())?.[1];
   if (limit === undefined || Number(limit) >= LEAST_OPEN_FILES) return null;
   return `A process may have only ${limit} files open here, and ${LEAST_OPEN_FILES} are needed. Raise the limit with ulimit -n.`;

@@ -4,15 +4,15 @@
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
-import { wipeInitialValues } from './scrub-environ.ts';
-import { steadyNow } from './monotonic-clock.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
-import type { Edge } from './context.ts';
+import type { HostContext } from './context.ts';
+import { monotonicNow } from './monotonic-clock.ts';
+import { scrubEnviron } from './scrub-environ.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
 
@@ -26,9 +26,9 @@ export interface ProcessEnds {
   onCrash?(outcome: RunOutcome): void;
 }
 
-export interface TakenProcess {
+export interface HostProcess {
   /** The environment in it is the whole one; the process itself no longer has its secrets. */
-  readonly edge: Edge;
+  readonly edge: HostContext;
   /** Prints the outcome as the last line on stderr, whatever happens. */
   printLast(outcome: RunOutcome): void;
   /** Prints problems, where there are several, and gives the outcome that stands for them all. */
@@ -38,7 +38,7 @@ export interface TakenProcess {
 }
 
 /** To be called first of all: before it, the secrets of the environment can be read in /proc. */
-export function takeProcess(host: NodeJS.Process, ends: ProcessEnds = {}): TakenProcess {
+export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
   const secrets = secretsAmong(host.env);
   const redact = (text: string) => redactorFor(secrets)(text);
   const printable = (text: string) => oneLine(redact(text), 4_000);
@@ -75,13 +75,17 @@ export function takeProcess(host: NodeJS.Process, ends: ProcessEnds = {}): Taken
 
 function edgeOf(
   host: NodeJS.Process,
-  { secrets, redact, interrupt }: { secrets: string[]; redact: Edge['redact']; interrupt: AbortSignal },
-): Edge {
+  {
+    secrets,
+    redact,
+    interrupt,
+  }: { secrets: string[]; redact: HostContext['redact']; interrupt: AbortSignal },
+): HostContext {
   const { stdin, stdout, stderr } = host;
   const env = { ...host.env };
   // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
   const secretNames = Object.keys(env).filter((name) => secretsAmong({ [name]: env[name] }).length > 0);
-  const secretsInProc = !wipeInitialValues(secretNames);
+  const secretsInProc = !scrubEnviron(secretNames);
   for (const name of secretNames) delete host.env[name];
   return {
     env,
@@ -91,7 +95,7 @@ function edgeOf(
     stdout,
     stderr,
     interrupt,
-    now: steadyNow,
+    now: monotonicNow,
     version: VERSION,
     hide: (secret) => secrets.push(secret),
     redact,

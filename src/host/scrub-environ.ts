@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
  * afterwards. False when the kernel does
  * not let a process write to its own memory in this way, and something of them is still to be read.
  */
-export function wipeInitialValues(names: readonly string[]): boolean {
+export function scrubEnviron(names: readonly string[]): boolean {
   if (names.length === 0) return true;
   try {
     overwrite(names);

@@ -1,11 +1,11 @@
 /** What a workflow run shows at lines of files, and the commands by which a step says so. */
 
+import { describeEnd } from '../domain/conversation/tool.ts';
+import { FLAGS } from '../domain/review/review-flags.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
-import { FLAGS } from '../domain/review/review-flags.ts';
-import { withinLine } from '../domain/text/terminal.ts';
-import { describeEnd } from '../domain/conversation/tool.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
+import { withinLine } from '../domain/text/terminal.ts';
 
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';

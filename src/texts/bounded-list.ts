@@ -1,6 +1,6 @@
 /** Lists of which as much is shown as there is room for. */
 
-import { count } from '../domain/run/outcome.ts';
+import { pluralize } from '../domain/run/outcome.ts';
 
 export interface Bounds {
   /** Characters, line ends included. */
@@ -48,6 +48,6 @@ function fitting<Item>(
     lines.push(line);
   }
   const missing = items.length - lines.length;
-  const more = `… ${count(missing, lines.length === 0 ? noun : `more ${noun}`)}`;
+  const more = `… ${pluralize(missing, lines.length === 0 ? noun : `more ${noun}`)}`;
   return { lines, more: missing === 0 ? null : more };
 }

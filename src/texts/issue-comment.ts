@@ -1,9 +1,9 @@
 /** The comment on the issue that asked for the work: what came of it, why, and what to do. */
 
 import template from '../../prompts/issue-comment.md';
-import type { OutcomeName, RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import { escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
+import type { OutcomeName, RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { factsLine } from './run-parts.ts';

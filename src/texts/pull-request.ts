@@ -1,12 +1,12 @@
 /** Title and body of a pull request: what was measured first, what the model says of itself marked as that. */
 
 import template from '../../prompts/pull-request.md';
-import type { RunResult } from '../domain/run/outcome.ts';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { Flag } from '../domain/review/review-flags.ts';
+import type { RunResult } from '../domain/run/outcome.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import {

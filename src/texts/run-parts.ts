@@ -1,9 +1,7 @@
 /** Parts of a run as Markdown, for a pull request and for the summary of a step. Whatever comes from outside is escaped. */
 
-import type { CommandReport } from '../domain/run/events.ts';
-import { figure } from '../domain/text/format-number.ts';
-import { type ChangedFile, count, type RunResult } from '../domain/run/outcome.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
+import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
 import {
   code,
   codeCell,
@@ -16,8 +14,10 @@ import {
 } from '../domain/github/publishing/markdown.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
 import { FLAGS, type Flag } from '../domain/review/review-flags.ts';
-import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
+import type { CommandReport } from '../domain/run/events.ts';
+import { type ChangedFile, pluralize, type RunResult } from '../domain/run/outcome.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import { bullets, table } from './bounded-list.ts';
 
 /** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */
@@ -29,9 +29,9 @@ export function factsLine(result: RunResult): string {
   return [
     result.treeSha === null
       ? '**changes unknown**'
-      : `**${count(result.changedFiles.length, 'file')} changed** (+${figure(added)} −${figure(removed)})`,
+      : `**${pluralize(result.changedFiles.length, 'file')} changed** (+${formatNumber(added)} −${formatNumber(removed)})`,
     verdict(result),
-    `${count(result.iterations, 'turn')}, ${cost(result)}`,
+    `${pluralize(result.iterations, 'turn')}, ${cost(result)}`,
   ].join(' · ');
 }
 
@@ -43,9 +43,9 @@ function verdict(result: RunResult): string {
   const asBefore = preexisting.length > 0 ? `, ${preexisting.length} failed as before the work` : '';
   switch (verificationOf(result)) {
     case 'passed':
-      return `**verified${where(result)}:** ${count(passed, 'command')} passed${asBefore}`;
+      return `**verified${where(result)}:** ${pluralize(passed, 'command')} passed${asBefore}`;
     case 'failed':
-      return `**verification failed${where(result)}:** ${failed.length} of ${count(verify.length, 'command')}${asBefore}`;
+      return `**verification failed${where(result)}:** ${failed.length} of ${pluralize(verify.length, 'command')}${asBefore}`;
     case 'preexisting':
       return '**not verified:** every command failed as it had failed before the work';
     case 'none':
@@ -115,7 +115,9 @@ export function filesTable(
     return [
       file.from === undefined ? pathCell(file.path) : `${pathCell(file.from)} → ${pathCell(file.path)}`,
       KINDS[file.kind],
-      file.additions === null ? 'binary' : `+${figure(file.additions)} −${figure(file.deletions ?? 0)}`,
+      file.additions === null
+        ? 'binary'
+        : `+${formatNumber(file.additions)} −${formatNumber(file.deletions ?? 0)}`,
       ...(makers ? [made ? madeBy(made) : ''] : []),
     ];
   };
@@ -176,7 +178,7 @@ export function modelLine(result: RunResult): string {
   return [
     model === null ? 'no model' : escaped(model, 100),
     ...(provider === 'replay' ? ['played from a recording'] : []),
-    `${figure(prompt + tokens.output)} tokens (${cached}% of the prompts from the cache)`,
+    `${formatNumber(prompt + tokens.output)} tokens (${cached}% of the prompts from the cache)`,
     cost(result),
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(', ');

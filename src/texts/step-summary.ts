@@ -1,8 +1,8 @@
 /** The summary of a step: the outcome first, then what it rests on. */
 
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import { code, escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
+import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
 import {

@@ -1,14 +1,14 @@
 /** `edit_file`: replaces text in a file and leaves every other byte as it is. */
 
 import * as z from 'zod';
-import { figure } from '../domain/text/format-number.ts';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { nearestLines } from './text/nearest-lines.ts';
 import { describeNotText } from './text/not-text.ts';
-import { failed } from './result.ts';
 import { findMatches, type Match, replaceMatches, withoutOverlaps } from './text/text-match.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
@@ -34,11 +34,11 @@ export const editFileTool: Tool<Input> = {
   target: targetOf,
   async execute(input, { workspace, seen }) {
     const parsed = parseRepoPath(input.path);
-    if (!parsed.ok) return failed('path_refused', parsed.message);
+    if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const { path } = parsed;
     const file = await workspace.readFile(path);
-    if (file.status === 'failed') return failed(file.reason, file.message);
-    if (file.text === null) return failed('not_text', `Not edited: ${describeNotText(path, file.bytes)}`);
+    if (file.status === 'failed') return failedCall(file.reason, file.message);
+    if (file.text === null) return failedCall('not_text', `Not edited: ${describeNotText(path, file.bytes)}`);
 
     const text = exactText(file.bytes);
     const matches = findMatches(text, input.find, MAX_REPLACED + 1);
@@ -48,13 +48,14 @@ export const editFileTool: Tool<Input> = {
     const length = text.length + places.length * (input.replace.length - input.find.length);
     if (length > MAX_LENGTH) {
       const file = JSON.stringify(path);
-      return failed('too_large', `Not edited: ${file} would have ${figure(length)} characters.`);
+      return failedCall('too_large', `Not edited: ${file} would have ${formatNumber(length)} characters.`);
     }
     const edited = replaceMatches(text, places, input.replace);
-    if (edited === text) return failed('invalid_input', 'Not edited: find and replace are the same text.');
+    if (edited === text)
+      return failedCall('invalid_input', 'Not edited: find and replace are the same text.');
 
     const write = await workspace.writeFile(path, new TextEncoder().encode(edited));
-    if (write.status === 'failed') return failed(write.reason, write.message);
+    if (write.status === 'failed') return failedCall(write.reason, write.message);
     remember(seen, { path, before: file.blob, after: write.blob, edited });
     return written(`Edited ${JSON.stringify(path)}: ${placesOf(text, places)}.`, write);
   },
@@ -75,18 +76,21 @@ function refusalOf(
   if (matches.length === 0) {
     const nearest = nearestLines(text, find);
     const hint = nearest === '' ? 'Nothing in it is alike.' : `The nearest lines are:\n${nearest}`;
-    return failed(
+    return failedCall(
       'no_match',
-      `Not edited: find does not occur in ${name} (${figure(countLines(text))} lines). ${hint}`,
+      `Not edited: find does not occur in ${name} (${formatNumber(countLines(text))} lines). ${hint}`,
     );
   }
   if (matches.length > MAX_REPLACED) {
-    return failed('too_large', `Not edited: find occurs more than ${figure(MAX_REPLACED)} times in ${name}.`);
+    return failedCall(
+      'too_large',
+      `Not edited: find occurs more than ${formatNumber(MAX_REPLACED)} times in ${name}.`,
+    );
   }
   if (matches.length > 1 && !all) {
-    return failed(
+    return failedCall(
       'no_match',
-      `Not edited: find occurs ${figure(matches.length)} times in ${name}, ${placesOf(text, matches)}. Add text around it until it is unique, or set all.`,
+      `Not edited: find occurs ${formatNumber(matches.length)} times in ${name}, ${placesOf(text, matches)}. Add text around it until it is unique, or set all.`,
     );
   }
   return null;
@@ -95,7 +99,7 @@ function refusalOf(
 /** `at line 3`, `at lines 3, 8, 8`. */
 function placesOf(text: string, matches: readonly Match[]): string {
   const lines = matches.slice(0, MAX_NAMED).map((match) => lineAt(text, match.start));
-  const more = matches.length > MAX_NAMED ? ` and ${figure(matches.length - MAX_NAMED)} more` : '';
+  const more = matches.length > MAX_NAMED ? ` and ${formatNumber(matches.length - MAX_NAMED)} more` : '';
   return `at line${matches.length > 1 ? 's' : ''} ${lines.join(', ')}${more}`;
 }
 

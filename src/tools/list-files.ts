@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
-import { failed, literalCall, said } from './result.ts';
 
 const Input = z.strictObject({
   path: z.string().describe('"." is the root'),
@@ -21,9 +21,9 @@ export const listFilesTool: Tool<Input> = {
   lane: 'read',
   async execute({ path: asked, glob }, { workspace }) {
     const parsed = parseRepoPath(asked);
-    if (!parsed.ok) return failed('path_refused', parsed.message);
+    if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const list = await workspace.listFiles(parsed.path, glob ?? null);
-    if (list.status === 'failed') return failed(list.reason, list.message);
+    if (list.status === 'failed') return failedCall(list.reason, list.message);
     if (list.paths.length === 0) return said('(no files)');
     return {
       ...said(list.paths.map(printablePath).join('\n')),

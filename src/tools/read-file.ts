@@ -1,14 +1,14 @@
 /** `read_file`: a text file, or some lines of it, as it is. */
 
 import * as z from 'zod';
-import type { Excerpt } from '../domain/conversation/excerpt.ts';
-import { figure } from '../domain/text/format-number.ts';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
+import type { Excerpt } from '../domain/conversation/excerpt.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall, literalCall, said, shellWord } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
-import { failed, literalCall, said, shellWord } from './result.ts';
 
 /** Bytes that one call shows at most. */
 const MAX_READ_BYTES = 102_400;
@@ -27,11 +27,11 @@ export const readFileTool: Tool<Input> = {
   lane: 'read',
   async execute(input, context) {
     const parsed = parseRepoPath(input.path);
-    if (!parsed.ok) return failed('path_refused', parsed.message);
+    if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const { path } = parsed;
     const file = await context.workspace.readFile(path);
     if (file.status === 'failed') return unreadable(path, file);
-    if (file.text === null) return failed('not_text', describeNotText(path, file.bytes));
+    if (file.text === null) return failedCall('not_text', describeNotText(path, file.bytes));
     if (file.text === '') return said('(the file is empty)');
     return showLines({ path, blob: file.blob, text: file.text, size: file.bytes.length }, input, context);
   },
@@ -45,16 +45,16 @@ interface TextFile {
 }
 
 function unreadable(path: RepoPath, file: Extract<FileRead, { status: 'failed' }>): ToolResult {
-  if (file.reason !== 'too_large') return failed(file.reason, file.message);
+  if (file.reason !== 'too_large') return failedCall(file.reason, file.message);
   const next = literalCall('run_command', { command: `sed -n '1,400p' ${shellWord(`./${path}`)}` });
-  return failed('too_large', `${file.message} Next: ${next}`);
+  return failedCall('too_large', `${file.message} Next: ${next}`);
 }
 
 function showLines(file: TextFile, { offset, limit }: Input, { seen }: ToolContext): ToolResult {
   const total = countLines(file.text);
   const from = offset ?? 1;
   if (from > total) {
-    return failed(
+    return failedCall(
       'invalid_input',
       `Line ${from} is beyond the end: ${JSON.stringify(file.path)} has ${total} lines.`,
     );
@@ -111,10 +111,10 @@ function tooLarge(file: TextFile, lines: LineRange, body: string, total: number)
     fits === 0
       ? cutLine(file.path, lines.from, 1)
       : literalCall('read_file', { path: file.path, offset: lines.from, limit: fits });
-  const what = `${JSON.stringify(file.path)} has ${figure(file.size)} bytes in ${figure(total)} lines`;
-  return failed(
+  const what = `${JSON.stringify(file.path)} has ${formatNumber(file.size)} bytes in ${formatNumber(total)} lines`;
+  return failedCall(
     'too_large',
-    `${what}; one call shows at most ${figure(MAX_READ_BYTES)} bytes. Next: ${next}`,
+    `${what}; one call shows at most ${formatNumber(MAX_READ_BYTES)} bytes. Next: ${next}`,
   );
 }
 

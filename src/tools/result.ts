@@ -9,7 +9,10 @@ export function said(text: string): Extract<ToolResult, { status: 'ok' }> {
   return { status: 'ok', output: whole(text) };
 }
 
-export function failed(reason: FailureReason, message: string): Extract<ToolResult, { status: 'failed' }> {
+export function failedCall(
+  reason: FailureReason,
+  message: string,
+): Extract<ToolResult, { status: 'failed' }> {
   return { status: 'failed', reason, output: whole(message) };
 }
 

@@ -5,8 +5,8 @@ import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/conversation/tool.ts';
 import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall, literalCall } from './result.ts';
 import { countLines, countNewlines, missingLines } from './text/lines.ts';
-import { failed, literalCall } from './result.ts';
 
 export interface CommandTimes {
   /** For a command that asks for no time of its own. */
@@ -28,7 +28,7 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
     schema: Input,
     lane: 'command',
     async execute({ command, timeout_seconds: seconds }, { sandbox, signal }) {
-      if (command.includes('\0')) return failed('invalid_input', 'The command contains a NUL character.');
+      if (command.includes('\0')) return failedCall('invalid_input', 'The command contains a NUL character.');
       const askedMs = seconds === undefined ? commandTimeoutMs : Math.ceil(seconds * 1000);
       const timeoutMs = Math.min(askedMs, maxCommandTimeoutMs);
       const result = await sandbox.run({ script: command, timeoutMs, signal });

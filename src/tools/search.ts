@@ -4,9 +4,9 @@ import * as z from 'zod';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { SearchMatch, Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
-import { failed, literalCall, said } from './result.ts';
 
 /** Matching lines that one call shows at most. */
 const MAX_MATCHES = 200;
@@ -25,7 +25,7 @@ export const searchTool: Tool<Input> = {
   lane: 'read',
   async execute({ pattern, path: asked, glob }, { workspace, signal }) {
     const parsed = parseRepoPath(asked ?? '');
-    if (!parsed.ok) return failed('path_refused', parsed.message);
+    if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const { path } = parsed;
     const found = await workspace.search({
       pattern,
@@ -34,7 +34,7 @@ export const searchTool: Tool<Input> = {
       maxMatches: MAX_MATCHES,
       signal,
     });
-    if (found.status === 'failed') return failed(found.reason, found.message);
+    if (found.status === 'failed') return failedCall(found.reason, found.message);
     if (found.matches.length === 0) return said('(no matches)');
     const more = found.more
       ? `\n[More than ${MAX_MATCHES} lines match: narrow the search with path or glob.]`

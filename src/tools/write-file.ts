@@ -1,12 +1,12 @@
 /** `write_file`: a whole file, byte for byte. */
 
 import * as z from 'zod';
-import { figure } from '../domain/text/format-number.ts';
 import { parseRepoPath } from '../domain/changes/path.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
 import { toolDescription } from '../prompts.ts';
+import { failedCall, literalCall } from './result.ts';
 import { countLines } from './text/lines.ts';
-import { failed, literalCall } from './result.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
 /** Bytes of a file that one call writes: what no tool could read again is for commands. */
@@ -23,22 +23,22 @@ export const writeFileTool: Tool<Input> = {
   target: targetOf,
   async execute({ path: asked, content }, { workspace, seen }) {
     const parsed = parseRepoPath(asked);
-    if (!parsed.ok) return failed('path_refused', parsed.message);
+    if (!parsed.ok) return failedCall('path_refused', parsed.message);
     const { path } = parsed;
     const bytes = new TextEncoder().encode(content);
     if (bytes.length > MAX_WRITE_BYTES) {
-      const what = `Not written: the content has ${figure(bytes.length)} bytes`;
-      return failed('too_large', `${what}; one call writes at most ${figure(MAX_WRITE_BYTES)}.`);
+      const what = `Not written: the content has ${formatNumber(bytes.length)} bytes`;
+      return failedCall('too_large', `${what}; one call writes at most ${formatNumber(MAX_WRITE_BYTES)}.`);
     }
     const current = await workspace.readFile(path);
     if (current.status === 'ok' && seen.coverage(path, current.blob) === 'part') {
-      return failed('conflict', partlySeen(path, current.text ?? ''));
+      return failedCall('conflict', partlySeen(path, current.text ?? ''));
     }
     const write = await workspace.writeFile(path, bytes);
-    if (write.status === 'failed') return failed(write.reason, write.message);
+    if (write.status === 'failed') return failedCall(write.reason, write.message);
     seen.wrote(path, write.blob);
     return written(
-      `${write.created ? 'Created' : 'Replaced'} ${JSON.stringify(path)}: ${figure(bytes.length)} bytes.`,
+      `${write.created ? 'Created' : 'Replaced'} ${JSON.stringify(path)}: ${formatNumber(bytes.length)} bytes.`,
       write,
     );
   },
@@ -51,7 +51,7 @@ function partlySeen(path: string, text: string): string {
   const calls = [{ path, offset: 1, limit: half }, ...(half < total ? [{ path, offset: half + 1 }] : [])];
   const next = calls.map((input) => literalCall('read_file', input)).join(' and ');
   return (
-    `Not written: only a part of ${JSON.stringify(path)} (${figure(total)} lines) has been shown, and the rest would be lost. ` +
+    `Not written: only a part of ${JSON.stringify(path)} (${formatNumber(total)} lines) has been shown, and the rest would be lost. ` +
     `Change it with edit_file, or read the rest first: ${next}`
   );
 }

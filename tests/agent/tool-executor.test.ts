@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RunAction } from '../../src/domain/run/events.ts';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
+import type { RunAction } from '../../src/domain/run/events.ts';
 import { call } from '../support/events.ts';
 import { actionsOf, openRealParts, SECRET } from '../support/real-parts.ts';
 import { removeFolders } from '../support/repository.ts';

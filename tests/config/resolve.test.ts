@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { nearestName } from '../../src/config/did-you-mean.ts';
-import { settingEntries } from '../../src/config/schema.ts';
+import { didYouMean } from '../../src/config/did-you-mean.ts';
 import { resolveSettings, type SettingInputs, type Settings } from '../../src/config/resolve.ts';
+import { settingEntries } from '../../src/config/schema.ts';
 
 const resolve = (inputs: Partial<SettingInputs>) =>
-  resolveSettings({ flags: {}, env: {}, file: null, nearest: nearestName, ...inputs });
+  resolveSettings({ flags: {}, env: {}, file: null, nearest: didYouMean, ...inputs });
 
 const file = (values: Record<string, unknown>, lines: Record<string, number> = {}) => ({
   file: { values, lines },

@@ -3,7 +3,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leftBehind } from '../../src/action/post-step.ts';
+import { reportKilledStep } from '../../src/action/post-step.ts';
 import { endDeadRun } from '../../src/adapters/storage/dead-run.ts';
 import { runDirectoryAt } from '../../src/adapters/storage/run-directory.ts';
 import { lockRun } from '../../src/adapters/storage/run-lock.ts';
@@ -86,7 +86,7 @@ describe('a run whose process was killed', () => {
 
   test('the post step of the action says so', async () => {
     const runDir = another();
-    const { lines, summary } = await leftBehind({ runDir, wasPublishing: false });
+    const { lines, summary } = await reportKilledStep({ runDir, wasPublishing: false });
     expect(lines).toContain('outcome: internal_error (exit 1)');
     expect(summary).toContain(`patchsmith resume ${runDir}`);
     expect(resultOf(runDir)).toMatchObject(ended(runDir));

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RunResult } from '../../src/domain/run/outcome.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
+import { RunResult } from '../../src/domain/run/outcome.ts';
 import { runCli } from '../support/cli.ts';
 import {
   type GitHub,

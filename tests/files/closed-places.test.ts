@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isRoot } from '../support/as-nobody.ts';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
+import { isRoot } from '../support/as-nobody.ts';
 
 const NOBODY = 65_534;
 

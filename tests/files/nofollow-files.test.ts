@@ -20,15 +20,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type GuardedFiles, openGuardedFiles } from '../../src/files/nofollow-files.ts';
 import type { RepoPath } from '../../src/domain/changes/path.ts';
+import { type NofollowFiles, openNofollowFiles } from '../../src/files/nofollow-files.ts';
 
 /** Root may read and write everything, and only root can give a file away: such tests run as the one or the other. */
 const IS_ROOT = process.getuid?.() === 0;
 
 let base: string;
 let root: string;
-let files: GuardedFiles;
+let files: NofollowFiles;
 
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'patchsmith-guarded-')));
@@ -36,7 +36,7 @@ beforeEach(() => {
   mkdirSync(root);
   mkdirSync(join(base, 'outside'));
   writeFileSync(join(base, 'outside', 'secret'), 'secret');
-  files = openGuardedFiles(root);
+  files = openNofollowFiles(root);
 });
 
 afterEach(() => rmSync(base, { recursive: true, force: true }));

@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openGuardedFiles } from '../../src/files/nofollow-files.ts';
 import { isGitDirName, parseRepoPath } from '../../src/domain/changes/path.ts';
+import { openNofollowFiles } from '../../src/files/nofollow-files.ts';
 import { makePipe, tempFolder } from '../support/temp-folder.ts';
 
 const CASES = 10_000;
@@ -85,7 +85,7 @@ function hostileTree() {
 
 test('whatever path is read, no byte from outside the root or from .git comes back', async () => {
   const { root } = hostileTree();
-  const files = openGuardedFiles(root);
+  const files = openNofollowFiles(root);
   await fc.assert(
     fc.asyncProperty(written, async (text) => {
       const verdict = parseRepoPath(text);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { findLeftCredentials } from '../../src/git/persisted-credentials.ts';
+import { findPersistedCredentials } from '../../src/git/persisted-credentials.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 
 afterAll(removeFolders);
@@ -13,7 +13,7 @@ const BASIC = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');
 async function found(settings: Readonly<Record<string, string>>, home = temporaryFolder()) {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   for (const [key, value] of Object.entries(settings)) await repository.git('config', key, value);
-  return findLeftCredentials(repository.root, { HOME: home });
+  return findPersistedCredentials(repository.root, { HOME: home });
 }
 
 test.each([

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openPatchBench } from '../../src/git/scratch-apply.ts';
 import { readPatchText } from '../../src/domain/changes/patch-text.ts';
+import { openScratchRepository } from '../../src/git/scratch-apply.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
 
 afterAll(removeFolders);
@@ -50,7 +50,7 @@ async function gitPatch() {
 describe('a patch of git', () => {
   test('makes what it says, and its contents can be read', async () => {
     const { patch, files, contents } = await gitPatch();
-    const bench = openPatchBench(temporaryFolder());
+    const bench = openScratchRepository(temporaryFolder());
     expect(await bench.apply(patch, files, contents)).toBe(null);
     const made = files.find(({ path }) => path === 'made.txt')?.after?.blob ?? '';
     expect((await bench.read([made])).get(made)?.toString()).toBe('made\r\n');
@@ -60,7 +60,7 @@ describe('a patch of git', () => {
     const { patch, files, contents } = await gitPatch();
     const before = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
     for (const limit of [before - 1, before + 1])
-      expect(await openPatchBench(temporaryFolder(), limit).apply(patch, files, contents)).toBe(
+      expect(await openScratchRepository(temporaryFolder(), limit).apply(patch, files, contents)).toBe(
         `its contents come to more than ${limit} bytes`,
       );
   });
@@ -72,15 +72,15 @@ describe('a patch of git', () => {
       Buffer.from(patch.toString('latin1').replace(/^\+made/m, '+node'), 'latin1'),
     ];
     for (const lie of lies)
-      expect(await openPatchBench(temporaryFolder()).apply(lie, files, contents)).toMatch(
+      expect(await openScratchRepository(temporaryFolder()).apply(lie, files, contents)).toMatch(
         /^it makes .* otherwise/,
       );
     const fewer = files.filter(({ path }) => path !== 'made.txt');
-    expect(await openPatchBench(temporaryFolder()).apply(patch, fewer, contents)).toBe(
+    expect(await openScratchRepository(temporaryFolder()).apply(patch, fewer, contents)).toBe(
       'it makes made.txt otherwise than it says',
     );
     const without = new Map([...contents].slice(1));
-    expect(await openPatchBench(temporaryFolder()).apply(patch, files, without)).toMatch(
+    expect(await openScratchRepository(temporaryFolder()).apply(patch, files, without)).toMatch(
       /^git does not apply it/,
     );
   });
@@ -102,7 +102,7 @@ test('a small patch that says it makes a huge content does not get the memory fo
   ].join('\n');
   const read = readPatchText(text);
   if (read.status === 'failed') throw new Error(read.why);
-  expect(await openPatchBench(temporaryFolder()).apply(bytes(text), read.files, new Map())).toContain(
+  expect(await openScratchRepository(temporaryFolder()).apply(bytes(text), read.files, new Map())).toContain(
     'attempting to allocate 629145600 over limit',
   );
 });
@@ -110,7 +110,7 @@ test('a small patch that says it makes a huge content does not get the memory fo
 describe('a merge', () => {
   const before = bytes('1\n2\n3\n4\n5\n6\n7\n');
   test('of texts that change in different places has both changes', async () => {
-    const bench = openPatchBench(temporaryFolder());
+    const bench = openScratchRepository(temporaryFolder());
     const merged = await bench.merge({
       before,
       now: bytes('one\n2\n3\n4\n5\n6\n7\n'),
@@ -120,7 +120,7 @@ describe('a merge', () => {
   });
 
   test('of the same lines, and of what is no text, is none', async () => {
-    const bench = openPatchBench(temporaryFolder());
+    const bench = openScratchRepository(temporaryFolder());
     expect(await bench.merge({ before, now: bytes('x\n'), after: bytes('y\n') })).toBe(null);
     expect(await bench.merge({ before: bytes('a\0'), now: bytes('b\0'), after: bytes('c\0') })).toBe(null);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openInterrupt, unlessAborted } from '../../src/host/deadline.ts';
+import { openInterrupt, raceAbort } from '../../src/host/deadline.ts';
 
 const sigint = { cause: 'signal', signal: 'SIGINT' } as const;
 const never = new Promise<string>(() => undefined);
@@ -15,16 +15,16 @@ describe('what stops a run', () => {
 
   test('is the deadline', async () => {
     const { signal } = openInterrupt(new AbortController().signal, 5);
-    expect(await unlessAborted(signal, never)).toBeNull();
+    expect(await raceAbort(signal, never)).toBeNull();
     expect(signal.reason).toEqual({ cause: 'deadline' });
   });
 });
 
 test('work is waited for unless it is aborted before or meanwhile', async () => {
   const controller = new AbortController();
-  expect(await unlessAborted(controller.signal, Promise.resolve('done'))).toBe('done');
-  const waiting = unlessAborted(controller.signal, never);
+  expect(await raceAbort(controller.signal, Promise.resolve('done'))).toBe('done');
+  const waiting = raceAbort(controller.signal, never);
   controller.abort();
   expect(await waiting).toBeNull();
-  expect(await unlessAborted(controller.signal, Promise.reject(new Error('too late to matter')))).toBeNull();
+  expect(await raceAbort(controller.signal, Promise.reject(new Error('too late to matter')))).toBeNull();
 });

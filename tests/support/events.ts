@@ -1,9 +1,9 @@
 import type { LlmTurn, ToolCall } from '../../src/domain/conversation/conversation.ts';
 import { noUsage } from '../../src/domain/conversation/conversation.ts';
+import type { CommandEnd } from '../../src/domain/conversation/tool.ts';
 import type { RunAction, RunStarted } from '../../src/domain/run/events.ts';
 import type { Limits } from '../../src/domain/run/limits.ts';
 import { advance, type RunState, startOf } from '../../src/domain/run/state.ts';
-import type { CommandEnd } from '../../src/domain/conversation/tool.ts';
 
 export const limits: Limits = {
   maxIterations: 25,

@@ -5,10 +5,10 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { enforcedLimits } from '../../src/adapters/sandboxes/command/limits.ts';
-import { openGuardedFiles } from '../../src/files/nofollow-files.ts';
 import { searchFiles } from '../../src/adapters/workspace/search/search.ts';
 import { cutTo, excerptLength } from '../../src/domain/conversation/excerpt.ts';
 import { SeenLines } from '../../src/domain/conversation/seen-files.ts';
+import { openNofollowFiles } from '../../src/files/nofollow-files.ts';
 import type {
   CommandResult,
   SandboxCommand,
@@ -101,7 +101,7 @@ function shownTo(result: ToolResult, limit: number): CallResult {
 }
 
 function fileMethods(root: string, { ignored, maxBytes = 1_000_000 }: PlainSettings): Workspace {
-  const files = openGuardedFiles(root);
+  const files = openNofollowFiles(root);
   const pathsBelow = (path: string) =>
     readdirSync(join(root, path), { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())

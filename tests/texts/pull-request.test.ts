@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunResult } from '../../src/domain/run/outcome.ts';
 import { askedIn } from '../../src/domain/github/publishing/identity.ts';
 import type { Flag } from '../../src/domain/review/review-flags.ts';
+import type { RunResult } from '../../src/domain/run/outcome.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
 import { finishedRun, report } from '../support/finished-run.ts';
 import { hostileText } from '../support/hostile-text.ts';

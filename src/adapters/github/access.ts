@@ -1,7 +1,7 @@
 /** Who may do what in a repository, and whose code a pull request is. */
 
 import * as z from 'zod';
-import type { Head } from '../../domain/github/event.ts';
+import type { HeadCommit } from '../../domain/github/event.ts';
 import { type Account, GitHubUser } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports.ts';
 import { ownerAndName } from './owner-and-name.ts';
@@ -36,7 +36,7 @@ export async function askPullHead(
   github: GitHub,
   repository: string,
   number: number,
-): Promise<GitHubAnswer<Head | null>> {
+): Promise<GitHubAnswer<HeadCommit | null>> {
   const pull = await github.ask({
     route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}',
     parameters: { ...ownerAndName(repository), pull_number: number },

@@ -2,8 +2,8 @@
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
-import { need, type OnGitHub } from './request.ts';
-import { findCommit, ObjectId } from './objects.ts';
+import { findCommit, GitHubObjectId } from './objects.ts';
+import { getOrThrow, type OnGitHub } from './request.ts';
 
 /**
  * `ahead` and `behind` count commits, `origin` is what the newest that is ahead says of itself; `foreign` names the first
@@ -19,10 +19,10 @@ const Comparison = z.object({
   behind_by: z.int(),
   commits: z.array(
     z.object({
-      sha: ObjectId,
+      sha: GitHubObjectId,
       commit: z.object({
         message: z.string(),
-        tree: z.object({ sha: ObjectId }),
+        tree: z.object({ sha: GitHubObjectId }),
         author: z.object({ name: z.string().optional() }).nullable(),
       }),
     }),
@@ -45,7 +45,7 @@ export interface BranchQuestion {
 /** A branch is ours when each of its commits since the base says that it is, and has the tree that it says. */
 export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
   const { base, baseSha, fork, head } = question;
-  const { ahead_by, behind_by, commits } = await need(base, {
+  const { ahead_by, behind_by, commits } = await getOrThrow(base, {
     route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
     // Forks share their commits; OWNER:BRANCH would not tell two repositories of one owner apart.
     parameters: { basehead: `${baseSha}...${head}`, per_page: MAX_COMMITS },

@@ -9,8 +9,8 @@ import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
 import Bottleneck from 'bottleneck/light.js';
 import * as z from 'zod';
-import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
+import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */

@@ -1,14 +1,14 @@
 /** What a job on GitHub Actions is told of the event that started it. */
 
 import * as z from 'zod';
-import type { GitHubEvent, Head } from '../../domain/github/event.ts';
+import type { GitHubEvent, HeadCommit } from '../../domain/github/event.ts';
 import {
   GitHubComment,
   GitHubIssue,
   GitHubUser,
-  type OutsideText,
   textOfComment,
   textOfIssue,
+  type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 
@@ -93,12 +93,12 @@ function eventOf(name: string, env: Environment, payload: Payload): GitHubEvent 
   };
 }
 
-function headOf(commit: string, repository: { id: number } | null | undefined): Head {
+function headOf(commit: string, repository: { id: number } | null | undefined): HeadCommit {
   return { commit, repositoryId: repository?.id ?? null };
 }
 
 /** Issue and comment, where the event is about them. */
-function textsOf({ issue, comment }: Payload, repository: string): OutsideText[] {
+function textsOf({ issue, comment }: Payload, repository: string): UntrustedText[] {
   if (!issue) return [];
   const { number, title } = issue;
   const commented = comment ? [textOfComment({ repository, number, title }, comment)] : [];

@@ -2,34 +2,34 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { find, need, type OnGitHub } from './request.ts';
+import { getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
-export const ObjectId = z.string().regex(/^[0-9a-f]{40}$/);
+export const GitHubObjectId = z.string().regex(/^[0-9a-f]{40}$/);
 
 const Commit = z.object({
-  sha: ObjectId,
+  sha: GitHubObjectId,
   message: z.string(),
-  tree: z.object({ sha: ObjectId }),
-  parents: z.array(z.object({ sha: ObjectId })),
+  tree: z.object({ sha: GitHubObjectId }),
+  parents: z.array(z.object({ sha: GitHubObjectId })),
 });
 export type GitHubCommit = z.infer<typeof Commit>;
 
 /** Null when the repository does not have it. */
 export function findCommit(where: OnGitHub, sha: string): Promise<GitHubCommit | null> {
   const route = 'GET /repos/{owner}/{repo}/git/commits/{commit_sha}';
-  return find(where, { route, parameters: { commit_sha: sha }, schema: Commit });
+  return getOrNull(where, { route, parameters: { commit_sha: sha }, schema: Commit });
 }
 
 const TreeEntry = z.object({
   path: z.string(),
   mode: z.enum(['100644', '100755', '120000', '160000', '040000', '100664']),
-  sha: ObjectId,
+  sha: GitHubObjectId,
 });
 export type TreeEntry = z.infer<typeof TreeEntry>;
 
 /** The entries of one folder. Throws when names or entries got lost on the way, so that the folder cannot be written again. */
 export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntry[]> {
-  const { tree, truncated } = await need(where, {
+  const { tree, truncated } = await getOrThrow(where, {
     route: 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}',
     parameters: { tree_sha: sha },
     schema: z.object({ tree: z.array(TreeEntry), truncated: z.boolean() }),
@@ -66,7 +66,7 @@ const MAX_BLOB_BYTES = 32 * 1024 * 1024;
 
 /** `missing` when the repository does not have it, `too large` above 32 MiB. */
 export async function findBlob(where: OnGitHub, sha: string): Promise<Buffer | 'missing' | 'too large'> {
-  const blob = await find(where, {
+  const blob = await getOrNull(where, {
     route: 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}',
     parameters: { file_sha: sha },
     schema: z.object({

@@ -2,20 +2,20 @@
 
 import type { FileMode } from '../../domain/changes/change.ts';
 import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
-import type { OnGitHub } from './request.ts';
 import { folderId, readFolder, type TreeEntry } from './objects.ts';
+import type { OnGitHub } from './request.ts';
 
 /** A path and what it shall be; null takes it away. */
-export interface TreeEdit {
+export interface PartialTreeEdit {
   readonly path: string;
   readonly state: { readonly mode: FileMode; readonly blob: string } | null;
 }
 
-export interface TouchedTree {
+export interface PartialTree {
   readonly sha: string;
   occupant(path: string): Occupant | null;
   /** The tree after these edits; the path in the way where a file would be below a file. */
-  after(edits: readonly TreeEdit[]): Edited;
+  after(edits: readonly PartialTreeEdit[]): Edited;
 }
 
 /** `namesIn` gives the names in a folder that the paths or the edits lie in; of others it knows nothing. */
@@ -24,11 +24,11 @@ export type Edited =
   | { status: 'obstructed'; path: string };
 
 /** Reads the folders that the paths lie in, level by level; no others. */
-export async function readTouchedTree(
+export async function readPartialTree(
   where: OnGitHub,
   sha: string,
   paths: readonly string[],
-): Promise<TouchedTree> {
+): Promise<PartialTree> {
   const folders = new Map<string, TreeEntry[]>();
   const wanted = new Set(paths.flatMap(foldersOf));
   for (let level = new Map([['', sha]]); level.size > 0; ) {
@@ -73,7 +73,10 @@ function occupantOf(folders: ReadonlyMap<string, readonly TreeEntry[]>, path: st
   return { kind: 'file', mode: entry.mode === '100664' ? '100644' : entry.mode, blob: entry.sha };
 }
 
-function edited(folders: ReadonlyMap<string, readonly TreeEntry[]>, edits: readonly TreeEdit[]): Edited {
+function edited(
+  folders: ReadonlyMap<string, readonly TreeEntry[]>,
+  edits: readonly PartialTreeEdit[],
+): Edited {
   const now = new Map(
     [...folders].map(([path, entries]) => [path, new Map(entries.map((entry) => [entry.path, entry]))]),
   );

@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 import type { GitHubRefusal } from '../../ports.ts';
-import { find, GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
+import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
-export interface Furnishing {
+export interface PullRequestMetadata {
   readonly labels: readonly string[];
   readonly reviewers: readonly string[];
   readonly teamReviewers: readonly string[];
@@ -15,10 +15,10 @@ export interface Furnishing {
 }
 
 /** Adds what is missing and takes nothing away. What GitHub refuses does not keep the rest from being added. */
-export async function furnish(
+export async function setMetadata(
   where: OnGitHub,
   pull: PullRequest,
-  wanted: Furnishing,
+  wanted: PullRequestMetadata,
 ): Promise<(GitHubRefusal | string)[]> {
   const problems: (GitHubRefusal | string)[] = [];
   for (const step of [addLabels, addAssignees, setMilestone, askForReviews]) {
@@ -33,7 +33,7 @@ export async function furnish(
   return problems;
 }
 
-type Step = (where: OnGitHub, pull: PullRequest, wanted: Furnishing) => Promise<string | null>;
+type Step = (where: OnGitHub, pull: PullRequest, wanted: PullRequestMetadata) => Promise<string | null>;
 
 const Anything = z.unknown();
 
@@ -43,7 +43,7 @@ const addLabels: Step = async (where, pull, { labels }) => {
     pull.labels.map(({ name }) => name),
   );
   if (missing.length === 0) return null;
-  await need(where, {
+  await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/labels',
     parameters: { issue_number: pull.number, labels: missing },
     schema: Anything,
@@ -56,7 +56,7 @@ const addLabels: Step = async (where, pull, { labels }) => {
 const addAssignees: Step = async (where, pull, { assignees }) => {
   const missing = without(assignees, loginsOf(pull.assignees));
   if (missing.length === 0) return null;
-  const { assignees: now } = await need(where, {
+  const { assignees: now } = await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/assignees',
     parameters: { issue_number: pull.number, assignees: missing },
     schema: z.object({ assignees: z.array(Login).nullish() }),
@@ -73,7 +73,7 @@ const setMilestone: Step = async (where, pull, { milestone }) => {
   const number = await milestoneNumber(where, milestone);
   if (number === null) return `there is no milestone ${JSON.stringify(milestone)}`;
   if (pull.milestone?.number === number) return null;
-  await need(where, {
+  await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/issues/{issue_number}',
     parameters: { issue_number: pull.number, milestone: number },
     schema: Anything,
@@ -89,7 +89,7 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
   const reviews =
     pull.number === 0
       ? []
-      : await listAll(where, {
+      : await paginate(where, {
           route: 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews',
           parameters: { pull_number: pull.number },
           entry: z.object({ user: Login.nullable() }),
@@ -149,14 +149,14 @@ const Milestone = z.object({ number: z.int(), title: z.string() });
 /** A number is a number first, and a title when there is no such number. */
 async function milestoneNumber(where: OnGitHub, named: string): Promise<number | null> {
   if (/^\d{1,9}$/.test(named)) {
-    const found = await find(where, {
+    const found = await getOrNull(where, {
       route: 'GET /repos/{owner}/{repo}/milestones/{milestone_number}',
       parameters: { milestone_number: Number(named) },
       schema: Milestone,
     });
     if (found) return found.number;
   }
-  const all = await listAll(where, {
+  const all = await paginate(where, {
     route: 'GET /repos/{owner}/{repo}/milestones',
     parameters: { state: 'all' },
     entry: Milestone,

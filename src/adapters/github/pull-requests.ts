@@ -1,7 +1,7 @@
 /** Pull requests: found, opened, and brought up to date. */
 
 import * as z from 'zod';
-import { GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
+import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 export const Login = z.object({ login: z.string() });
 
@@ -48,7 +48,7 @@ export async function findPullRequest(
   where: OnGitHub,
   { base, branch, headOwner, headRepo }: Omit<NewPullRequest, 'title' | 'body' | 'draft'>,
 ): Promise<PullRequest | null> {
-  const listed = await listAll(where, {
+  const listed = await paginate(where, {
     route: 'GET /repos/{owner}/{repo}/pulls',
     parameters: { state: 'open', head: `${headOwner}:${branch}` },
     entry: PullRequest,
@@ -84,7 +84,7 @@ export async function openPullRequest(
   };
   for (let tries = 1; ; tries += 1) {
     try {
-      return { pull: await need(where, request), isNew: true };
+      return { pull: await getOrThrow(where, request), isNew: true };
     } catch (error) {
       if (!(error instanceof GitHubRefused)) throw error;
       const { status } = error.refusal;
@@ -120,7 +120,7 @@ export async function updatePullRequest(
   pull: PullRequest,
   { title, body }: PullRequestText,
 ): Promise<void> {
-  await need(where, {
+  await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
     parameters: { pull_number: pull.number, title, body },
     schema: PullRequest,

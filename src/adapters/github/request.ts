@@ -21,14 +21,17 @@ export class GitHubRefused extends Error {
 }
 
 /** The answer. Throws `GitHubRefused` when there is none. */
-export async function need<T>({ github, owner, repo }: OnGitHub, request: GitHubRequest<T>): Promise<T> {
+export async function getOrThrow<T>(
+  { github, owner, repo }: OnGitHub,
+  request: GitHubRequest<T>,
+): Promise<T> {
   const answer = await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } });
   if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
   return answer.data;
 }
 
 /** The answer; null when there is no such thing. Throws `GitHubRefused` on any other refusal. */
-export async function find<T>(
+export async function getOrNull<T>(
   { github, owner, repo }: OnGitHub,
   request: GitHubRequest<T>,
 ): Promise<T | null> {
@@ -44,13 +47,13 @@ const PAGE = 100;
 const MAX_PAGES = 30;
 
 /** All entries of a list. Throws `GitHubRefused` when there is no answer. */
-export async function listAll<T>(
+export async function paginate<T>(
   where: OnGitHub,
   { route, parameters, entry }: { route: string; parameters?: Record<string, unknown>; entry: z.ZodType<T> },
 ): Promise<T[]> {
   const all: T[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const part = await need(where, {
+    const part = await getOrThrow(where, {
       route,
       parameters: { ...parameters, per_page: PAGE, page },
       schema: z.array(entry),

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports.ts';
-import { GitHubRefused, listAll, need, type OnGitHub } from './request.ts';
+import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
 const Comment = z.object({
   id: z.int(),
@@ -74,7 +74,7 @@ async function listOurs(
   { issue }: StickyComment,
   isOurs: (comment: Comment) => boolean,
 ): Promise<Comment[]> {
-  const all = await listAll(where, {
+  const all = await paginate(where, {
     route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
     parameters: { issue_number: issue },
     entry: Comment,
@@ -90,7 +90,7 @@ async function create(
 ): Promise<Comment> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await need(where, {
+      return await getOrThrow(where, {
         route: 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments',
         parameters: { issue_number: comment.issue, body: comment.body },
         schema: Comment,
@@ -109,7 +109,7 @@ async function create(
 async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): Promise<CommentMade> {
   // GitHub gives texts back with the line ends of forms.
   if (old.body?.replaceAll('\r\n', '\n') === body) return { url: old.html_url, operation: 'none' };
-  const { html_url } = await need(where, {
+  const { html_url } = await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',
     parameters: { comment_id: old.id, body },
     schema: Comment,

@@ -4,9 +4,9 @@ import type { CommentReference, IssueReference } from '../../domain/github/refer
 import {
   GitHubComment,
   GitHubIssue,
-  type OutsideText,
   textOfComment,
   textOfIssue,
+  type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
 import type { GitHub, GitHubAnswer } from '../../ports.ts';
 import { ownerAndName } from './owner-and-name.ts';
@@ -14,7 +14,7 @@ import { ownerAndName } from './owner-and-name.ts';
 export async function fetchIssue(
   github: GitHub,
   { repository, number }: IssueReference,
-): Promise<GitHubAnswer<OutsideText>> {
+): Promise<GitHubAnswer<UntrustedText>> {
   const issue = await github.ask({
     route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
     parameters: { ...ownerAndName(repository), issue_number: number },
@@ -27,7 +27,7 @@ export async function fetchIssue(
 export async function fetchComment(
   github: GitHub,
   { repository, id }: CommentReference,
-): Promise<GitHubAnswer<OutsideText>> {
+): Promise<GitHubAnswer<UntrustedText>> {
   const comment = await github.ask({
     route: 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}',
     parameters: { ...ownerAndName(repository), comment_id: id },

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Egress } from '../../ports.ts';
 import { forward } from './forward.ts';
-import { Gate, type GateOptions, type Passed } from './gate.ts';
+import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
@@ -25,7 +25,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_MS = 30_000;
 
 export async function openFilteringProxy(options: ProxyOptions): Promise<Egress> {
-  const gate = new Gate(options);
+  const gate = new NetworkGate(options);
   // A strict parser: what it refuses (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({
     insecureHTTPParser: false,
@@ -67,7 +67,12 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
   };
 }
 
-async function onConnect(gate: Gate, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+async function onConnect(
+  gate: NetworkGate,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
   const { headers } = request;
   if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') {
     return refuseConnection(socket, 400, 'CONNECT takes no body');
@@ -82,7 +87,11 @@ async function onConnect(gate: Gate, request: IncomingMessage, socket: Socket, h
   await tunnel(gate, passed, socket, head);
 }
 
-async function onRequest(gate: Gate, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function onRequest(
+  gate: NetworkGate,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const [, authority, path = '/'] = /^http:\/\/([^/?#]*)([/?][^#]*)?$/i.exec(request.url ?? '') ?? [];
   if (authority === undefined) {
     const why = 'ask for http://… in full, and for https://… with CONNECT';

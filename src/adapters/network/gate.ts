@@ -25,7 +25,7 @@ export interface Passed {
 }
 
 /** `code` is HTTP's; `reason` is for whoever reads the output of the command. */
-export interface Held {
+export interface HeldBack {
   readonly status: 'held';
   readonly code: 403 | 502;
   readonly reason: string;
@@ -34,7 +34,7 @@ export interface Held {
 /** Entries that a refusal names. */
 const MAX_NAMED = 10;
 
-export class Gate {
+export class NetworkGate {
   readonly refusals = new Refusals();
   readonly #allowed: readonly string[];
   readonly #resolve: (host: string) => Promise<string[]>;
@@ -54,7 +54,7 @@ export class Gate {
   }
 
   /** Names are looked up only after they have been found on the list: a question to a name server carries data, too. */
-  async judge(authority: string, defaultPort: number | null): Promise<Passed | Held> {
+  async judge(authority: string, defaultPort: number | null): Promise<Passed | HeldBack> {
     const target = parseTarget(authority, defaultPort);
     if (typeof target === 'string') return held(403, `${this.refuse(authority)}: ${target}`);
     if (!permits(this.#allowed, target)) {
@@ -107,6 +107,6 @@ async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-function held(code: Held['code'], reason: string): Held {
+function held(code: HeldBack['code'], reason: string): HeldBack {
   return { status: 'held', code, reason };
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { readClientHello } from './client-hello.ts';
-import { codeOf, type Gate, type Passed } from './gate.ts';
+import { codeOf, type NetworkGate, type Passed } from './gate.ts';
 import { readSecondHello, readServerAnswer } from './hello-retry.ts';
 import { refuseConnection } from './refusal.ts';
 
@@ -14,7 +14,7 @@ const HELLO_MS = 30_000;
 /** A fatal alert of TLS: access denied (RFC 8446 §6). Its status line has been sent by then, so this is all one can say. */
 const ACCESS_DENIED = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
 
-export async function tunnel(gate: Gate, passed: Passed, inner: Socket, head: Buffer): Promise<void> {
+export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, head: Buffer): Promise<void> {
   const outer = gate.connect(passed);
   inner.once('close', () => outer.destroy());
   // Told by its end.

@@ -1,7 +1,7 @@
 /** What of the HTML in Markdown no page shows. */
 
 /** What stands between two offsets is replaced. */
-export interface Cut {
+export interface HiddenRange {
   readonly from: number;
   readonly to: number;
   readonly by: string;
@@ -19,8 +19,13 @@ const HTML =
   /<!--(?:>|->|[\s\S]*?(?:-->|--!>|$))|<[!?][\s\S]*?(?:>|$)|<(script|style|title|iframe|noscript|textarea)(?![\w-])(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)[\s\S]*?(?:(<\/\1\s*>)|$)|<\/?[a-z](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi;
 
 /** `offset` is where this piece of HTML stands in the source; what it begins and does not end is left in `elements`. */
-export function cutsInHtml(html: string, offset: number, elements: HiddenElements, isBlock: boolean): Cut[] {
-  const cuts: Cut[] = [];
+export function hiddenInHtml(
+  html: string,
+  offset: number,
+  elements: HiddenElements,
+  isBlock: boolean,
+): HiddenRange[] {
+  const cuts: HiddenRange[] = [];
   for (const match of html.matchAll(HTML)) {
     const [tag, , end] = match;
     const from = offset + match.index;
@@ -34,7 +39,7 @@ export function cutsInHtml(html: string, offset: number, elements: HiddenElement
   return isBlock ? [...cuts, ...elements.inBlock(offset, offset + html.length)] : cuts;
 }
 
-function tagCut(tag: string, from: number, to: number): Cut {
+function tagCut(tag: string, from: number, to: number): HiddenRange {
   if (/^<[!?]/.test(tag)) return { from, to, by: '', what: 'comment' };
   if (/^<(?:img|picture|source)\b/i.test(tag)) return { from, to, by: '[image]', what: 'image' };
   const by = /^<(?:br|p|li|summary|tr|h\d)\b/i.test(tag) ? '\n' : '';
@@ -51,7 +56,7 @@ export class HiddenElements {
     else this.#open.set(name, { from, depth: 1, isBlock });
   }
 
-  end(name: string, to: number): Cut[] {
+  end(name: string, to: number): HiddenRange[] {
     const element = this.#open.get(name);
     if (!element) return [];
     element.depth -= 1;
@@ -60,22 +65,22 @@ export class HiddenElements {
   }
 
   /** What began within a paragraph, a heading or a cell ends with it. */
-  endOfText(to: number): Cut[] {
+  endOfText(to: number): HiddenRange[] {
     return this.#endAll(to, (isBlock) => !isBlock);
   }
 
-  endOfSource(to: number): Cut[] {
+  endOfSource(to: number): HiddenRange[] {
     return this.#endAll(to, () => true);
   }
 
   /** Of a block of HTML that begins an element, all to the block's end is hidden. */
-  inBlock(start: number, to: number): Cut[] {
+  inBlock(start: number, to: number): HiddenRange[] {
     return [...this.#open]
       .filter(([name, { from }]) => from >= start && !EMBEDDED.test(name))
       .map(([name, { from }]) => elementCut(name, from, to));
   }
 
-  #endAll(to: number, isMeant: (isBlock: boolean) => boolean): Cut[] {
+  #endAll(to: number, isMeant: (isBlock: boolean) => boolean): HiddenRange[] {
     const ended = [...this.#open].filter(([, { isBlock }]) => isMeant(isBlock));
     for (const [name] of ended) this.#open.delete(name);
     return ended
@@ -84,7 +89,7 @@ export class HiddenElements {
   }
 }
 
-function elementCut(name: string, from: number, to: number): Cut {
+function elementCut(name: string, from: number, to: number): HiddenRange {
   const isImage = name === 'video' || name === 'audio';
   return { from, to, by: isImage ? '[image]' : '', what: isImage ? 'image' : 'other' };
 }

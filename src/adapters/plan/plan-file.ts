@@ -9,12 +9,12 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
-import type { Revision } from '../../ports.ts';
-import { nearestName } from '../../config/did-you-mean.ts';
-import { placeIn } from '../../files/path-within.ts';
-import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
+import { didYouMean } from '../../config/did-you-mean.ts';
 import type { YamlMapping } from '../../config/yaml.ts';
+import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
+import { pathWithin } from '../../files/path-within.ts';
+import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
+import type { Revision } from '../../ports.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
@@ -58,7 +58,7 @@ async function readPlanFile(
   { cwd, root, revision = null }: { cwd: string; root: string; revision?: Revision | null },
 ): Promise<BytesRead> {
   const path = resolve(cwd, plan);
-  const inside = revision === null ? null : await placeIn(root, path);
+  const inside = revision === null ? null : await pathWithin(root, path);
   if (revision === null || inside === null) return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
   const bytes = await revision.read(inside);
   const where = `is no file in ${revision.commit}, the commit whose rules hold`;
@@ -72,7 +72,7 @@ async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 async function sourceOf(plan: string, { cwd, root }: { cwd: string; root: string }): Promise<PlanSource> {
   if (plan === '-') return { kind: 'stdin' };
-  return { kind: 'file', path: (await placeIn(root, resolve(cwd, plan))) ?? plan };
+  return { kind: 'file', path: (await pathWithin(root, resolve(cwd, plan))) ?? plan };
 }
 
 /** Whoever writes to stdin may never finish. */
@@ -162,7 +162,7 @@ function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
           issue.code === 'unrecognized_keys'
             ? issue.keys.map(
                 (key) =>
-                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; ${nearestName(key, known, `there are ${known.join(', ')}`)}`,
+                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; ${didYouMean(key, known, `there are ${known.join(', ')}`)}`,
               )
             : [`line ${yaml.lineOf(issue.path)}: ${issue.path.join('.')}: ${issue.message}`],
         ),

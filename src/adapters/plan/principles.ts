@@ -5,9 +5,9 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
-import type { Revision } from '../../ports.ts';
-import { placeIn } from '../../files/path-within.ts';
+import { pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
+import type { Revision } from '../../ports.ts';
 
 /** Nobody writes principles of this size; a longer file is some other thing under that name. */
 const MAX_FILE_BYTES = 16 * 1_048_576;
@@ -109,7 +109,7 @@ async function readOne(
   shown: string,
   maxBytes: number,
 ): Promise<PrinciplesFile | string> {
-  const inside = revision === null ? null : await placeIn(root, path);
+  const inside = revision === null ? null : await pathWithin(root, path);
   const bytes =
     revision === null || inside === null
       ? await bytesOf(path)

@@ -9,10 +9,12 @@ import { gfmFootnote } from 'micromark-extension-gfm-footnote';
 import { gfmTable } from 'micromark-extension-gfm-table';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Hidden } from '../../domain/github/untrusted-text.ts';
-import { type Cut, cutsInHtml, HiddenElements } from './hidden-html.ts';
+import { HiddenElements, type HiddenRange, hiddenInHtml } from './hidden-html.ts';
 
 /** `failed` says why, following the name of the text. */
-export type VisibleText = { status: 'ok'; text: string; hidden: Hidden } | { status: 'failed'; why: string };
+export type VisibleMarkdown =
+  | { status: 'ok'; text: string; hidden: Hidden }
+  | { status: 'failed'; why: string };
 
 /** GitHub's own limit for a body. */
 const MAX_LENGTH = 65_536;
@@ -21,7 +23,7 @@ const MAX_LENGTH = 65_536;
 const MAX_DECLARATIONS = 500;
 
 /** Folded-up details are kept: a click shows them. */
-export function visibleText(markdown: string): VisibleText {
+export function visibleMarkdown(markdown: string): VisibleMarkdown {
   if (markdown.length > MAX_LENGTH) return failed(`is longer than ${MAX_LENGTH} characters`);
   const given = markdown.replace(/\r\n?/g, '\n');
   const source = withShallowContainers(withoutInvisible(given));
@@ -29,7 +31,7 @@ export function visibleText(markdown: string): VisibleText {
     return failed(`has more than ${MAX_DECLARATIONS} of <! and <?`);
   }
   const cuts = cutsIn(source);
-  const count = (what: Cut['what']) => cuts.filter((cut) => cut.what === what).length;
+  const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;
   return {
     status: 'ok',
     text: withCuts(source, apart(cuts))
@@ -75,13 +77,13 @@ interface Definition {
 }
 
 /** Reads the parser's events; a tree of hostile Markdown can be deeper than the stack. */
-function cutsIn(source: string): Cut[] {
+function cutsIn(source: string): HiddenRange[] {
   const events = postprocess(
     parse({ extensions: EXTENSIONS })
       .document()
       .write(preprocess()(source, undefined, true)),
   );
-  const cuts: Cut[] = [];
+  const cuts: HiddenRange[] = [];
   const definitions: Definition[] = [];
   const used = new Set<string>();
   const opened: { from: number; to: number; label: string }[] = [];
@@ -97,7 +99,7 @@ function cutsIn(source: string): Cut[] {
     switch (token.type) {
       case 'htmlFlow':
       case 'htmlText':
-        if (isEntered) cuts.push(...cutsInHtml(text(), from, elements, token.type === 'htmlFlow'));
+        if (isEntered) cuts.push(...hiddenInHtml(text(), from, elements, token.type === 'htmlFlow'));
         break;
       case 'paragraph':
       case 'atxHeading':
@@ -178,13 +180,13 @@ function cutsIn(source: string): Cut[] {
   return [
     ...cuts,
     ...elements.endOfSource(source.length),
-    ...unused.map(({ from, to }): Cut => ({ from, to, by: '', what: 'other' })),
+    ...unused.map(({ from, to }): HiddenRange => ({ from, to, by: '', what: 'other' })),
   ];
 }
 
 /** In their order; parts of what is cut out are not cut out once more, and what goes beyond it makes it longer. */
-function apart(cuts: readonly Cut[]): Cut[] {
-  const all: Cut[] = [];
+function apart(cuts: readonly HiddenRange[]): HiddenRange[] {
+  const all: HiddenRange[] = [];
   for (const cut of [...cuts].sort((a, b) => a.from - b.from || b.to - a.to)) {
     const last = all.at(-1);
     if (last === undefined || cut.from >= last.to) all.push(cut);
@@ -193,7 +195,7 @@ function apart(cuts: readonly Cut[]): Cut[] {
   return all;
 }
 
-function withCuts(source: string, cuts: readonly Cut[]): string {
+function withCuts(source: string, cuts: readonly HiddenRange[]): string {
   let text = '';
   let at = 0;
   for (const { from, to, by } of cuts) {
@@ -203,6 +205,6 @@ function withCuts(source: string, cuts: readonly Cut[]): string {
   return text + source.slice(at);
 }
 
-function failed(why: string): VisibleText {
+function failed(why: string): VisibleMarkdown {
   return { status: 'failed', why };
 }

@@ -8,7 +8,7 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import type { Clock, Federation, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
 import { withBoundedRefusals } from './anthropic/bounded-refusals.ts';
-import type { Failure } from './anthropic/failures.ts';
+import type { AttemptFailure } from './anthropic/failures.ts';
 import { FederatedLogin } from './anthropic/federated-login.ts';
 import { type RequestSettings, requestBody } from './anthropic/request.ts';
 import { type RetryPolicies, type RetryPolicy, waitBeforeNext } from './anthropic/waits.ts';
@@ -101,7 +101,7 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
     maxWaitMs: options.maxWaitMs ?? 120_000,
   };
   const retries: Retry[] = [];
-  const failures: Failure[] = [];
+  const failures: AttemptFailure[] = [];
   while (!signal.aborted) {
     const result = await attemptTurn(attempt);
     if (result.status === 'interrupted') break;
@@ -130,8 +130,8 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
 
 function describe(
   where: string,
-  failures: readonly Failure[],
-  last: { failure: Failure; requestId: string | null },
+  failures: readonly AttemptFailure[],
+  last: { failure: AttemptFailure; requestId: string | null },
 ): string {
   const details = [
     where,

@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import { LlmTurn, Retry } from '../../domain/conversation/conversation.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
-import type { LlmProvider, TurnResult } from '../../ports.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
+import type { LlmProvider, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 

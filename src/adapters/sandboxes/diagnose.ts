@@ -9,9 +9,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
-import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import type { Sandbox } from '../../ports.ts';
 import { orMissing, realPathOf, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
@@ -29,7 +29,7 @@ export interface ToolReport {
   readonly said: string;
 }
 
-export type Examination =
+export type Diagnosis =
   | {
       status: 'ok';
       level: SandboxLevel;
@@ -40,13 +40,13 @@ export type Examination =
     }
   | { status: 'refused' | 'unavailable'; reason: string };
 
-export interface Patient extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
+export interface DiagnoseOptions extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
   /** The checkout; null to do with an empty folder. */
   readonly checkout: { readonly root: string; readonly objects: string } | null;
 }
 
 /** Rejects only for a broken machine. */
-export async function examine({ checkout, ...options }: Patient): Promise<Examination> {
+export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promise<Diagnosis> {
   const folder = await mkdtemp(join(tmpdir(), 'patchsmith-doctor-'));
   try {
     const empty = join(folder, 'empty');
@@ -125,7 +125,11 @@ interface Tool {
   readonly path: string;
 }
 
-async function tryTool(tool: Tool, sandbox: Sandbox, hostEnv: Patient['hostEnv']): Promise<ToolReport> {
+async function tryTool(
+  tool: Tool,
+  sandbox: Sandbox,
+  hostEnv: DiagnoseOptions['hostEnv'],
+): Promise<ToolReport> {
   const { name, question, path } = tool;
   const { end, output } = await sandbox.run({
     script: `${name} ${question}`,
@@ -139,7 +143,7 @@ async function tryTool(tool: Tool, sandbox: Sandbox, hostEnv: Patient['hostEnv']
 }
 
 /** In the root folder, so that no file of a project chooses a version or a plugin. */
-function worksOutside({ path, question }: Tool, hostEnv: Patient['hostEnv']): Promise<boolean> {
+function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['hostEnv']): Promise<boolean> {
   return new Promise((resolve) => {
     const { PATH, HOME } = hostEnv;
     const env = { ...toolchainVariables(hostEnv), PATH, HOME };

@@ -5,10 +5,11 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statS
 // A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
 export const statOf = (path: string) => orMissing(() => lstatSync(path, { throwIfNoEntry: false }) ?? null);
 /** Of what a link leads to. */
-export const targetOf = (path: string) => orMissing(() => statSync(path, { throwIfNoEntry: false }) ?? null);
+export const statOfTarget = (path: string) =>
+  orMissing(() => statSync(path, { throwIfNoEntry: false }) ?? null);
 export const realPathOf = (path: string) => orMissing(() => realpathSync.native(path));
 export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
-export const textOf = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
+export const readText = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
 /** Null also when it is no link, which most names are not: an error costs more than a look. */
 export const linkOf = (path: string) =>
   statOf(path)?.isSymbolicLink() ? orMissing(() => readlinkSync(path)) : null;

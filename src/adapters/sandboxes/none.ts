@@ -7,9 +7,9 @@ import type { Sandbox } from '../../ports.ts';
 import type { ForeignDescriptors } from './command/descriptors.ts';
 import type { OutputPipes } from './command/output-pipe.ts';
 import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
-import { type ContainedProcess, runToEnd } from './command/supervise-command.ts';
-import { sandboxOf } from './command/sandbox-lifecycle.ts';
+import { openLifecycle } from './command/sandbox-lifecycle.ts';
 import { exitOf, shellCommand, withScript } from './command/shell.ts';
+import { type ContainedProcess, superviseCommand } from './command/supervise-command.ts';
 import { usageOfMarked } from './command/usage.ts';
 
 export interface NoneSetup {
@@ -30,9 +30,9 @@ const MARK = 'SANDBOX_COMMAND';
 
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits } = setup;
-  return sandboxOf({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
+  return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
     withScript(command.script, path, (script) =>
-      runToEnd(
+      superviseCommand(
         (onBytes) => start(setup, { pipes, foreign, line: shellCommand(shell, script, limits), onBytes }),
         command,
         watchdog,

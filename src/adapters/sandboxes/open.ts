@@ -2,14 +2,14 @@
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commandEnvironment, gitConfig } from './visible/environment.ts';
-import { enforcedLimits } from './command/limits.ts';
-import { uncontained } from './none.ts';
 import { openBubblewrap } from './bubblewrap/open.ts';
+import { enforcedLimits } from './command/limits.ts';
 import { OutputPipes } from './command/output-pipe.ts';
 import { killMarked } from './command/process-table.ts';
-import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
 import { findShell } from './command/shell.ts';
+import { uncontained } from './none.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions } from './options.ts';
+import { commandEnvironment, gitConfig } from './visible/environment.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 
 export type { OpenedSandbox, SandboxMode, SandboxOptions } from './options.ts';

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
-import type { AgentGit, Sandbox } from '../../ports.ts';
+import type { Sandbox, SandboxGitDir } from '../../ports.ts';
 
 /** `required`: bubblewrap or nothing. `auto`: bubblewrap, else without, said loudly. `off`: without. */
 export type SandboxMode = 'required' | 'auto' | 'off';
@@ -18,7 +18,7 @@ export interface SandboxOptions {
   readonly mounts?: readonly string[];
   /** What commands may take of the machine; the defaults when left out. */
   readonly limits?: CommandLimits;
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   /** A folder of ours outside the work tree; made when it is missing. Whoever owns it empties it after `close`. */
   readonly scratchDir: string;
   /** The socket of the proxy that contained commands reach the network by; null, or left out, for no network at all. */

@@ -3,13 +3,13 @@
 import type { Writable } from 'node:stream';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
-import type { CommandReport, RunEvent } from '../../domain/run/events.ts';
-import { count, type RunResult } from '../../domain/run/outcome.ts';
-import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
-import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../domain/conversation/tools-phase.ts';
+import type { CommandReport, RunEvent } from '../../domain/run/events.ts';
+import { pluralize, type RunResult } from '../../domain/run/outcome.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
+import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
+import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
 export interface ProgressOptions {
@@ -96,7 +96,7 @@ export class Progress implements EventSink {
         this.#endStream();
         if (event.turn.calls.length > MAX_CALLS_IN_A_TURN)
           this.note(
-            `[${this.#iteration}] ${count(event.turn.calls.length, 'call')} in one turn: only the first ${MAX_CALLS_IN_A_TURN} are run`,
+            `[${this.#iteration}] ${pluralize(event.turn.calls.length, 'call')} in one turn: only the first ${MAX_CALLS_IN_A_TURN} are run`,
           );
         return;
       case 'tool.started':
@@ -115,14 +115,14 @@ export class Progress implements EventSink {
       case 'changes.put_back': {
         const { changes } = event;
         const files =
-          changes.length > 3 ? count(changes.length, 'file') : changes.map(({ path }) => path).join(', ');
+          changes.length > 3 ? pluralize(changes.length, 'file') : changes.map(({ path }) => path).join(', ');
         const they = changes.length === 1 ? 'it' : 'they';
         if (changes.length > 0) this.#changes.push(`    ${files} put back, since ${they} may not change`);
         return;
       }
       case 'files.hidden': {
         const { length } = event.paths;
-        const files = length > 3 ? count(length, 'file') : event.paths.join(', ');
+        const files = length > 3 ? pluralize(length, 'file') : event.paths.join(', ');
         this.#changes.push(`    ${files} cannot be examined any more`);
         return;
       }
@@ -232,7 +232,7 @@ function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; 
   }
   return [...counts].map(([by, paths]) => ({
     by,
-    files: paths.length > 3 ? count(paths.length, 'file') : paths.join(', '),
+    files: paths.length > 3 ? pluralize(paths.length, 'file') : paths.join(', '),
   }));
 }
 

@@ -1,9 +1,9 @@
 /** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
 
 import * as z from 'zod';
-import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { RunAction, type RunEvent } from '../../domain/run/events.ts';
-import { figure } from '../../domain/text/format-number.ts';
+import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { eachChunk } from '../../files/regular-file.ts';
 
 /**
@@ -61,7 +61,7 @@ class Journal {
   take(chunk: Buffer): boolean {
     this.#seenBytes += chunk.length;
     if (this.#seenBytes > MAX_JOURNAL_BYTES)
-      return this.#fail(` is larger than ${figure(MAX_JOURNAL_BYTES)} bytes`);
+      return this.#fail(` is larger than ${formatNumber(MAX_JOURNAL_BYTES)} bytes`);
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       if (!this.#keep(chunk.subarray(from, end)) || !this.#endLine()) return false;
@@ -83,7 +83,7 @@ class Journal {
     this.#pieces.push(piece);
     this.#pieceBytes += piece.length;
     if (this.#pieceBytes <= MAX_LINE_BYTES) return true;
-    return this.#fail(`, line ${this.#line}: longer than ${figure(MAX_LINE_BYTES)} bytes`);
+    return this.#fail(`, line ${this.#line}: longer than ${formatNumber(MAX_LINE_BYTES)} bytes`);
   }
 
   /** The number of the line that is being read. */

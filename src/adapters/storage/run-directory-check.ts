@@ -6,7 +6,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { figure } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Files and folders of a run directory; the objects of a run are far fewer. */
@@ -127,7 +127,7 @@ class Check {
     if (most === undefined && this.#uid === null) return null;
     const stat = lstatSync(this.#at(path));
     if (most !== undefined && stat.size > most)
-      return this.#refuse(path, `is larger than ${figure(most)} bytes`);
+      return this.#refuse(path, `is larger than ${formatNumber(most)} bytes`);
     if (this.#uid === null) return null;
     if (stat.uid !== this.#uid)
       return this.#refuse(path, 'belongs to another user, who may change it while it is read');

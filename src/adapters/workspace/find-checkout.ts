@@ -3,17 +3,17 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
+import { decodeName } from '../../files/names.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
-import { decodeName } from '../../files/names.ts';
-import { checkRepositoryOf } from './repository-check.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
+import { checkRepositoryOf } from './repository-check.ts';
 
-export { copyBase } from './baseline/base-copy.ts';
 export type { Checkout } from '../../git/checkout-layout.ts';
+export { copyBase } from './baseline/base-copy.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open.ts';
+export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
 export { removePlantedGitDirs } from './unwalked/planted-git.ts';
-export { disarmAgentGit } from './reset-sandbox-git-dir.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };

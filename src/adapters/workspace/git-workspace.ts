@@ -2,43 +2,43 @@
 
 import { lstatSync } from 'node:fs';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { ExceededChangeLimit } from '../../domain/run/change-limits.ts';
-import { CutShort } from '../../domain/run/cut-short.ts';
-import type { BaseRevision } from '../../domain/run/events.ts';
-import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
 import { IgnoredFileList, type IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import type { RepoPath } from '../../domain/changes/path.ts';
+import { repositoriesAround } from '../../domain/review/git-folder.ts';
+import type { ExceededChangeLimit } from '../../domain/run/change-limits.ts';
+import { CutShort } from '../../domain/run/cut-short.ts';
+import type { BaseRevision } from '../../domain/run/events.ts';
+import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { viewing } from '../../files/tree-view.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { blobId } from '../../git/object-store.ts';
+import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
 import type {
-  AgentGit,
   CaptureScope,
+  Checkpoint,
   FileList,
   FileRead,
   FileWrite,
-  Line,
   NestedChange,
   PatchResult,
   PutBack,
+  SandboxGitDir,
   SearchQuery,
   SearchResult,
   Workspace,
 } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
-import type { ChangeBudget } from './snapshot/change-budget.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
-import type { Instant } from './snapshot/earlier-changes.ts';
-import { openGuardedFiles } from '../../files/nofollow-files.ts';
-import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
-import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
-import { blobId } from '../../git/object-store.ts';
 import { makeProvenPatch } from './patch/patch.ts';
-import type { PlantedGit } from './unwalked/planted-git.ts';
 import { searchFiles } from './search/search.ts';
+import type { ChangeBudget } from './snapshot/change-budget.ts';
+import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { viewing } from '../../files/tree-view.ts';
-import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
 import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
+import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
+import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
+import type { PlantedGit } from './unwalked/planted-git.ts';
 
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
@@ -50,7 +50,7 @@ interface WorkspaceParts {
   readonly checkout: Checkout;
   readonly shadowDir: string;
   readonly base: BaseRevision;
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
   readonly planted: PlantedGit;
@@ -61,7 +61,7 @@ interface WorkspaceParts {
 
 export class GitWorkspace implements Workspace {
   readonly root: string;
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   readonly #parts: WorkspaceParts;
   #base: BaseRevision;
   /** When the last commands began, where the file system's clock tells. */
@@ -83,7 +83,7 @@ export class GitWorkspace implements Workspace {
   }
 
   async readFile(path: RepoPath): Promise<FileRead> {
-    const read = await openGuardedFiles(this.root).read(path, MAX_READ_BYTES);
+    const read = await openNofollowFiles(this.root).read(path, MAX_READ_BYTES);
     if (read.status === 'failed') return read;
     const { bytes } = read;
     return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, this.base.objectFormat) };
@@ -97,7 +97,7 @@ export class GitWorkspace implements Workspace {
       return { status: 'failed', reason: 'path_refused', message };
     }
     keepBeginning(this.#parts.shadowDir);
-    const written = await openGuardedFiles(this.root).write(path, bytes);
+    const written = await openNofollowFiles(this.root).write(path, bytes);
     if (written.status === 'failed') return written;
     const ignored = !(await walk(this.#parts.tree, path)).files.has(path);
     return { ...written, blob: blobId(bytes, this.base.objectFormat), ignored };
@@ -130,7 +130,7 @@ export class GitWorkspace implements Workspace {
     return this.#inTurn(() => this.#parts.snapshot.capture(scope));
   }
 
-  drawLine(): Promise<Line> {
+  checkpoint(): Promise<Checkpoint> {
     const { snapshot, shadowDir } = this.#parts;
     keepBeginning(shadowDir);
     // A clock of another file system may be another one.
@@ -159,7 +159,7 @@ export class GitWorkspace implements Workspace {
     const { snapshot, shadowDir, tree } = this.#parts;
     return this.#inTurn(async () => {
       // Few runs have anything to put back.
-      const { putBack } = await import('./restore/revert.ts');
+      const { revert: putBack } = await import('./restore/revert.ts');
       return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed });
     });
   }

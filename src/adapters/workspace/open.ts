@@ -4,23 +4,23 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import type { AgentGit, NestedRepository, Workspace } from '../../ports.ts';
-import { describeAgentGit, hideSubmodules, makeAgentGit } from './sandbox-git-dir.ts';
 import { makeRepository } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
-import { GitWorkspace } from './git-workspace.ts';
-import { keepRepositories } from './unwalked/kept-repositories.ts';
-import type { NestedFolders } from './unwalked/nested-changes.ts';
 import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
-import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
-import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
-import { readStartIndex, START_INDEX } from './baseline/baseline-index.ts';
-import { StartRules } from './baseline/baseline-rules.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
 import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
+import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports.ts';
+import { BASELINE_INDEX, readBaselineIndex } from './baseline/baseline-index.ts';
+import { BaselineRules } from './baseline/baseline-rules.ts';
+import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
+import { MANY_FILES } from './baseline/stat-unchanged.ts';
+import { GitWorkspace } from './git-workspace.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
+import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { keepRepositories } from './unwalked/kept-repositories.ts';
+import type { NestedFolders } from './unwalked/nested-changes.ts';
 
 /** Where the workspace keeps its own things: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
@@ -38,7 +38,7 @@ export interface WorkspacePlaces {
 
 /** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
 export interface BegunWorkspace {
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   /** As `openWorkspace`. To be called once. */
   takeBaseline(): Promise<Workspace>;
 }
@@ -48,7 +48,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
   return {
-    agentGit: { ...describeAgentGit(checkout, places.agentGitDir), nested },
+    agentGit: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
     async takeBaseline() {
       const workspace = await openWorkspace(checkout, places);
       nested.push(...workspace.agentGit.nested);
@@ -69,10 +69,10 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
   const [madeGit, index] = await Promise.all([
-    makeAgentGit(checkout, places.agentGitDir, settings),
-    readStartIndex(checkout.gitDir, shadowDir),
+    makeSandboxGitDir(checkout, places.agentGitDir, settings),
+    readBaselineIndex(checkout.gitDir, shadowDir),
   ]);
-  const rules = new StartRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
+  const rules = new BaselineRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 
   const warnings = new Set<string>();
@@ -157,7 +157,7 @@ async function baseRevision(
           args: [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', `${commit}^{tree}`],
         });
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
-  scratch.copy(START_INDEX, objectFormat);
+  scratch.copy(BASELINE_INDEX, objectFormat);
   const [head] = await Promise.all([headTree, scratch.edit(snapshot.known.differences())]);
   const tree = await scratch.writeTree();
   return {

@@ -2,20 +2,20 @@
 
 import { join } from 'node:path';
 import type { ChangeLimits } from '../../domain/run/change-limits.ts';
-import type { RepositoryPlan } from '../../git/bare-repository.ts';
-import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
-import { emptyFoldersFile } from './baseline/empty-folders.ts';
-import { GitDirs } from './unwalked/git-dirs.ts';
+import type { RepositoryPlan } from '../../git/bare-repository.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
 import { ObjectStore } from '../../git/object-store.ts';
-import { PlantedGit } from './unwalked/planted-git.ts';
+import { type BaselineIndex, crlfInIndex } from './baseline/baseline-index.ts';
+import type { BaselineRules } from './baseline/baseline-rules.ts';
+import { emptyFoldersFile } from './baseline/empty-folders.ts';
 import { takeRuleFile } from './baseline/rule-files.ts';
-import { settledFiles } from './baseline/stat-unchanged.ts';
-import type { SnapshotParts } from './snapshot/snapshot.ts';
-import { crlfInIndex, type StartIndex } from './baseline/baseline-index.ts';
-import type { StartRules } from './baseline/baseline-rules.ts';
+import { findStatUnchanged } from './baseline/stat-unchanged.ts';
 import { TrackedPaths } from './baseline/tracked-paths.ts';
+import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
+import type { SnapshotParts } from './snapshot/snapshot.ts';
+import { GitDirs } from './unwalked/git-dirs.ts';
+import { PlantedGit } from './unwalked/planted-git.ts';
 
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
   return {
@@ -31,8 +31,8 @@ export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir:
 interface Knowledge {
   readonly checkout: Checkout;
   readonly shadowDir: string;
-  readonly index: StartIndex;
-  readonly rules: StartRules;
+  readonly index: BaselineIndex;
+  readonly rules: BaselineRules;
   readonly fileMode: boolean;
   readonly warnings: Set<string>;
   /** Number of files from which git is asked for their stats. */
@@ -66,7 +66,7 @@ export function snapshotParts({
   return {
     tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
-    settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
+    settled: findStatUnchanged({ root, shadowDir, fileMode, manyFiles }, index),
     planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed), warn }),
     fileMode,
     clockFile: join(shadowDir, 'clock'),

@@ -6,27 +6,27 @@ import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import type { AgentGit, Workspace } from '../../ports.ts';
-import { hideSubmodules, makeAgentGit } from './sandbox-git-dir.ts';
 import { makeRepository } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { GitWorkspace } from './git-workspace.ts';
-import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
-import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { underPolicy } from '../../git/nested-git.ts';
-import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
-import { plantedGitDirs } from './unwalked/planted-git.ts';
-import { removeGitDir } from './unwalked/remove-git-dir.ts';
-import { keptAgentGit } from './reset-sandbox-git-dir.ts';
-import { openRestorer } from './restore/restore.ts';
-import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
-import { readKeptIndex } from './baseline/baseline-index.ts';
-import { StartRules } from './baseline/baseline-rules.ts';
 import { listTree } from '../../git/tree-listing.ts';
 import { BASE_INDEX } from '../../git/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
+import type { SandboxGitDir, Workspace } from '../../ports.ts';
+import { readKeptIndex } from './baseline/baseline-index.ts';
+import { BaselineRules } from './baseline/baseline-rules.ts';
+import { MANY_FILES } from './baseline/stat-unchanged.ts';
+import { GitWorkspace } from './git-workspace.ts';
+import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
+import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
+import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
+import { openRestorer } from './restore/restore.ts';
+import { hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
+import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
+import { plantedGitDirs } from './unwalked/planted-git.ts';
+import { removeGitDir } from './unwalked/remove-git-dir.ts';
 
 /** What the journal tells of the work tree. */
 export interface KeptState {
@@ -87,7 +87,7 @@ export async function reopenWorkspace(
   if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
   await removeLeftovers(checkout.root, written);
 
-  const rules = new StartRules(join(shadowDir, 'rules'), null, settings);
+  const rules = new BaselineRules(join(shadowDir, 'rules'), null, settings);
   const warnings = new Set<string>();
   const { fileMode } = settings;
   const parts = snapshotParts({
@@ -105,7 +105,7 @@ export async function reopenWorkspace(
   const { tree, planted: watch } = parts;
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
   const keptGit =
-    (await keptAgentGit(checkout, places.agentGitDir, settings)) ??
+    (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.know(repositories.gitDirs);
@@ -167,9 +167,9 @@ async function newAgentGit(
   checkout: Checkout,
   gitDir: string,
   { settings, submodules }: { settings: UserSettings; submodules: readonly string[] },
-): Promise<AgentGit> {
+): Promise<SandboxGitDir> {
   rmSync(gitDir, { recursive: true, force: true });
-  const agentGit = await makeAgentGit(checkout, gitDir, settings);
+  const agentGit = await makeSandboxGitDir(checkout, gitDir, settings);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
   return agentGit;
 }

@@ -6,8 +6,13 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
-import { MAX_INDEX_BYTES, MAX_POINTER_BYTES, MAX_RULES_BYTES, textOfFile } from '../../git/repository-file.ts';
 import { Breath } from '../../files/time-limit.ts';
+import {
+  MAX_INDEX_BYTES,
+  MAX_POINTER_BYTES,
+  MAX_RULES_BYTES,
+  textOfFile,
+} from '../../git/repository-file.ts';
 
 /** Throws `UnusableFile` for what is neither a regular file nor absent, or too large, in every place where git may begin. */
 export async function checkRepositoryOf(start: string): Promise<void> {

@@ -7,12 +7,12 @@ import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { type FileHandle, lstat, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RepoPath } from '../../domain/changes/path.ts';
-import type { AgentGit } from '../../ports.ts';
-import { agentGitPlan, describeAgentGit, type ReadingSettings } from './sandbox-git-dir.ts';
+import { decodeName } from '../../files/names.ts';
+import { below, enterParent, through } from '../../files/nofollow-path.ts';
 import { alternatesOf, configOf, readsFrom } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { below, enterParent, through } from '../../files/nofollow-path.ts';
-import { decodeName } from '../../files/names.ts';
+import type { SandboxGitDir } from '../../ports.ts';
+import { describeSandboxGitDir, type ReadingSettings, sandboxGitDirPlan } from './sandbox-git-dir.ts';
 import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
 import { startSettings } from './verify-git-dir.ts';
 
@@ -33,7 +33,7 @@ const inInfo: KindOf = (name) => (name === 'exclude' ? 'file' : null);
 const inObjects: KindOf = (name) => (/^(?:[0-9a-f]{2}|pack|info)$/.test(name) ? 'folder' : null);
 
 /** For the end of a run, when no command runs any more. What the run has not made is no failure. */
-export async function disarmAgentGit(
+export async function disarmSandboxGitDir(
   checkout: Checkout,
   { shadowGit, agentGit }: { shadowGit: string; agentGit: string },
 ): Promise<void> {
@@ -41,15 +41,15 @@ export async function disarmAgentGit(
 }
 
 /** The git dir of an earlier process, disarmed; null when the checkout's objects lie elsewhere now. */
-export async function keptAgentGit(
+export async function keptSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: ReadingSettings,
-): Promise<AgentGit | null> {
+): Promise<SandboxGitDir | null> {
   if (!readsFrom(gitDir, checkout.objects)) return null;
   // A lock that a killed git has left goes with the rest.
   await resetAgentGit(checkout, gitDir, settings);
-  return describeAgentGit(checkout, gitDir);
+  return describeSandboxGitDir(checkout, gitDir);
 }
 
 async function resetAgentGit(checkout: Checkout, gitDir: string, settings: ReadingSettings): Promise<void> {
@@ -59,7 +59,7 @@ async function resetAgentGit(checkout: Checkout, gitDir: string, settings: Readi
     await removeGitDir(dirname(gitDir), basename(gitDir));
     return;
   }
-  const plan = agentGitPlan(checkout, settings);
+  const plan = sandboxGitDirPlan(checkout, settings);
   // First what does the harm.
   await put(gitDir, 'config', configOf(plan));
   await keepOnly(gitDir, '', (name) => (name === 'config' ? 'file' : inGitDir(name)));

@@ -5,31 +5,31 @@
 
 import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AgentGit } from '../../ports.ts';
+import { encodeName } from '../../files/names.ts';
 import { makeRepository, type RepositoryPlan } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
-import { encodeName } from '../../files/names.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
-import { copyIndex, setMtime } from './baseline/baseline-index.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
+import type { SandboxGitDir } from '../../ports.ts';
+import { copyIndex, setMtime } from './baseline/baseline-index.ts';
 
 /** What decides how files of the work tree are read. */
 export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;
 
 /** Makes the folder `gitDir`, which may be there and empty, with the index of the checkout. */
-export async function makeAgentGit(
+export async function makeSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: ReadingSettings,
-): Promise<AgentGit> {
+): Promise<SandboxGitDir> {
   await makeGitDir(checkout, gitDir, settings);
   copyIndex(checkout.gitDir, gitDir, 'index');
-  return describeAgentGit(checkout, gitDir);
+  return describeSandboxGitDir(checkout, gitDir);
 }
 
 /** What is written into it by hand. */
-export function agentGitPlan(
+export function sandboxGitDirPlan(
   checkout: Checkout,
   settings: ReadingSettings,
 ): Omit<RepositoryPlan, 'gitDir' | 'alternate'> & { alternate: string } {
@@ -56,7 +56,7 @@ export async function makeGitDir(
   gitDir: string,
   settings: ReadingSettings,
 ): Promise<void> {
-  makeRepository({ gitDir, ...agentGitPlan(checkout, settings) });
+  makeRepository({ gitDir, ...sandboxGitDirPlan(checkout, settings) });
   // Listed one by one, so that any ref storage will do; the stash is the user's own and stays out.
   const refs = await runGit({
     cwd: checkout.root,
@@ -91,7 +91,7 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
 }
 
 /** How a sandbox finds it, made or not; without the nested repositories, which only the walk knows. */
-export function describeAgentGit(checkout: Checkout, gitDir: string): AgentGit {
+export function describeSandboxGitDir(checkout: Checkout, gitDir: string): SandboxGitDir {
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
   return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false, nested: [] };
 }

@@ -7,15 +7,15 @@ import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
-import { leftOut, packTree, settingsIn } from './baseline/base-copy.ts';
-import type { Checkout } from '../../git/checkout-layout.ts';
-import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { decodeName } from '../../files/names.ts';
-import { copyIndex, START_INDEX } from './baseline/baseline-index.ts';
 import { until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
+import type { Checkout } from '../../git/checkout-layout.ts';
+import { askGit, type GitCall, runGit } from '../../git/git.ts';
 import { ScratchIndex } from '../../git/trees.ts';
+import { leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
+import { BASELINE_INDEX, copyIndex } from './baseline/baseline-index.ts';
+import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
 
 export interface RunPlaces {
   readonly checkout: Checkout;
@@ -29,7 +29,7 @@ export interface RunPlaces {
  */
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
   await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
-  if (copyIndex(shadowDir, gitDir, 'index', START_INDEX) === null) return;
+  if (copyIndex(shadowDir, gitDir, 'index', BASELINE_INDEX) === null) return;
   const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'ls-files', '--stage', '-z'] });
   const submodules = pathsOf(listed, true);
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
@@ -151,7 +151,7 @@ function inFolder(
 
 /** As the rules of the start have them. */
 export async function startSettings(shadowDir: string): Promise<ReadingSettings> {
-  const { filemode, ignorecase, autocrlf, eol } = await settingsIn(join(shadowDir, 'rules/git/config'));
+  const { filemode, ignorecase, autocrlf, eol } = await readCoreSettings(join(shadowDir, 'rules/git/config'));
   return {
     fileMode: filemode !== 'false',
     ignoreCase: ignorecase === 'true',

@@ -1,20 +1,24 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
-import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import { openRun } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-patch.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
+import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
-import { count, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { advance, startOf } from '../../domain/run/state.ts';
+import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import {
+  type AttributedPatchFile,
+  attributePatch,
+  type PatchedRun,
+} from '../../engine/finish/attribution.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { openKeptObjects } from '../../git/kept-objects.ts';
 import { blameText } from './text.ts';
-import { type AttributedPatchFile, attributePatch, type PatchedRun } from '../../engine/finish/attribution.ts';
 
 export interface BlameInput {
   /** A run directory or the id of a run. */
@@ -60,7 +64,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
     ? blameJson(started.runId, files, input.redact)
     : blameText(files, { history: ledger.history, calls, redact: input.redact });
   await input.print(told);
-  return outcome('done', 0, `${count(files.length, 'file')} of the patch attributed.`);
+  return outcome('done', 0, `${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 
 /** Contents come from what the run itself has kept: no other store that its directory names is looked into. */

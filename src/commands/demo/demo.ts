@@ -1,9 +1,9 @@
 /** `patchsmith demo`: the main job on a small real project, with a recorded conversation in place of a model. */
 
-import { fixturePath, materialise, testFixture } from './materialise.ts';
 import { Settings } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { type RunInput, runPatchsmith } from '../../engine/run.ts';
+import { fixturePath, materialise, testFixture } from './materialise.ts';
 
 /** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
 export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Promise<RunOutcome> {

@@ -1,9 +1,9 @@
 /** `patchsmith doctor`: how commands would be contained here, what they would see, and which tools work in there. */
 
-import { type Examination, examine } from '../../adapters/sandboxes/diagnose.ts';
+import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/resolve.ts';
-import { count, outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { outcome, pluralize, type RunOutcome } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
@@ -22,7 +22,7 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
   const checkout = found.status === 'ok' ? found.checkout : null;
   // Whether a run would do without is not the question here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
-  const examination = await examine({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
+  const examination = await diagnose({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
   const where = checkout?.root ?? `none (${found.status === 'failed' ? found.message : ''})`;
   await print(
     settings.output === 'json' ? `${JSON.stringify(examination, null, 2)}\n` : page(examination, where),
@@ -30,7 +30,7 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
   return verdictOn(examination);
 }
 
-function verdictOn(examination: Examination): RunOutcome {
+function verdictOn(examination: Diagnosis): RunOutcome {
   if (examination.status !== 'ok') return notOpened(examination);
   const { level, tools } = examination;
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
@@ -39,10 +39,10 @@ function verdictOn(examination: Examination): RunOutcome {
     return outcome('verify_failed', 9, reason);
   }
   const working = tools.filter(({ status }) => status === 'works').length;
-  return outcome('done', 0, `Commands run with level ${level}; ${count(working, 'tool')} tried in it.`);
+  return outcome('done', 0, `Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
 }
 
-function page(examination: Examination, where: string): string {
+function page(examination: Diagnosis, where: string): string {
   if (examination.status !== 'ok') return `sandbox: ${examination.status}\n  ${examination.reason}\n`;
   const { level, shown, limits, warnings, tools } = examination;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;

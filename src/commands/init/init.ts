@@ -1,9 +1,9 @@
 /** `patchsmith init`: writes a workflow and what it names, and says what is left to do. Never writes over anything. */
 
-import { repositoryRoot } from '../../git/repository-root.ts';
-import { type NewFile, writeNewFile } from '../../files/new-file.ts';
-import { count, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { absolutePath } from '../../engine/session.ts';
+import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 
 export interface InitInput {
@@ -25,7 +25,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   if (root === null)
     return usageError('This is no checkout of a repository. Stand in one, or name it with --repo.');
 
-  const files: NewFile[] = [
+  const files: FileToWrite[] = [
     { path: `.github/workflows/patchsmith-${name}.yml`, text: template.workflow, unless: [] },
     ...Object.entries(template.plans).map(([plan, text]) => ({
       path: `.github/patchsmith/${plan}`,
@@ -51,5 +51,5 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
   if (written === 0) return outcome('no_change', 0, 'All of it is there already.');
-  return outcome('done', 0, `${count(written, 'file')} written. Commit what you want to keep.`);
+  return outcome('done', 0, `${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }

@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 import { findHead } from '../../adapters/github/committers/api.ts';
-import { need } from '../../adapters/github/request.ts';
 import { findCommit } from '../../adapters/github/objects.ts';
+import { getOrThrow } from '../../adapters/github/request.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import type { Job, Refused } from './job.ts';
+import type { PublishJob, Refused } from './job.ts';
 
 export interface Base {
   /** OWNER/NAME as the repository is called today, whatever it was asked for as. */
@@ -22,8 +22,8 @@ export async function readBase({
   result,
   settings,
   told,
-}: Job): Promise<Refused | { status: 'ok'; base: Base }> {
-  const { default_branch, full_name } = await need(upstream, {
+}: PublishJob): Promise<Refused | { status: 'ok'; base: Base }> {
+  const { default_branch, full_name } = await getOrThrow(upstream, {
     route: 'GET /repos/{owner}/{repo}',
     schema: z.object({ default_branch: z.string(), full_name: z.string() }),
   });

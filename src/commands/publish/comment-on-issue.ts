@@ -3,10 +3,10 @@
 import { putComment } from '../../adapters/github/sticky-comment.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { commentText } from '../../texts/issue-comment.ts';
-import type { Job } from './job.ts';
+import type { PublishJob } from './job.ts';
 
 /** Whatever the publication came to is told; nothing where no comment is wanted, or there is no issue of this repository. */
-export async function tellIssue(job: Job, end: RunOutcome): Promise<null> {
+export async function commentOnIssue(job: PublishJob, end: RunOutcome): Promise<null> {
   const { askedIn, settings, upstream, result, told, marker, runUrl, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (askedIn === null || !askedIn.isHere) {

@@ -1,21 +1,21 @@
 /** The branch with the change on it. It only ever moves forward, and never over a commit that is not ours. */
 
-import { findHead } from '../../adapters/github/committers/api.ts';
 import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
+import { findHead } from '../../adapters/github/committers/api.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
-import { outcome } from '../../domain/run/outcome.ts';
 import { commitMessage, isMadeFor } from '../../domain/github/publishing/commit-message.ts';
+import { outcome } from '../../domain/run/outcome.ts';
 import type { Base } from './base.ts';
 import { committerFor } from './committer-for.ts';
-import { type Job, named, type Refused } from './job.ts';
+import { fixFor, workflowsAmong } from './explain-refusal.ts';
+import { named, type PublishJob, type Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
-import { mendOf, workflowsAmong } from './explain-refusal.ts';
 
 /** Others may move the branch at the same time; then everything is looked at anew. */
 const TRIES = 3;
 
 export async function commitRun(
-  job: Job,
+  job: PublishJob,
   base: Base,
   { tree, files }: Change,
 ): Promise<Refused | { status: 'ok'; sha: string }> {
@@ -71,7 +71,10 @@ export async function commitRun(
 }
 
 /** The open pull request from the branch, when there is none into this base. */
-async function pullOfOtherBase({ upstream, fork, branch }: Job, base: Base): Promise<PullRequest | null> {
+async function pullOfOtherBase(
+  { upstream, fork, branch }: PublishJob,
+  base: Base,
+): Promise<PullRequest | null> {
   const today = named(upstream.github, base.repository);
   const { owner, repo } = fork === upstream ? today : fork;
   const pull = await findPullRequest(today, { base: base.branch, branch, headOwner: owner, headRepo: repo });
@@ -79,12 +82,12 @@ async function pullOfOtherBase({ upstream, fork, branch }: Job, base: Base): Pro
 }
 
 /** A push is refused in words alone; what is missing is the same as with the API. */
-function mendOfPush(message: string, { changedFiles }: Job['result']): string {
+function mendOfPush(message: string, { changedFiles }: PublishJob['result']): string {
   const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
   const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
   const refusal = { route, status, message, permission: null, requestId: null };
   const isAboutWorkflows = /workflow/i.test(message);
-  const mend = mendOf(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
+  const mend = fixFor(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
   return mend === '' ? '' : `${mend} `;
 }
 

@@ -1,12 +1,12 @@
 /** The way in which a commit gets to GitHub: `--via api` or `--via push`. */
 
 import { apiCommitter, PLANNED_COMMIT } from '../../adapters/github/committers/api.ts';
-import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import { pushCommitter } from '../../adapters/github/committers/push.ts';
+import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import type { Committer } from '../../ports.ts';
-import type { Job } from './job.ts';
+import type { PublishJob } from './job.ts';
 
-export async function committerFor(job: Job): Promise<Committer> {
+export async function committerFor(job: PublishJob): Promise<Committer> {
   const { fork, settings, scratch, token, signal, env, say } = job;
   if (settings.via === 'api') return apiCommitter(fork, { mustBeVerified: settings.sign === 'required' });
   const url = `${settings.githubServerUrl}/${fork.owner}/${fork.repo}.git`;
@@ -21,7 +21,7 @@ export async function committerFor(job: Job): Promise<Committer> {
 }
 
 /** A token of an app is taken for the one of a workflow, which is this bot's. */
-async function authorOf({ fork }: Job): Promise<{ name: string; email: string }> {
+async function authorOf({ fork }: PublishJob): Promise<{ name: string; email: string }> {
   const me = await ownAccount(fork.github);
   const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
   return { name: login, email: `${id}+${login}@users.noreply.github.com` };

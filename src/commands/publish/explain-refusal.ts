@@ -11,10 +11,10 @@ export interface RefusedWork {
 }
 
 /** Exit 11. */
-export function whyRefused(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
+export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
   const sentences = [
     refusalSentence(refusal),
-    mendOf(refusal, work),
+    fixFor(refusal, work),
     `The patch is kept in ${work.patchFile}.`,
   ];
   return outcome('publish_failed', 11, sentences.filter((part) => part !== '').join(' '));
@@ -69,7 +69,7 @@ export function workflowsAmong(files: readonly { path: string }[]): string[] {
 }
 
 /** How to mend it; empty where GitHub's own words have to do. */
-export function mendOf(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
+export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
   const { status, message, permission, route } = refusal;
   if (/not permitted to create or approve pull requests/i.test(message))
     return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.';

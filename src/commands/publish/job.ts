@@ -1,9 +1,7 @@
 /** What all steps of a publication know: the run, the settings, the way to GitHub, and what has been made so far. */
 
 import type { OnGitHub } from '../../adapters/github/request.ts';
-import { sha256Of } from '../../files/hash.ts';
 import type { Settings } from '../../config/resolve.ts';
-import type { RunOutcome, RunResult } from '../../domain/run/outcome.ts';
 import {
   type AskedIn,
   askedIn,
@@ -13,11 +11,13 @@ import {
   type RunPlan,
 } from '../../domain/github/publishing/identity.ts';
 import type { Publication } from '../../domain/github/publishing/publication.ts';
+import type { RunOutcome, RunResult } from '../../domain/run/outcome.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
+import { sha256Of } from '../../files/hash.ts';
 import type { GitHub } from '../../ports.ts';
 import type { CheckedRun } from './read-run.ts';
 
-export interface Job {
+export interface PublishJob {
   readonly run: CheckedRun;
   /** The run's result without the secrets of this process, its files counted anew. */
   readonly result: RunResult;
@@ -48,7 +48,7 @@ export interface Job {
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
 export type JobParts = Omit<
-  Job,
+  PublishJob,
   'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl' | 'sayMade'
 > & {
   readonly plan: RunPlan;
@@ -56,7 +56,7 @@ export type JobParts = Omit<
   readonly github: GitHub;
 };
 
-export function jobOf({ plan, repository, github, ...parts }: JobParts): Job {
+export function jobOf({ plan, repository, github, ...parts }: JobParts): PublishJob {
   const { settings, told, env } = parts;
   const id = planId(plan, repository, sha256Of);
   const upstream = named(github, repository);
@@ -80,7 +80,7 @@ export function named(github: GitHub, repository: string): OnGitHub {
   return { github, owner, repo };
 }
 
-function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: Job['env']): string | null {
+function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: PublishJob['env']): string | null {
   if (!/^[\w.-]+\/[\w.-]+$/.test(GITHUB_REPOSITORY ?? '') || !/^\d+$/.test(GITHUB_RUN_ID ?? '')) return null;
   return `${server}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
 }

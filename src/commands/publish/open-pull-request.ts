@@ -1,6 +1,6 @@
 /** The pull request of a change: opened, or brought up to date. */
 
-import { furnish } from '../../adapters/github/pull-request-metadata.ts';
+import { setMetadata } from '../../adapters/github/pull-request-metadata.ts';
 import {
   findPullRequest,
   openPullRequest,
@@ -9,25 +9,25 @@ import {
   turnIntoDraft,
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
-import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
+import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
 import type { Base } from './base.ts';
-import { type Job, named } from './job.ts';
+import { fixFor, refusalSentence } from './explain-refusal.ts';
+import { named, type PublishJob } from './job.ts';
 import type { Change } from './rebuild-run.ts';
-import { mendOf, refusalSentence } from './explain-refusal.ts';
 
-export interface DraftFacts {
+export interface DraftCauses {
   readonly unfinished: boolean;
   readonly protectedPaths: readonly string[];
 }
 
 /** Tells the pull request's number and address the moment that it exists, whatever becomes of labels and reviewers. */
 export async function openForReview(
-  job: Job,
+  job: PublishJob,
   base: Base,
   change: Change & { sha: string },
-  facts: DraftFacts,
+  facts: DraftCauses,
 ): Promise<RunOutcome> {
   const { branch, told, settings, sayMade } = job;
   // Pull requests say the names of today, by which they are found.
@@ -70,9 +70,9 @@ export async function openForReview(
   const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
   sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
-  const problems = await furnish(upstream, pull, settings);
+  const problems = await setMetadata(upstream, pull, settings);
   const said = problems.map((one) =>
-    typeof one === 'string' ? one : `${refusalSentence(one)} ${mendOf(one, { workflows: [] })}`.trim(),
+    typeof one === 'string' ? one : `${refusalSentence(one)} ${fixFor(one, { workflows: [] })}`.trim(),
   );
   told.warnings.push(...said);
   return said.length === 0
@@ -85,7 +85,7 @@ export async function openForReview(
 }
 
 /** Whether it is a draft in the end. One that people have made a draft stays one. */
-async function keptDraft(job: Job, pull: PullRequest, reasons: readonly string[]): Promise<boolean> {
+async function keptDraft(job: PublishJob, pull: PullRequest, reasons: readonly string[]): Promise<boolean> {
   if (pull.draft === true || reasons.length === 0) return pull.draft === true;
   const why = await turnIntoDraft(job.upstream, pull);
   if (why === null) return true;
@@ -101,7 +101,7 @@ const NO_WORKFLOWS =
 const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is up to date' } as const;
 
 /** What somebody else has opened from this branch keeps its own words. */
-async function refreshed(job: Job, pull: PullRequest, text: PullRequestText): Promise<boolean> {
+async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
   const body = (pull.body ?? '').replaceAll('\r\n', '\n');
   if (!body.includes(job.marker)) {
     job.told.warnings.push(

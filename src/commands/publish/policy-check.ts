@@ -1,14 +1,14 @@
 /** What speaks against publishing a run, as far as the run alone can tell. */
 
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import { judgeProtected, overCaps, PROTECTED_GLOBS } from '../../domain/github/publishing/policy.ts';
-import type { Job, Refused } from './job.ts';
+import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
 /** `protectedPaths` are those that may only be published as a draft. */
-export function judgeRun(
-  { run: { result }, settings }: Pick<Job, 'run' | 'settings'>,
+export function checkPolicy(
+  { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,
 ): Refused | { status: 'ok'; protectedPaths: string[] } {
   const size = { files: patch.files.length, bytes: patch.bytes.length };
@@ -26,7 +26,7 @@ export function judgeRun(
 }
 
 /** The globs of the plan, of the run's settings and of ours hold together. */
-function forbidden({ result, settings }: Pick<Job, 'result' | 'settings'>): RunOutcome | null {
+function forbidden({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): RunOutcome | null {
   const rules = [result.plan, result.paths, settings].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);
   const touched = result.changedFiles.flatMap(({ path, from }) =>

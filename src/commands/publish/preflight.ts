@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Settings } from '../../config/resolve.ts';
 import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub, GitHubRefusal } from '../../ports.ts';
-import { mendOf, refusalSentence } from './explain-refusal.ts';
+import { fixFor, refusalSentence } from './explain-refusal.ts';
 
 export interface PreflightInput {
   /** With the token that is to publish. */
@@ -114,7 +114,7 @@ async function obstacleTo(
 }
 
 function why(refusal: GitHubRefusal): RunOutcome {
-  const mend = mendOf(refusal, { workflows: [] });
+  const mend = fixFor(refusal, { workflows: [] });
   return failed(
     [`Publishing would fail: ${refusalSentence(refusal)}`, mend].filter((part) => part !== '').join(' '),
   );

@@ -3,33 +3,33 @@
  * executed. Every step finds again what an earlier publication of the same plan has made.
  */
 
-import { GitHubRefused } from '../../adapters/github/request.ts';
 import { openGitHub } from '../../adapters/github/client.ts';
 import { dryRun } from '../../adapters/github/dry-run.ts';
 import { UnreadableFolder } from '../../adapters/github/objects.ts';
+import { GitHubRefused } from '../../adapters/github/request.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { writeDocument } from '../../adapters/storage/write-document.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
 import type { Settings } from '../../config/resolve.ts';
-import type { Interruption } from '../../domain/run/limits.ts';
-import { outcome, type RunOutcome, RunResult, usageError } from '../../domain/run/outcome.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, nothingPublished, type Publication } from '../../domain/github/publishing/publication.ts';
+import type { Interruption } from '../../domain/run/limits.ts';
+import { outcome, type RunOutcome, RunResult, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { readBase } from './base.ts';
+import { commentOnIssue } from './comment-on-issue.ts';
 import { commitRun } from './commit-run.ts';
-import { type Job, jobOf } from './job.ts';
-import { judgeRun } from './policy-check.ts';
+import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
+import { jobOf, type PublishJob } from './job.ts';
 import { openForReview } from './open-pull-request.ts';
+import { checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
-import { tellIssue } from './comment-on-issue.ts';
-import { whyRefused, workflowsAmong } from './explain-refusal.ts';
 
-export interface PublishInput {
+export interface PublishRequest {
   /** A run directory or the id of a run. */
   readonly run: string;
   readonly settings: Settings;
@@ -48,7 +48,7 @@ export interface PublishInput {
 }
 
 /** What was made is told whatever came after it. */
-export async function publishRun(input: PublishInput): Promise<Publication> {
+export async function publishRun(input: PublishRequest): Promise<Publication> {
   const told = nothingYet(input);
   const read = await readRun(input.run, input);
   if (read.status === 'failed') return conclude(told, usageError(read.message));
@@ -66,7 +66,7 @@ export async function publishRun(input: PublishInput): Promise<Publication> {
     const { plan } = run.result;
     const job = jobOf({ ...input, run, result, plan, github, signal, scratch: folder.path, told });
     const end = await ended(job, () => publish(job));
-    const unheard = await ended(job, () => tellIssue(job, end));
+    const unheard = await ended(job, () => commentOnIssue(job, end));
     conclude(told, bothOf(told, end, unheard));
     if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
   } finally {
@@ -99,12 +99,12 @@ function recounted({ result, patch }: CheckedRun): RunResult {
 }
 
 /** The story: each step can be the last one. */
-async function publish(job: Job): Promise<RunOutcome> {
+async function publish(job: PublishJob): Promise<RunOutcome> {
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
   if (verdict.status !== 'publish') return verdict.outcome;
   const { patch } = job.run;
   if (patch === null) return usageError('The run has no patch.');
-  const judged = judgeRun(job, patch);
+  const judged = checkPolicy(job, patch);
   if (judged.status === 'refused') return judged.outcome;
 
   const base = await readBase(job);
@@ -126,7 +126,7 @@ async function publish(job: Job): Promise<RunOutcome> {
 
 /** Null where the work comes to nothing that is worth telling. The one place where a refusal of GitHub is caught. */
 async function ended<End extends RunOutcome | null>(
-  job: Job,
+  job: PublishJob,
   work: () => Promise<End>,
 ): Promise<End | RunOutcome> {
   try {
@@ -137,14 +137,14 @@ async function ended<End extends RunOutcome | null>(
     if (error instanceof UnreadableFolder)
       return outcome('publish_failed', 11, `${error.message}. The patch is kept in ${patch}.`);
     if (!(error instanceof GitHubRefused)) throw error;
-    return whyRefused(error.refusal, {
+    return explainRefusal(error.refusal, {
       workflows: workflowsAmong(job.result.changedFiles),
       patchFile: patch,
     });
   }
 }
 
-function stopped({ signal, settings }: Job): RunOutcome {
+function stopped({ signal, settings }: PublishJob): RunOutcome {
   const { cause, ...reason } = signal.reason as Interruption;
   if (cause === 'signal' && 'signal' in reason)
     return outcome(
@@ -159,6 +159,6 @@ function stopped({ signal, settings }: Job): RunOutcome {
   );
 }
 
-function nothingYet({ version, repository, settings }: PublishInput): Publication {
+function nothingYet({ version, repository, settings }: PublishRequest): Publication {
   return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
 }

@@ -1,19 +1,19 @@
 /** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
 
-import { readRegularFile } from '../../files/regular-file.ts';
 import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storage/run-file.ts';
-import { sha256Of } from '../../files/hash.ts';
-import { decodeName } from '../../files/names.ts';
-import { isBranchName } from '../../domain/github/branch-name.ts';
-import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import { whyNoGlob } from '../../domain/changes/glob.ts';
-import { RunResult } from '../../domain/run/outcome.ts';
 import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
+import { isBranchName } from '../../domain/github/branch-name.ts';
+import { commentReference, issueReference } from '../../domain/github/reference.ts';
+import { RunResult } from '../../domain/run/outcome.ts';
 import type { PlanSource } from '../../domain/run/plan.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { decodeName } from '../../files/names.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
 
 /** A run whose parts fit together; `patch` is null where the result names none. */
 export interface CheckedRun {

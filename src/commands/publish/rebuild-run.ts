@@ -2,14 +2,14 @@
 
 import { findCommit } from '../../adapters/github/objects.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import { openPatchBench } from '../../git/scratch-apply.ts';
-import { count, outcome } from '../../domain/run/outcome.ts';
 import { type Flag, flagsOf } from '../../domain/review/review-flags.ts';
+import { outcome, pluralize } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import type { NewFile } from '../../ports.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
+import { openScratchRepository } from '../../git/scratch-apply.ts';
+import type { NewFile } from '../../ports.ts';
 import type { Base } from './base.ts';
-import type { Job, Refused } from './job.ts';
+import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 import { rebuild } from './rebuild.ts';
 
@@ -21,7 +21,7 @@ export interface Change {
 }
 
 export async function rebuildRun(
-  job: Job,
+  job: PublishJob,
   base: Base,
   patch: CheckedPatch,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
@@ -30,7 +30,7 @@ export async function rebuildRun(
     status: 'refused',
     outcome: outcome(name, name === 'publish_failed' ? 11 : 8, reason),
   });
-  const bench = openPatchBench(job.scratch);
+  const bench = openScratchRepository(job.scratch);
   const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
   const runTree = began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
@@ -41,7 +41,7 @@ export async function rebuildRun(
     const named = rebuilt.files.slice(0, 10).map(({ path, why }) => `${path} (${why})`);
     return refuse(
       'publish_failed',
-      `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${count(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+      `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${pluralize(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
     );
   }
   if (base.sha === result.baseSha && result.baseDirty === false && rebuilt.tree !== result.treeSha)

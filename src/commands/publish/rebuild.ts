@@ -1,11 +1,9 @@
 /** Rebuilds what a patch makes, on the base as it is now: no checkout, only the folders and contents that it touches. */
 
-import type { OnGitHub } from '../../adapters/github/request.ts';
 import { findBlob } from '../../adapters/github/objects.ts';
-import { readTouchedTree, type TouchedTree } from '../../adapters/github/partial-tree.ts';
-import type { PatchBench } from '../../git/scratch-apply.ts';
+import { type PartialTree, readPartialTree } from '../../adapters/github/partial-tree.ts';
+import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { FileMode } from '../../domain/changes/change.ts';
-import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { PatchedPath, PatchedState } from '../../domain/changes/patch-text.ts';
 import {
   type ContentFrom,
@@ -13,7 +11,9 @@ import {
   type RebasedFile,
   rebaseFile,
 } from '../../domain/github/publishing/rebase-file.ts';
+import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { ReviewedFile } from '../../domain/review/review-flags.ts';
+import type { ScratchRepository } from '../../git/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
 import type { CheckedPatch } from './read-run.ts';
 
@@ -41,15 +41,15 @@ export interface RebuildOrder {
   readonly runTree: string | null;
   /** Tree of the base as it is now. */
   readonly baseTree: string;
-  readonly bench: PatchBench;
+  readonly bench: ScratchRepository;
 }
 
 export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const { where, patch, runTree, baseTree, bench } = order;
   const touched = patch.files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
-  const base = await readTouchedTree(where, baseTree, touched);
+  const base = await readPartialTree(where, baseTree, touched);
   const then =
-    runTree === null || runTree === baseTree ? base : await readTouchedTree(where, runTree, touched);
+    runTree === null || runTree === baseTree ? base : await readPartialTree(where, runTree, touched);
   const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
   const occupant = occupantWithout(base, files);
   const rebased = files.map((file) => ({ file, now: nameless(file) ?? rebaseFile(file, occupant) }));
@@ -105,7 +105,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
 }
 
 /** Says of the state before what the patch leaves unsaid, where the commit that the run began with knows it. */
-function completed(file: PatchedPath, then: TouchedTree): PatchedPath {
+function completed(file: PatchedPath, then: PartialTree): PatchedPath {
   const occupant = then.occupant(file.from ?? file.path);
   if (file.before === null || occupant?.kind !== 'file') return file;
   const told = (state: PatchedState): PatchedState => ({
@@ -117,7 +117,7 @@ function completed(file: PatchedPath, then: TouchedTree): PatchedPath {
 
 /** A folder of which the patch takes away files may make room for a file; whether it does is seen when the tree is made. */
 function occupantWithout(
-  base: TouchedTree,
+  base: PartialTree,
   files: readonly PatchedPath[],
 ): (path: string) => Occupant | null {
   const removed = files.flatMap(({ path, from, after }) => (after === null ? [path] : (from ?? [])));
@@ -158,7 +158,7 @@ const WHY_LOST = {
 
 /** Words where the contents cannot be merged. */
 async function newState(
-  bench: PatchBench,
+  bench: ScratchRepository,
   { before, after }: PatchedPath,
   now: RebasedFile & { do: 'put' },
   known: { contents: ReadonlyMap<string, Buffer>; current: Buffer | null },

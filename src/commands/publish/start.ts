@@ -2,14 +2,19 @@
 
 import type { Settings } from '../../config/resolve.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
-import { knownSecretFinder, redactedJson, redactedStrings, secretsAmong } from '../../domain/secrets/redact.ts';
+import {
+  knownSecretFinder,
+  redactedJson,
+  redactedStrings,
+  secretsAmong,
+} from '../../domain/secrets/redact.ts';
 import { inertJson, oneLine } from '../../domain/text/terminal.ts';
 import { finalLine } from '../../engine/finish/result.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
-import type { CommandEnd, Edge } from '../../host/context.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
 
-export async function startPublish(edge: Edge, given: Given): Promise<CommandEnd> {
+export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
   const read = readPublishInputs(edge, given);
   if (read.status === 'refused') return read;
   const { settings, repository, token } = read;
@@ -44,7 +49,10 @@ export type PublishInputs =
   | { status: 'refused'; problems: string[] };
 
 /** What a publication needs besides the run; all that is wrong with it is told at once. */
-export function readPublishInputs(edge: Edge, { flags, problems }: Omit<Given, 'operands'>): PublishInputs {
+export function readPublishInputs(
+  edge: HostContext,
+  { flags, problems }: Omit<Given, 'operands'>,
+): PublishInputs {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
   const { settings } = read;
@@ -60,7 +68,7 @@ export function readPublishInputs(edge: Edge, { flags, problems }: Omit<Given, '
 }
 
 /** A reader that has gone away has wanted no more. */
-function print(edge: Edge, document: string): Promise<void> {
+function print(edge: HostContext, document: string): Promise<void> {
   return new Promise((resolve) => edge.stdout.write(document, () => resolve()));
 }
 

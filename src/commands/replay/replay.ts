@@ -1,10 +1,10 @@
 /** `patchsmith replay`: a recorded run once more, without a model, to see that it comes to the same patch. */
 
 import { openRun } from '../../adapters/storage/find-run.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import { prepareReplay } from './spec.ts';
 import { type RunInput, runPrepared } from '../../engine/run.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { prepareReplay } from './spec.ts';
 
 /**
  * Loop, tools, sandbox, workspace and publisher are those of a run; the model's turns and the clock are recorded ones.

@@ -1,30 +1,35 @@
 /** How a replay begins: with the journal of a run, and a fresh copy of the tree that it began with. */
 
 import { isAbsolute, normalize } from 'node:path';
-import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { type RunDirectory, readResult } from '../../adapters/storage/run-directory.ts';
 import { sameBytes } from '../../adapters/storage/same-bytes.ts';
-import { copyBase, disarmAgentGit, findCheckout, openWorkspace } from '../../adapters/workspace/find-checkout.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
+import {
+  copyBase,
+  disarmSandboxGitDir,
+  findCheckout,
+  openWorkspace,
+} from '../../adapters/workspace/find-checkout.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
-import { isCovered } from '../../domain/review/allowed-domain.ts';
+import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { describeDivergence } from '../../domain/journal/divergence.ts';
+import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
-import { count, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { openContained } from '../../engine/open/sandbox.ts';
+import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
+import { baselineIn } from '../../engine/open/setup-commands.ts';
+import { renaming, verifyPlaceOf } from '../../engine/open/verify-place.ts';
+import { newRun, type Ready, type Stopped } from '../../engine/ready.ts';
+import { changeLimits, type Session } from '../../engine/session.ts';
+import { openKeptObjects } from '../../git/kept-objects.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import { createTools } from '../../tools/registry.ts';
-import { baselineIn } from '../../engine/open/setup-commands.ts';
-import { openContained } from '../../engine/open/sandbox.ts';
-import { Follower } from './tracker.ts';
-import { newRun, type Ready, type Stopped } from '../../engine/ready.ts';
-import { following } from './workspace.ts';
-import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
-import { changeLimits, type Session } from '../../engine/session.ts';
-import { renaming, verifyPlaceOf } from '../../engine/open/verify-place.ts';
+import { ReplayTracker } from './tracker.ts';
+import { replayWorkspace } from './workspace.ts';
 
 export interface ReplayPlaces {
   /** The run that is played again; it is only read. */
@@ -79,7 +84,7 @@ export async function prepareReplay(
     env: NO_USER,
     limits: changeLimits(session, recorded.limits),
   });
-  session.atEnd(() => disarmAgentGit(found.checkout, directory));
+  session.atEnd(() => disarmSandboxGitDir(found.checkout, directory));
   const allowedDomains = permittedDomains(session, recorded);
   const sandboxed = await openContained(
     session,
@@ -100,9 +105,9 @@ export async function prepareReplay(
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
   const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
-  const follower = new Follower(events, redact, stop);
+  const follower = new ReplayTracker(events, redact, stop);
   const restorer = await openRestorer({ root: folder, shadowDir, objectsGitDir });
-  const workspace = following(opened, follower, restorer);
+  const workspace = replayWorkspace(opened, follower, restorer);
   const sandbox = renaming(sandboxed.sandbox, recorded.root, folder);
   const timeoutMs = recorded.toolSettings.verifyTimeoutMs;
   const commands = recorded.setup.map(({ command }) => command);
@@ -180,7 +185,7 @@ const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking:
 interface Verdict {
   readonly run: RunDirectory;
   readonly events: readonly RunEvent[];
-  readonly follower: Follower;
+  readonly follower: ReplayTracker;
   readonly signal: AbortSignal;
 }
 
@@ -196,7 +201,7 @@ function judge(
   if (first) {
     const others =
       more.length > 0
-        ? ` ${count(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
+        ? ` ${pluralize(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
         : '';
     const both = same ? 'The patch is the same nevertheless.' : 'The patch is another one.';
     return outcome(
@@ -216,7 +221,7 @@ function judge(
   return outcome(
     'done',
     0,
-    `${count(events.length, 'event')} replayed to the same patch, byte for byte (${count(bytes, 'byte')}).`,
+    `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).`,
   );
 }
 

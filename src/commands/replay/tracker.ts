@@ -1,13 +1,13 @@
 /** Follows a run that is played again along its recording: gives it the recorded times, ends and outside changes. */
 
+import { wasInterrupted } from '../../domain/conversation/tool.ts';
 import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
-import { wasInterrupted } from '../../domain/conversation/tool.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
-export class Follower implements EventSink {
+export class ReplayTracker implements EventSink {
   readonly #divergences: Divergence[] = [];
   readonly #recorded: readonly RunEvent[];
   readonly #redact: Redact;

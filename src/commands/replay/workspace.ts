@@ -3,11 +3,15 @@
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { FileState } from '../../domain/changes/change.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
-import type { Line, Workspace } from '../../ports.ts';
-import { cannotBeMadeAgain, type Follower } from './tracker.ts';
+import type { Checkpoint, Workspace } from '../../ports.ts';
+import { cannotBeMadeAgain, type ReplayTracker } from './tracker.ts';
 
 /** Before each look at the tree, the recorded changes that no command of the replay makes are put in place. */
-export function following(workspace: Workspace, follower: Follower, restorer: Restorer): Workspace {
+export function replayWorkspace(
+  workspace: Workspace,
+  follower: ReplayTracker,
+  restorer: Restorer,
+): Workspace {
   return {
     root: workspace.root,
     base: workspace.base,
@@ -31,12 +35,16 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
       await putDue(follower.due, restorer);
       return workspace.capture(scope);
     },
-    drawLine: () => drawLine(workspace, follower, restorer),
+    checkpoint: () => drawLine(workspace, follower, restorer),
   };
 }
 
 /** Nobody but the replay works on the copy, so what was there before the commands is what the recording says. */
-async function drawLine(workspace: Workspace, follower: Follower, restorer: Restorer): Promise<Line> {
+async function drawLine(
+  workspace: Workspace,
+  follower: ReplayTracker,
+  restorer: Restorer,
+): Promise<Checkpoint> {
   const isForeign = (event: RunEvent | undefined) =>
     event?.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside');
   const { due } = follower;

@@ -5,11 +5,11 @@ import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import { prepareResumed } from './spec.ts';
+import { runPrepared } from '../../engine/run.ts';
+import type { EarlierPart, RunInput } from '../../engine/session.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
-import type { EarlierPart, RunInput } from '../../engine/session.ts';
-import { runPrepared } from '../../engine/run.ts';
+import { prepareResumed } from './spec.ts';
 
 export interface ResumeRequest {
   /** A run directory or the id of a run. */

@@ -1,32 +1,32 @@
 /** Everything before a killed run goes on: its checkout, its sandbox, and what it left in the air. */
 
-import { unlessAborted } from '../../host/deadline.ts';
-import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { obstacleTo } from '../../adapters/storage/patch-file.ts';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
+import { obstacleTo } from '../../adapters/storage/patch-file.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
-import { disarmAgentGit, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { disarmSandboxGitDir, findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { type Reopening, reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { settleInterrupted, writtenPaths } from '../../agent/interrupted-calls.ts';
 import { enforcePolicy } from '../../agent/policy.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { RunAction, RunEvent } from '../../domain/run/events.ts';
-import { count, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
+import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
-import { advance, type RunState } from '../../domain/run/state.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
-import { createTools } from '../../tools/registry.ts';
-import { openContained } from '../../engine/open/sandbox.ts';
-import { putIntoCheckout } from './transfer-changes.ts';
+import type { RunAction, RunEvent } from '../../domain/run/events.ts';
+import { pluralize, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
+import { advance, type RunState } from '../../domain/run/state.ts';
 import { openProvider } from '../../engine/open/provider.ts';
-import { interruptedOutcome, type Ready, type Stopped, stopped } from '../../engine/ready.ts';
-import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
+import { openContained } from '../../engine/open/sandbox.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from '../../engine/open/sandbox-settings.ts';
-import { absolutePath, changeLimits, type Session } from '../../engine/session.ts';
 import { whyNotUncontained } from '../../engine/open/uncontained.ts';
 import { endLeftoversOf, verifyPlaceOf } from '../../engine/open/verify-place.ts';
+import { interruptedOutcome, type Ready, type Stopped, stopped } from '../../engine/ready.ts';
+import { absolutePath, changeLimits, type Session } from '../../engine/session.ts';
+import { raceAbort } from '../../host/deadline.ts';
+import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
+import { createTools } from '../../tools/registry.ts';
+import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
+import { transferChanges } from './transfer-changes.ts';
 
 /** Stops with the outcome at the first thing that is not as it must be; the run directory is as it was by then. */
 export async function prepareResumed(
@@ -48,7 +48,7 @@ export async function prepareResumed(
   const { checkout } = found;
   if (session.input.trust !== undefined) {
     const { passGate } = await import('../../engine/trust/gate.ts');
-    const gate = await unlessAborted(session.interrupt, passGate(session));
+    const gate = await raceAbort(session.interrupt, passGate(session));
     if (gate === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
     if (gate.status === 'shut') return stopped(gate.outcome);
   }
@@ -83,12 +83,12 @@ export async function prepareResumed(
       },
     ),
   ]);
-  const both = await unlessAborted(session.input.interrupt, opening);
+  const both = await raceAbort(session.input.interrupt, opening);
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, reopened] = both;
   if (providing.status === 'failed') return stopped(usageError(providing.message));
   if (reopened.status === 'failed') return stopped(usageError(reopened.message));
-  session.atEnd(() => disarmAgentGit(checkout, directory));
+  session.atEnd(() => disarmSandboxGitDir(checkout, directory));
 
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
     const why = 'The run began without a sandbox, so it cannot go on in one';
@@ -213,7 +213,7 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
   const brought: RunAction[] = [];
   if (isOther) {
     const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
-    const put = await putIntoCheckout(session, {
+    const put = await transferChanges(session, {
       run,
       workspace,
       sandbox,
@@ -261,7 +261,7 @@ function named(changes: readonly PathChange[]): string {
     return `${path} (${before === null ? 'new' : after === null ? 'deleted' : 'changed'})`;
   });
   const more = changes.length - names.length;
-  return `${names.join(', ')}${more > 0 ? ` and ${count(more, 'more file')}` : ''}`;
+  return `${names.join(', ')}${more > 0 ? ` and ${pluralize(more, 'more file')}` : ''}`;
 }
 
 function seenBy(events: readonly RunEvent[]): SeenLines {

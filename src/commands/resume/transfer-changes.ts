@@ -3,16 +3,16 @@
 import { revertChanges } from '../../adapters/workspace/reopen.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
 import { changesRecorded } from '../../domain/journal/change-events.ts';
+import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunAction } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
-import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import { runBefore } from '../../engine/open/setup-commands.ts';
 import { type Stopped, stopped, stoppedBefore } from '../../engine/ready.ts';
-import type { RecordedRun } from './recorded-run.ts';
 import type { Session } from '../../engine/session.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
+import type { RecordedRun } from './recorded-run.ts';
 
-export interface Bringing {
+export interface Transfer {
   readonly run: RecordedRun;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -26,9 +26,9 @@ export interface Bringing {
  * The setup commands run again, since what they made of ignored files is not here; then every recorded change is put in
  * place. What setup commands changed beyond that is recorded as nobody's.
  */
-export async function putIntoCheckout(
+export async function transferChanges(
   session: Session,
-  { run, workspace, sandbox, verifyPlace, lacking, iteration }: Bringing,
+  { run, workspace, sandbox, verifyPlace, lacking, iteration }: Transfer,
 ): Promise<{ status: 'ok'; actions: RunAction[] } | Stopped> {
   const [start] = run.events;
   const setup = start.setup.map(({ command }) => command);

@@ -3,15 +3,15 @@
 import { openRun } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
-import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findCheckout, removePlantedGitDirs } from '../../adapters/workspace/find-checkout.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
 import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
-import { count, internalError, outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
-import { changesInTheAir } from './unrecorded-changes.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import { internalError, outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { openKeptObjects } from '../../git/kept-objects.ts';
+import { unrecordedChanges } from './unrecorded-changes.ts';
 
 export interface UndoInput {
   /** A run directory or the id of a run. */
@@ -53,7 +53,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   try {
     const left = input.force
       ? null
-      : await changesInTheAir(read.events, directory, { checkout: checkout.checkout, env });
+      : await unrecordedChanges(read.events, directory, { checkout: checkout.checkout, env });
     if (left !== null) return usageError(left);
     const { shadowGit: shadowDir } = directory;
     const { objects, objectFormat } = checkout.checkout;
@@ -82,7 +82,7 @@ async function takeBack(
   if (stuck.length > MAX_NAMED) say(`  … and ${stuck.length - MAX_NAMED} more`);
   if (stuck.length > 0 && !input.force) {
     return usageError(
-      `${count(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
+      `${pluralize(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
     );
   }
   const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
@@ -146,9 +146,9 @@ function named(paths: readonly string[]): string {
 
 function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {
   const undone = judged.filter(({ status }) => status === 'due').length;
-  const left = stuck.length > 0 ? `; ${count(stuck.length, 'path')} left as listed above` : '';
+  const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
   if (undone === 0) return outcome('no_change', 0, `Nothing to put back${left}.`);
-  return outcome('done', 0, `${count(undone, 'file')} put back as before the run${left}.`);
+  return outcome('done', 0, `${pluralize(undone, 'file')} put back as before the run${left}.`);
 }
 
 function repoPath(cwd: string, repo: string): string {

@@ -4,12 +4,12 @@ import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { CheckoutResult } from '../../adapters/workspace/find-checkout.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
-import { advance, startOf } from '../../domain/run/state.ts';
 import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import { createTools } from '../../tools/registry.ts';
+import type { RunEvent } from '../../domain/run/events.ts';
+import { advance, startOf } from '../../domain/run/state.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
+import { createTools } from '../../tools/registry.ts';
 
 type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
 
@@ -18,7 +18,7 @@ type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
  * the whole work tree is as the last event has left it. Whoever made such a change, the run or somebody after its death, left
  * no name on it.
  */
-export async function changesInTheAir(
+export async function unrecordedChanges(
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
   directory: RunDirectory,
   { checkout, env }: { checkout: Checkout; env: Readonly<Record<string, string | undefined>> },

@@ -1,7 +1,7 @@
 /** Names the changes that made each line of the final patch, out of the history of its files. */
 
-import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
 import type { ChangedFile } from '../run/outcome.ts';
+import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
 import type { Origin } from './provenance.ts';
 
 /** One hunk as it stands in the patch; `lines` begin with a blank, `+`, `-` or `\`, and have no line endings. */

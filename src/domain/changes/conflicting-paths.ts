@@ -6,7 +6,10 @@ import type { PathChange } from './change.ts';
  * `wanted` and those of `all` that stand in their way: a file in the place of a folder that has to come back, and files
  * in a folder that stands where a file has to come back.
  */
-export function withObstacles(wanted: readonly PathChange[], all: readonly PathChange[]): PathChange[] {
+export function withConflictingPaths(
+  wanted: readonly PathChange[],
+  all: readonly PathChange[],
+): PathChange[] {
   const taken = new Set(wanted);
   for (let isDone = wanted.length === 0; !isDone; ) {
     const back = [...taken].flatMap(({ path, before }) => (before === null ? [] : [path]));

@@ -1,9 +1,9 @@
 /** Follows the lines of files through the recorded changes: which change brought each line, and which took it away. */
 
 import { type ChangeSource, type CodeChange, type FileState, sameState } from './change.ts';
-import { forebearsOf } from './line-matching.ts';
+import { matchLines } from './line-matching.ts';
 import { type Origin, originOf } from './provenance.ts';
-import { type Side, type Step, stepsOf } from './recorded-steps.ts';
+import { type RecordedStep, type Side, stepsOf } from './recorded-steps.ts';
 
 /** A run of lines that a diff keeps, removes or adds. */
 export interface LineRun {
@@ -25,7 +25,7 @@ export interface HistoryParts {
 }
 
 /** Origins are named by their place in `LineHistory.origins`. */
-export interface Line {
+export interface TracedLine {
   readonly text: string;
   /** Where the line stood in the base; null for a line that a change brought. */
   readonly base: { readonly path: string; readonly at: number } | null;
@@ -36,7 +36,7 @@ export interface Line {
 /** One path with its past. `state` null: it is absent. `lines` null: they cannot be followed. */
 export interface TracedFile {
   readonly state: FileState | null;
-  readonly lines: readonly Line[] | null;
+  readonly lines: readonly TracedLine[] | null;
   /** Every change that had a part in it. */
   readonly origins: ReadonlySet<number>;
   /** By text: the changes that brought or took away such a line. */
@@ -67,7 +67,7 @@ export class LineHistory {
     this.#contents = contents;
     this.#diff = diff;
     const steps = stepsOf(changes, contents);
-    const lastTaken = new Map<string, Step>();
+    const lastTaken = new Map<string, RecordedStep>();
     for (const step of steps)
       if (takesIn(step.source)) for (const { path } of step.sides) lastTaken.set(path, step);
     const open = new Set(lastTaken.keys());
@@ -90,7 +90,7 @@ export class LineHistory {
     return this.#removed.get(path)?.get(at) ?? new Set();
   }
 
-  #apply({ source, iteration }: Step, sides: readonly Side[]): void {
+  #apply({ source, iteration }: RecordedStep, sides: readonly Side[]): void {
     if (sides.length === 0) return;
     for (const { path, before } of sides) this.#catchUp(path, before, iteration);
     const origin = this.origins.push(originOf(source, iteration)) - 1;
@@ -161,19 +161,19 @@ export class LineHistory {
     this.#files.set(path, { ...file, state: after, lines, blurred: file.blurred || texts === null });
   }
 
-  #rewritten(file: TracedFile, texts: readonly string[] | null, origin: number): Line[] | null {
+  #rewritten(file: TracedFile, texts: readonly string[] | null, origin: number): TracedLine[] | null {
     const old = file.lines;
     if (old === null || texts === null) {
       for (const line of old ?? []) this.#remove(line, origin);
       const by = old === null ? [origin, ...file.origins] : [origin];
       return texts?.map((text) => ({ text, base: null, by })) ?? null;
     }
-    const lines: Line[] = [];
-    let removed: Line[] = [];
+    const lines: TracedLine[] = [];
+    let removed: TracedLine[] = [];
     let added: string[] = [];
     const close = () => {
       for (const line of removed) this.#remove(line, origin);
-      const forebears = forebearsOf(added, removed);
+      const forebears = matchLines(added, removed);
       added.forEach((text, at) => {
         lines.push({ text, base: null, by: [...new Set([origin, ...(forebears[at] ?? [])])] });
       });
@@ -198,7 +198,7 @@ export class LineHistory {
     return lines;
   }
 
-  #remove({ base }: Line, origin: number): void {
+  #remove({ base }: TracedLine, origin: number): void {
     if (base === null) return;
     const removed = this.#removed.get(base.path) ?? new Map<number, Set<number>>();
     this.#removed.set(base.path, removed);
@@ -212,7 +212,11 @@ export function lineKey(text: string): string {
 }
 
 /** Notes the lines that this change brought, and those that it took away. */
-function touch({ touched, lines: before }: GrowingFile, after: readonly Line[] | null, origin: number): void {
+function touch(
+  { touched, lines: before }: GrowingFile,
+  after: readonly TracedLine[] | null,
+  origin: number,
+): void {
   const kept = new Set(after);
   const gone = (before ?? []).filter((line) => !kept.has(line));
   const came = (after ?? []).filter(({ by }) => by[0] === origin);

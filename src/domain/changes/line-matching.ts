@@ -14,7 +14,7 @@ const MAX_PAIRS = 10_000;
 const MIN_CONTAINED = 4;
 
 /** For each new line, who brought the old lines that it goes back to. */
-export function forebearsOf(
+export function matchLines(
   added: readonly string[],
   removed: readonly { readonly text: string; readonly by: readonly number[] }[],
 ): number[][] {

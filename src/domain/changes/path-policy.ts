@@ -1,7 +1,7 @@
 /** The `allow` and `protect` globs of the plan and of the settings as one question: may this path change? */
 
-import { globMatcher } from './glob.ts';
 import type { PathRules } from '../run/plan.ts';
+import { globMatcher } from './glob.ts';
 
 /**
  * True for a path that all rules permit. `allow` empty means every path; `protect` wins over `allow`. Globs are relative to

@@ -10,7 +10,7 @@ export interface Side {
   readonly from?: { readonly path: string; readonly state: FileState | null };
 }
 
-export interface Step {
+export interface RecordedStep {
   readonly source: ChangeSource;
   readonly iteration: number;
   readonly sides: readonly Side[];
@@ -23,7 +23,7 @@ const MAX_COMPARED = 20;
 export function stepsOf(
   changes: readonly CodeChange[],
   contents: (blob: string) => readonly string[] | null = () => null,
-): Step[] {
+): RecordedStep[] {
   const groups: CodeChange[][] = [];
   let lastKey = '';
   for (const change of changes) {

@@ -1,6 +1,6 @@
 /** What started a job on GitHub, as far as trust depends on it, and what follows from it. */
 
-import { type Account, isBot, type OutsideText } from './untrusted-text.ts';
+import { type Account, isBot, type UntrustedText } from './untrusted-text.ts';
 
 export interface GitHubEvent {
   /** `issues`, `pull_request`, … */
@@ -16,20 +16,20 @@ export interface GitHubEvent {
   readonly rerunBy: string | null;
   readonly pullRequest: PullRequestHead | null;
   /** For `workflow_run`: the head of the run before, and who caused it. */
-  readonly earlierRun: (Head & { readonly event: string; readonly actor: Account | null }) | null;
+  readonly earlierRun: (HeadCommit & { readonly event: string; readonly actor: Account | null }) | null;
   /** The number of the pull request that was commented on; null for an issue, and other events. */
   readonly commentedPull: number | null;
   /** Texts as they were when the event happened. */
-  readonly texts: readonly OutsideText[];
+  readonly texts: readonly UntrustedText[];
 }
 
 /** `repositoryId` is null when the repository is gone. */
-export interface Head {
+export interface HeadCommit {
   readonly commit: string;
   readonly repositoryId: number | null;
 }
 
-export interface PullRequestHead extends Head {
+export interface PullRequestHead extends HeadCommit {
   readonly number: number;
   readonly baseCommit: string;
 }
@@ -81,7 +81,7 @@ export type CheckoutTrust =
 /** `head` is the commit that is checked out. */
 export function trustInCheckout(event: GitHubEvent, head: string | null): CheckoutTrust {
   const { name, pullRequest, earlierRun, commentedPull, commit, repositoryId } = event;
-  const isOwn = (other: Head | null) =>
+  const isOwn = (other: HeadCommit | null) =>
     other !== null && repositoryId !== null && other.repositoryId === repositoryId;
   if (!PRIVILEGED.includes(name)) {
     if (pullRequest === null || isOwn(pullRequest) || head === pullRequest.baseCommit) return TRUSTED;
@@ -103,7 +103,7 @@ export function trustInCheckout(event: GitHubEvent, head: string | null): Checko
 export function trustInPull(
   event: GitHubEvent,
   head: string | null,
-  pull: { number: number; head: Head | null },
+  pull: { number: number; head: HeadCommit | null },
 ): Exclude<CheckoutTrust, { is: 'unsure' }> {
   const { repositoryId, commit } = event;
   const isOwn = pull.head !== null && repositoryId !== null && pull.head.repositoryId === repositoryId;

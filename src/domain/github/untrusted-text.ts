@@ -11,7 +11,7 @@ export interface Account {
 }
 
 /** As GitHub hands it over, nothing cleaned yet. */
-export interface OutsideText {
+export interface UntrustedText {
   readonly source: PlanSource & { kind: 'issue' | 'comment' };
   readonly author: Account;
   /** GitHub's `author_association`, such as `MEMBER` or `NONE`. */
@@ -51,7 +51,7 @@ export const GitHubIssue = GitHubComment.extend({
 type Issue = z.infer<typeof GitHubIssue>;
 
 /** `repository` is OWNER/NAME. */
-export function textOfIssue(repository: string, issue: Issue): OutsideText {
+export function textOfIssue(repository: string, issue: Issue): UntrustedText {
   const author = issue.user ?? GHOST;
   const { number, html_url: url, title } = issue;
   const source = { kind: 'issue', repository, number, url, author: author.login } as const;
@@ -62,7 +62,7 @@ export function textOfIssue(repository: string, issue: Issue): OutsideText {
 export function textOfComment(
   { repository, number, title }: { repository: string; number: number; title: string },
   comment: z.infer<typeof GitHubComment>,
-): OutsideText {
+): UntrustedText {
   const author = comment.user ?? GHOST;
   const { id: commentId, html_url: url } = comment;
   const source = { kind: 'comment', repository, number, commentId, url, author: author.login } as const;
@@ -73,7 +73,10 @@ export function textOfComment(
 const GHOST: Account = { login: 'ghost', id: 10_137, type: 'User' };
 
 /** Null when its author may write tasks, else why not and how to mend it. */
-export function whyNotATask({ author, association, source }: OutsideText, rules: AuthorRules): string | null {
+export function whyNotAccepted(
+  { author, association, source }: UntrustedText,
+  rules: AuthorRules,
+): string | null {
   const { login, id, type } = author;
   const what = source.kind === 'issue' ? `Issue ${source.number}` : `Comment ${source.commentId}`;
   if (isBot(author)) {
@@ -101,7 +104,10 @@ export interface Hidden {
 }
 
 /** One sentence for people; null when nothing was hidden. */
-export function tellHidden({ characters, comments, images, others }: Hidden, what: string): string | null {
+export function describeHidden(
+  { characters, comments, images, others }: Hidden,
+  what: string,
+): string | null {
   const parts = [
     [characters, 'invisible characters'],
     [comments, 'HTML comments'],

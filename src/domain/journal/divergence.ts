@@ -1,7 +1,7 @@
 /** Where a run that is played again differs from its recording. Times, durations and ids of runs are no differences. */
 
-import type { CommandReport, RunEvent } from '../run/events.ts';
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
+import type { CommandReport, RunEvent } from '../run/events.ts';
 
 /** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
 export interface Divergence {

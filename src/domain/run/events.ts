@@ -4,16 +4,16 @@
  */
 
 import * as z from 'zod';
-import { AllowedDomain } from '../review/allowed-domain.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
-import { ExceededChangeLimit } from './change-limits.ts';
 import { LlmTurn, Retry, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
-import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
-import { PlanSource } from './plan.ts';
-import { Price } from './pricing.ts';
-import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
+import { AllowedDomain } from '../review/allowed-domain.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
+import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
+import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
+import { PlanSource } from './plan.ts';
+import { Price } from './pricing.ts';
 
 /** The journal's format; readers refuse one they do not know. */
 export const JOURNAL_VERSION = 1;

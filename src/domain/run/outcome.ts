@@ -1,19 +1,19 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
 import * as z from 'zod';
-import { NetworkUse } from '../review/allowed-domain.ts';
 import { ChangeKind } from '../changes/change.ts';
-import { ExceededChangeLimit } from './change-limits.ts';
-import { EnforcedLimits } from './command-limits.ts';
-import { Usage } from '../conversation/conversation.ts';
-import { CommandReport, SandboxLevel } from './events.ts';
-import { figure } from '../text/format-number.ts';
-import type { StopReason } from './limits.ts';
-import { PlanSource } from './plan.ts';
 import { Provenance } from '../changes/provenance.ts';
-import { VERIFY_PLACES, type VerifyIn } from './model-settings.ts';
+import { Usage } from '../conversation/conversation.ts';
+import { NetworkUse } from '../review/allowed-domain.ts';
 import { Flag } from '../review/review-flags.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
+import { formatNumber } from '../text/format-number.ts';
+import { ExceededChangeLimit } from './change-limits.ts';
+import { EnforcedLimits } from './command-limits.ts';
+import { CommandReport, SandboxLevel } from './events.ts';
+import type { StopReason } from './limits.ts';
+import { VERIFY_PLACES, type VerifyIn } from './model-settings.ts';
+import { PlanSource } from './plan.ts';
 
 export const OutcomeName = z.enum([
   'done',
@@ -128,16 +128,16 @@ function completed(facts: OutcomeFacts): RunOutcome {
   return outcome(
     'done',
     0,
-    `${count(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`,
+    `${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`,
   );
 }
 
 /** Empty when nothing was verified, else with a comma in front. */
 function verifiedPart({ verified, preexisting, verifyIn }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
-  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed${where}` : '';
+  const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}` : '';
   if (preexisting === 0) return passed;
-  const failed = verified > 0 ? String(preexisting) : count(preexisting, 'verify command');
+  const failed = verified > 0 ? String(preexisting) : pluralize(preexisting, 'verify command');
   return `${passed}, ${failed} failed as before the run`;
 }
 
@@ -158,13 +158,13 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'output_tokens':
       return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
     case 'changed_files':
-      return `Changed ${figure(stop.used)} files of ${figure(stop.value)} (--max-changed-files)`;
+      return `Changed ${formatNumber(stop.used)} files of ${formatNumber(stop.value)} (--max-changed-files)`;
     case 'changed_bytes':
-      return `Changed files hold ${figure(stop.used)} bytes of ${figure(stop.value)} (--max-changed-size)`;
+      return `Changed files hold ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-size)`;
     case 'changed_file_bytes':
-      return `A changed file holds ${figure(stop.used)} bytes of ${figure(stop.value)} (--max-changed-file-size)`;
+      return `A changed file holds ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-file-size)`;
     case 'disk_bytes':
-      return `The disk of the run directory has ${figure(stop.used)} bytes less than at the start, of ${figure(stop.value)} (--max-disk)`;
+      return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
     case 'context_window':
       return `The conversation is too large for the model's context window (the last prompt that fitted had ${stop.used} tokens): split or narrow the plan`;
   }
@@ -173,7 +173,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
 function keptWork(facts: OutcomeFacts): string {
   const unpublished = facts.withheld ?? facts.publishFailure ?? facts.unmade;
   if (unpublished !== null) return openEnded(unpublished);
-  if (facts.changedFiles > 0) return `the patch so far has ${count(facts.changedFiles, 'file')}`;
+  if (facts.changedFiles > 0) return `the patch so far has ${pluralize(facts.changedFiles, 'file')}`;
   const { stop } = facts;
   const isLeftOut = stop.why === 'limit' && ExceededChangeLimit.shape.limit.safeParse(stop.limit).success;
   return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
@@ -189,12 +189,12 @@ export function outcome(name: OutcomeName, exitCode: number, reason: string): Ru
   return { name, exitCode, reason };
 }
 
-export function count(n: number, noun: string): string {
-  return `${figure(n)} ${noun}${n === 1 ? '' : 's'}`;
+export function pluralize(n: number, noun: string): string {
+  return `${formatNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
 }
 
 function seconds(ms: number): string {
-  return `${figure(ms / 1000)} s`;
+  return `${formatNumber(ms / 1000)} s`;
 }
 
 /** A file of the final patch, as git's rename detection sees it. Line counts are null for binary files. */

@@ -1,7 +1,6 @@
 /** Where a run stands: the pure fold of its events. */
 
 import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
-import type { ExceededChangeLimit } from './change-limits.ts';
 import {
   addUsage,
   type Conversation,
@@ -12,16 +11,6 @@ import {
   totalTokens,
   type Usage,
 } from '../conversation/conversation.ts';
-import type {
-  BaseRevision,
-  ChangesPutBack,
-  CommandReport,
-  EventPlace,
-  RunEvent,
-  RunStarted,
-} from './events.ts';
-import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
-import { costOf, type Price } from './pricing.ts';
 import type { ToolOutcome } from '../conversation/tool.ts';
 import {
   areAllAnswered,
@@ -32,6 +21,17 @@ import {
   withOutcome,
   withStarted,
 } from '../conversation/tools-phase.ts';
+import type { ExceededChangeLimit } from './change-limits.ts';
+import type {
+  BaseRevision,
+  ChangesPutBack,
+  CommandReport,
+  EventPlace,
+  RunEvent,
+  RunStarted,
+} from './events.ts';
+import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
+import { costOf, type Price } from './pricing.ts';
 import { judgeReports } from './verify-baseline.ts';
 
 /**
@@ -94,7 +94,7 @@ export interface RunState {
   readonly modelMs: number;
 }
 
-export type Opening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
+export type ConversationOpening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
 
 /** The state after `run.started`. */
 export function startOf(event: RunStarted & EventPlace): RunState {
@@ -132,7 +132,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
 }
 
 /** The conversation that the model is asked to complete first. */
-export function openingOf({ system, tools, prompt }: Opening): Conversation {
+export function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
   return { system, tools, messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] };
 }
 

@@ -1,7 +1,7 @@
 /** Tells failures of verify commands that were there before the run from those that came with it. */
 
-import type { CommandReport } from './events.ts';
 import { succeeded } from '../conversation/tool.ts';
+import type { CommandReport } from './events.ts';
 
 /** What a verification comes to, with what the same commands did before the first turn; null when nobody looked. */
 export function judgeReports(

@@ -4,7 +4,7 @@
  * With commas between thousands and at most three decimals: `40,000`, `1.5`. The runtime's own `toLocaleString` says the
  * same and needs 15 ms to load its tables, which every run would pay at its end.
  */
-export function figure(n: number): string {
+export function formatNumber(n: number): string {
   const [whole = '', decimals] = String(Math.round(n * 1000) / 1000).split('.');
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;

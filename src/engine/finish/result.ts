@@ -1,14 +1,14 @@
 /** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
 
-import { noUsage } from '../../domain/conversation/conversation.ts';
-import type { RunStarted } from '../../domain/run/events.ts';
-import { figure } from '../../domain/text/format-number.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
-import { type ChangedFile, count, type RunOutcome, type RunResult } from '../../domain/run/outcome.ts';
+import { noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/review-flags.ts';
-import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { type ChangedFile, pluralize, type RunOutcome, type RunResult } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
+import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 
 /** The result of a run of which nothing is known but its id. */
 export function emptyResult(runId: string, version: string): RunResult {
@@ -136,7 +136,7 @@ export function withheldReason(secrets: readonly FoundSecret[]): string | null {
   const places = secrets
     .slice(0, 5)
     .map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
-  const more = secrets.length > 5 ? ` and ${count(secrets.length - 5, 'more place')}` : '';
+  const more = secrets.length > 5 ? ` and ${pluralize(secrets.length - 5, 'more place')}` : '';
   return `The patch is withheld, since it would add a secret: ${places.join(', ')}${more}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
 }
 
@@ -153,7 +153,7 @@ export function flagLines(flags: readonly Flag[]): string[] {
   return names.map((name) => {
     const found = flags.filter(({ flag }) => flag === name);
     const shown = found.slice(0, 5).map(({ path, detail }) => (detail ? `${path} (${detail})` : path));
-    const more = found.length > 5 ? ` and ${count(found.length - 5, 'more file')}` : '';
+    const more = found.length > 5 ? ` and ${pluralize(found.length - 5, 'more file')}` : '';
     return `second look: ${shown.join(', ')}${more}: ${FLAGS[name]}`;
   });
 }
@@ -169,7 +169,7 @@ export function costLine({ iterations, tokens, costUsd, durations, provider }: R
   const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
-    `${figure(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
+    `${formatNumber(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
     `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');

@@ -1,14 +1,14 @@
 /** What the result says of the contents of a patch, and whether they may be published. */
 
-import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import { pathsOfTree } from '../../git/tree-listing.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import type { RunResult } from '../../domain/run/outcome.ts';
+import { pathsOfTree } from '../../git/tree-listing.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
-import { repositoriesReason, withheldReason } from './result.ts';
 import type { Session } from '../session.ts';
+import { repositoriesReason, withheldReason } from './result.ts';
 
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
   /** Null when the patch may be published. */

@@ -3,7 +3,7 @@
 import type { Conversation } from '../../domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
 
-export interface HeadStart {
+export interface PrefetchedTurn {
   /** Gives the answer under way to whoever asks first, with what has happened to it by then; asks anew after that. */
   readonly provider: LlmProvider;
   /** Lets go of an answer that nobody will ask for. */
@@ -14,7 +14,11 @@ export interface HeadStart {
  * `first` is the conversation that the provider will be asked to complete first. A first request changes nothing but the
  * bill, so it may go out while the state that tools will work on is still being recorded.
  */
-export function withHeadStart(provider: LlmProvider, first: Conversation, interrupt: AbortSignal): HeadStart {
+export function prefetchFirstTurn(
+  provider: LlmProvider,
+  first: Conversation,
+  interrupt: AbortSignal,
+): PrefetchedTurn {
   const cancelled = new AbortController();
   const early: TurnProgress[] = [];
   let listener = (progress: TurnProgress): void => void early.push(progress);

@@ -1,19 +1,19 @@
 /** Opens the sandbox of a run, and with it the way to the hosts that its commands may reach. */
 
 import { statfsSync } from 'node:fs';
-import { whyNotWritable } from '../../adapters/sandboxes/own-program.ts';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import { whyNotWritable } from '../../adapters/sandboxes/own-program.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
 import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 
 /** Opens one more sandbox, that differs only in what it shows as the work tree. Rejects where the first could be had and this cannot. */
-export type OpenBeside = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
+export type OpenSibling = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
 
 export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
-  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenBeside });
+  | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
 /** Where nothing is allowed, nothing is started. Closing the sandbox closes the way out and tells what was refused. */
 export async function openContained(
@@ -41,14 +41,14 @@ export async function openContained(
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
     return { ...opened, warnings, beside };
   }
-  session.know({ network: { allowed: [...allowed], refused: [] } });
+  session.record({ network: { allowed: [...allowed], refused: [] } });
   return egress === null
     ? { ...opened, beside }
     : { ...opened, sandbox: withEgress(session, opened.sandbox, egress, allowed), beside };
 }
 
 /** Never of another level than the first. What the disk has lost since counts for it too. */
-function besides(options: SandboxOptions, level: SandboxLevel): OpenBeside {
+function besides(options: SandboxOptions, level: SandboxLevel): OpenSibling {
   const { limits = DEFAULT_COMMAND_LIMITS } = options;
   const freeAtStart = freeBytes(options.scratchDir);
   return async (place) => {
@@ -101,7 +101,7 @@ function withEgress(session: Session, sandbox: Sandbox, egress: Egress, allowed:
       if (isClosed) return;
       isClosed = true;
       const refused = egress.refused();
-      session.know({ network: { allowed: [...allowed], refused } });
+      session.record({ network: { allowed: [...allowed], refused } });
       if (refused.length === 0) return;
       const named = refused.slice(0, MAX_NAMED).map(({ host, times }) => `${host} (${times})`);
       const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : '';

@@ -2,8 +2,8 @@
 
 import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
-import type { CommandReport } from '../../domain/run/events.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 
@@ -49,13 +49,13 @@ async function runAll(
   const { redact, interrupt } = session;
   const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
   const setup = await runCommands(commands.setup, interrupt, parts);
-  session.tell({ setup, sandbox: sandbox.level });
+  session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
   const failed = setup.find((report) => !succeeded(report.end));
   if (failed) return setupFailed(failed, '');
   const { baseline } = commands;
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
-  session.tell({ verifyBaseline });
+  session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
   const unready = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (unready) return setupFailed(unready, ' in a fresh checkout of the base');

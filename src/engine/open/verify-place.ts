@@ -10,7 +10,7 @@ import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/find-
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
-import type { OpenBeside } from './sandbox.ts';
+import type { OpenSibling } from './sandbox.ts';
 
 export interface VerifyPlaceParts {
   readonly kind: VerifyIn;
@@ -23,7 +23,7 @@ export interface VerifyPlaceParts {
   readonly scratchDir: string;
   /** Absolute path at which commands see the work tree. */
   readonly shownAs: string;
-  readonly beside: OpenBeside;
+  readonly beside: OpenSibling;
 }
 
 /** The git dir of each verification is its own, and so is a fresh checkout. */

@@ -1,18 +1,28 @@
 /** The gate before the first token: who caused the run, and what git has kept here for them. */
 
 import { askAccount, askPermission } from '../../adapters/github/access.ts';
-import { type GitHubEvent, isByWriters, whoMustHaveWriteAccess, whyNoBot } from '../../domain/github/event.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import {
+  type GitHubEvent,
+  isByWriters,
+  whoMustHaveWriteAccess,
+  whyNoBot,
+} from '../../domain/github/event.ts';
 import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { policyViolation, type Trust, tellRefusal } from './trust.ts';
+import { describeRefusal, policyViolation, type Trust } from './trust.ts';
 
 /** `writers` are the ids of people who were seen to have write access. */
-export type Gate = { status: 'open'; writers: ReadonlySet<number> } | { status: 'shut'; outcome: RunOutcome };
+export type TrustGate =
+  | { status: 'open'; writers: ReadonlySet<number> }
+  | { status: 'shut'; outcome: RunOutcome };
 
 /** Asks GitHub only where the event does not already say that who caused it has write access. */
-export async function passGate({ input, interrupt }: Pick<Session, 'input' | 'interrupt'>): Promise<Gate> {
+export async function passGate({
+  input,
+  interrupt,
+}: Pick<Session, 'input' | 'interrupt'>): Promise<TrustGate> {
   const { trust } = input;
   if (trust === undefined) return OPEN;
   const { event, refusal } = trust;
@@ -43,10 +53,10 @@ export async function passGate({ input, interrupt }: Pick<Session, 'input' | 'in
   return why === null ? { status: 'open', writers } : shut(why);
 }
 
-const OPEN: Gate = { status: 'open', writers: new Set() };
+const OPEN: TrustGate = { status: 'open', writers: new Set() };
 
 /** One line for people; null when there is nothing to tell. */
-export function tellCredentials({ credentials }: Trust): string | null {
+export function credentialsProblem({ credentials }: Trust): string | null {
   const { places } = credentials;
   if (places.length === 0) return null;
   return `Credentials were left for git: ${places.join(', ')}. In the sandbox they are out of reach; set persist-credentials: false for actions/checkout.`;
@@ -76,7 +86,7 @@ async function whyNoWriter(
     return usageError(`${asked} cannot be asked: the event names no repository.`);
   const answer = await askPermission(github, event.repository, login);
   if (answer.status === 'refused') {
-    return usageError(`${asked} cannot be asked: ${tellRefusal(answer.refusal, 'metadata: read')}`);
+    return usageError(`${asked} cannot be asked: ${describeRefusal(answer.refusal, 'metadata: read')}`);
   }
   const { permission, user } = answer.data;
   if (id !== null && user?.id !== id) {
@@ -98,13 +108,13 @@ async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | n
   const account = await askAccount(asking.github, login);
   if (account.status === 'refused') {
     return usageError(
-      `Which bot ${login} is cannot be asked: ${tellRefusal(account.refusal, 'metadata: read')}`,
+      `Which bot ${login} is cannot be asked: ${describeRefusal(account.refusal, 'metadata: read')}`,
     );
   }
   const why = whyNoBot(account.data, asking.bots);
   return why === null ? null : policyViolation(why);
 }
 
-function shut(outcome: RunOutcome): Gate {
+function shut(outcome: RunOutcome): TrustGate {
   return { status: 'shut', outcome };
 }

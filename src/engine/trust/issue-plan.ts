@@ -4,16 +4,21 @@ import { createHash } from 'node:crypto';
 import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
+import {
+  describeHidden,
+  type UntrustedText,
+  whyNotAccepted,
+  withoutCommand,
+} from '../../domain/github/untrusted-text.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { type OutsideText, tellHidden, whyNotATask, withoutCommand } from '../../domain/github/untrusted-text.ts';
 import { type Plan, titleOf } from '../../domain/run/plan.ts';
 import type { GitHub } from '../../ports.ts';
-import { policyViolation, type Trust, tellRefusal } from './trust.ts';
+import { describeRefusal, policyViolation, type Trust } from './trust.ts';
 
 type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
 
 /** What such a plan is made of and judged by. */
-export interface OutsideTask {
+export interface IssueTask {
   readonly settings: Settings;
   readonly trust: Trust;
   /** Ids of people who were seen to have write access. */
@@ -25,7 +30,7 @@ export interface OutsideTask {
  * `file` is the plan that was given besides: its rules and instructions hold, and the text is added. Where the event is about
  * the very issue or comment, its text of then is taken: whoever caused the event has read that, and not a later one.
  */
-export async function planFromOutside(task: OutsideTask, file: Plan | null): Promise<OutsidePlan> {
+export async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
   const { settings, writers } = task;
   const found = await textFor(task);
   if ('name' in found) return { status: 'failed', outcome: found };
@@ -33,13 +38,15 @@ export async function planFromOutside(task: OutsideTask, file: Plan | null): Pro
   const isOwn = repository === null || sameName(found.source.repository, repository);
   const known = isOwn ? found : { ...found, association: 'none' };
   const rules = { trusted: settings.trustAuthors, bots: settings.allowBots, writers };
-  const why = whyNotATask(known, rules);
+  const why = whyNotAccepted(known, rules);
   if (why !== null) return { status: 'failed', outcome: policyViolation(why) };
   return planOf(found, file);
 }
 
-async function planOf(given: OutsideText, file: Plan | null): Promise<OutsidePlan> {
-  const { visibleLine, visibleText } = await import('../../adapters/plan/visible-markdown.ts');
+async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsidePlan> {
+  const { visibleLine, visibleMarkdown: visibleText } = await import(
+    '../../adapters/plan/visible-markdown.ts'
+  );
   const { source, body } = given;
   const { kind, author } = source;
   const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
@@ -54,7 +61,7 @@ async function planOf(given: OutsideText, file: Plan | null): Promise<OutsidePla
         : 'Say after the command what to change, or use --plan-from-issue.';
     return failed(`There is no text in ${what} that anybody can see. ${mend}`);
   }
-  const hidden = tellHidden(seen.hidden, what);
+  const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')
     .update(`${file?.sha256 ?? ''}\n${text}`)
     .digest('hex');
@@ -73,7 +80,7 @@ async function planOf(given: OutsideText, file: Plan | null): Promise<OutsidePla
 }
 
 /** An outcome is why there is none. */
-async function textFor(task: OutsideTask): Promise<OutsideText | RunOutcome> {
+async function textFor(task: IssueTask): Promise<UntrustedText | RunOutcome> {
   const { settings, trust, signal } = task;
   const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };
   const texts = trust.event?.texts ?? [];
@@ -107,13 +114,13 @@ async function fetched(
   github: GitHub,
   fetch: (github: GitHub) => ReturnType<typeof fetchIssue>,
   what: string,
-): Promise<OutsideText | RunOutcome> {
+): Promise<UntrustedText | RunOutcome> {
   const answer = await fetch(github);
   if (answer.status === 'ok') return answer.data;
-  return usageError(`The ${what} cannot be read: ${tellRefusal(answer.refusal, 'issues: read')}`);
+  return usageError(`The ${what} cannot be read: ${describeRefusal(answer.refusal, 'issues: read')}`);
 }
 
-function repositoryOf({ settings, trust }: OutsideTask): string | null {
+function repositoryOf({ settings, trust }: IssueTask): string | null {
   return trust.event?.repository ?? settings.repository;
 }
 

@@ -3,10 +3,10 @@
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { Plan } from '../../domain/run/plan.ts';
-import { planFromOutside } from './issue-plan.ts';
 import type { Session } from '../session.ts';
+import { credentialsProblem, passGate } from './gate.ts';
+import { readIssuePlan } from './issue-plan.ts';
 import type { Trust } from './trust.ts';
-import { passGate, tellCredentials } from './gate.ts';
 
 /** `notes` are for people, and are told before the work. */
 export type TrustedPlan =
@@ -21,14 +21,14 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const { plan, message, planFromIssue, planFromComment } = settings;
   const { revision } = trust;
   const signal = session.interrupt;
-  const told = tellCredentials(trust);
+  const told = credentialsProblem(trust);
   const notes = told === null ? [] : [told];
   const isOutside = planFromIssue !== null || planFromComment !== null;
   const read =
     isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
   if (read?.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
   if (read !== null && !isOutside) return { status: 'ok', plan: read.plan, notes };
-  const made = await planFromOutside(
+  const made = await readIssuePlan(
     { settings, trust, writers: gate.writers, signal },
     read === null ? null : read.plan,
   );

@@ -3,11 +3,7 @@
 import { resolve } from 'node:path';
 import { askPullHead } from '../../adapters/github/access.ts';
 import { readGitHubEvent } from '../../adapters/github/event-file.ts';
-import { realFolder } from '../../files/path-within.ts';
-import { repositoryRoot } from '../../git/repository-root.ts';
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { findLeftCredentials, type LeftCredentials } from '../../git/persisted-credentials.ts';
-import { headOf, openRevision } from '../../git/revision.ts';
 import type { Settings } from '../../config/resolve.ts';
 import {
   type CheckoutTrust,
@@ -16,6 +12,10 @@ import {
   trustInPull,
 } from '../../domain/github/event.ts';
 import { outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { realpathExisting } from '../../files/path-within.ts';
+import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
+import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal, Revision } from '../../ports.ts';
 
 /** What a run is told of its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
@@ -27,7 +27,7 @@ export interface Trust {
   readonly revision: Revision | null;
   /** An outsider may have written what is checked out. */
   readonly isOutsiders: boolean;
-  readonly credentials: LeftCredentials;
+  readonly credentials: PersistedCredentials;
   /** Why there is to be no run; null when nothing speaks against it. */
   readonly refusal: RunOutcome | null;
   /** Opened only by runs that ask it something. */
@@ -53,11 +53,11 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
     return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   };
   // The run goes by real paths as well.
-  const root = await repositoryRoot(await realFolder(resolve(cwd, settings.repo ?? '.')));
+  const root = await repositoryRoot(await realpathExisting(resolve(cwd, settings.repo ?? '.')));
   const read = await readGitHubEvent(env);
   const event = read.status === 'ok' ? read.event : null;
   const isOnGitHub = read.status !== 'none' && root !== null;
-  const credentials = isOnGitHub ? await findLeftCredentials(root, env) : NO_CREDENTIALS;
+  const credentials = isOnGitHub ? await findPersistedCredentials(root, env) : NO_CREDENTIALS;
   const found =
     read.status === 'failed'
       ? refused(usageError(`What started this job cannot be known: ${read.message}.`))
@@ -67,7 +67,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   return { event, token, credentials, openGitHub, ...found };
 }
 
-const NO_CREDENTIALS: LeftCredentials = { places: [], secrets: [] };
+const NO_CREDENTIALS: PersistedCredentials = { places: [], secrets: [] };
 const NOTHING_SPECIAL: Found = { revision: null, isOutsiders: false, refusal: null };
 
 interface Place {
@@ -125,12 +125,12 @@ async function settled(
   const why = `Whether the commit that is checked out is of the pull request ${number} cannot be asked`;
   return {
     is: 'unknown',
-    refusal: usageError(`${why}: ${tellRefusal(asked.refusal, 'pull-requests: read')}`),
+    refusal: usageError(`${why}: ${describeRefusal(asked.refusal, 'pull-requests: read')}`),
   };
 }
 
 /** What GitHub said, and what to do about it. `needed` is the permission that the token should have. */
-export function tellRefusal({ status, message, permission }: GitHubRefusal, needed: string): string {
+export function describeRefusal({ status, message, permission }: GitHubRefusal, needed: string): string {
   // What the library adds is an address of the documentation.
   const said = message.replace(/ - https:\S*$/, '');
   const what = status === null ? said : `${said} (${status})`;

@@ -1,6 +1,6 @@
 /** Says what a file is that cannot be shown as UTF-8 text. */
 
-import { figure } from '../../domain/text/format-number.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { literalCall, shellWord } from '../result.ts';
 
 /** Leading bytes of common formats, in hex. */
@@ -28,7 +28,7 @@ const SIGNATURES: readonly (readonly [prefix: string, kind: string])[] = [
 export function describeNotText(path: string, bytes: Uint8Array): string {
   const kind = kindOf(bytes);
   const first = hex(bytes.subarray(0, 16)).replace(/(..)(?=.)/g, '$1 ');
-  const what = `${JSON.stringify(path)} is ${kind}, not UTF-8 text: ${figure(bytes.length)} bytes, first bytes ${first}.`;
+  const what = `${JSON.stringify(path)} is ${kind}, not UTF-8 text: ${formatNumber(bytes.length)} bytes, first bytes ${first}.`;
   const encoding = encodingOf(kind);
   if (encoding === null) return what;
   const command = `iconv -f ${encoding} -t UTF-8 ${shellWord(`./${path}`)}`;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { visibleLine, visibleText } from '../../../src/adapters/plan/visible-markdown.ts';
+import { visibleLine, visibleMarkdown } from '../../../src/adapters/plan/visible-markdown.ts';
 
 function seen(markdown: string) {
-  const read = visibleText(markdown);
+  const read = visibleMarkdown(markdown);
   if (read.status === 'failed') throw new Error(read.why);
   return read;
 }
@@ -138,15 +138,15 @@ describe('hostile texts do not keep the parser busy:', () => {
     '|a\n|-\n',
     '[a]: b\n\n',
   ])('%s', (part) => {
-    expect(visibleText(part.repeat(20_000 / part.length)).status).toBe('ok');
+    expect(visibleMarkdown(part.repeat(20_000 / part.length)).status).toBe('ok');
   });
 
   test('what no text of GitHub can be is refused', () => {
-    expect(visibleText('x'.repeat(65_537))).toEqual({
+    expect(visibleMarkdown('x'.repeat(65_537))).toEqual({
       status: 'failed',
       why: 'is longer than 65536 characters',
     });
-    expect(visibleText('a<!'.repeat(501))).toEqual({
+    expect(visibleMarkdown('a<!'.repeat(501))).toEqual({
       status: 'failed',
       why: 'has more than 500 of <! and <?',
     });

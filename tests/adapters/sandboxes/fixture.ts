@@ -4,19 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import {
-  type OpenedSandbox,
-  openSandbox,
-  type SandboxMode,
-} from '../../../src/adapters/sandboxes/open.ts';
+import { type OpenedSandbox, openSandbox, type SandboxMode } from '../../../src/adapters/sandboxes/open.ts';
 import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
-import type { AgentGit, CommandResult, Sandbox } from '../../../src/ports.ts';
+import type { CommandResult, Sandbox, SandboxGitDir } from '../../../src/ports.ts';
 import { PATIENCE_MS } from '../../support/patience.ts';
 import { git, tempFolder } from '../../support/temp-folder.ts';
 
 export interface Place {
   readonly root: string;
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   /** The run directory: everything of ours lies in it. */
   readonly runDir: string;
 }

@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { readRegularFile } from '../../../src/files/regular-file.ts';
 import { openRun } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
+import { readRegularFile } from '../../../src/files/regular-file.ts';
 import { makePipe, tempFolder } from '../../support/temp-folder.ts';
 
 /** What a run leaves behind, by name. */

@@ -20,9 +20,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
-import type { Checkout } from '../../../src/git/checkout-layout.ts';
-import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
+import { decodeName, encodeName } from '../../../src/files/names.ts';
+import type { Checkout } from '../../../src/git/checkout-layout.ts';
 import type { ProvenPatch, Workspace } from '../../../src/ports.ts';
 
 export const at = (path: string) => path as RepoPath;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ChangeSource, CodeChange } from '../../../src/domain/changes/change.ts';
 import { blameText } from '../../../src/commands/blame/text.ts';
+import type { ChangeSource, CodeChange } from '../../../src/domain/changes/change.ts';
 import type { AttributedPatchFile } from '../../../src/engine/finish/attribution.ts';
 
 const edited = { by: 'tool' as const, tool: 'edit_file', calls: ['e'] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mendOf, refusalSentence } from '../../../src/commands/publish/explain-refusal.ts';
+import { fixFor, refusalSentence } from '../../../src/commands/publish/explain-refusal.ts';
 
 const refusal = {
   route: 'POST /repos/{owner}/{repo}/git/refs',
@@ -11,7 +11,7 @@ const refusal = {
 const none = { workflows: [] };
 
 test('a token that may not is told what it lacks', () => {
-  expect(mendOf(refusal, none)).toBe(
+  expect(fixFor(refusal, none)).toBe(
     'The token lacks contents: write: give the job "permissions: { contents: write }", or a token that has it.',
   );
 });
@@ -36,7 +36,7 @@ describe('no permission is said to be missing where the reason is another one', 
     [422, 'Reference update failed', /in the way/],
     [422, "cannot lock ref …: 'refs/heads/patchsmith' exists; cannot create …", /in the way/],
   ])('%i %s', (status, message, mend) => {
-    const told = mendOf({ ...refusal, status, message }, none);
+    const told = fixFor({ ...refusal, status, message }, none);
     expect(told).toMatch(mend);
     expect(told).not.toContain('lacks');
   });

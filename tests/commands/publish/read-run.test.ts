@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { sha256Of } from '../../../src/files/hash.ts';
+import { readRun } from '../../../src/commands/publish/read-run.ts';
 import type { RunResult } from '../../../src/domain/run/outcome.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
-import { readRun } from '../../../src/commands/publish/read-run.ts';
+import { sha256Of } from '../../../src/files/hash.ts';
 import { finishedRun } from '../../support/finished-run.ts';
 import { removeFolders, temporaryFolder } from '../../support/repository.ts';
 

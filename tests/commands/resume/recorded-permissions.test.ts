@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { flagsToRepeat, withinToday } from '../../../src/commands/resume/recorded-permissions.ts';
 import { Settings } from '../../../src/config/schema.ts';
 import type { RunStarted } from '../../../src/domain/run/events.ts';
-import { flagsToRepeat, withinToday } from '../../../src/commands/resume/recorded-permissions.ts';
 import { limits, started } from '../../support/events.ts';
 
 const today = (part: Partial<Settings> = {}) => ({ ...Settings.parse({}), ...part });

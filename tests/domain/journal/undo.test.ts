@@ -5,8 +5,8 @@ import {
   type PathChange,
   toCodeChanges,
 } from '../../../src/domain/changes/change.ts';
-import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
 import { underWay, undoPlan, unrecordedWrites } from '../../../src/domain/journal/undo.ts';
+import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
 import { call, completed, started, turn } from '../../support/events.ts';
 
 const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { figure } from '../../../src/domain/text/format-number.ts';
+import { formatNumber } from '../../../src/domain/text/format-number.ts';
 
 test('writes numbers as American English does', () => {
   const numbers = fc.oneof(
@@ -9,7 +9,7 @@ test('writes numbers as American English does', () => {
   );
   fc.assert(
     fc.property(numbers, (n) => {
-      expect(figure(n)).toBe(n.toLocaleString('en-US'));
+      expect(formatNumber(n)).toBe(n.toLocaleString('en-US'));
     }),
   );
 });

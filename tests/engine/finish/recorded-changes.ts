@@ -1,8 +1,8 @@
 /** A real checkout whose changes are recorded step by step, as a run records them, and then attributed. */
 
 import { ChangeLedger, type ChangeSource, toCodeChanges } from '../../../src/domain/changes/change.ts';
-import type { Workspace } from '../../../src/ports.ts';
 import { type AttributedPatchFile, attributePatch } from '../../../src/engine/finish/attribution.ts';
+import type { Workspace } from '../../../src/ports.ts';
 import { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';
 
 export class RecordedChanges {

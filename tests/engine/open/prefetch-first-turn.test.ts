@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
+import { prefetchFirstTurn } from '../../../src/engine/open/prefetch-first-turn.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
-import { withHeadStart } from '../../../src/engine/open/prefetch-first-turn.ts';
 
 const first: Conversation = { system: 's', tools: [], messages: [] };
 const answer: TurnResult = { status: 'failed', kind: 'outage', message: 'm', retries: [] };
@@ -33,7 +33,7 @@ function request(seen: TurnProgress[]): TurnRequest {
 
 test('the first request is under way before anybody asks, and its answer goes to the first who does', async () => {
   const waiting = new Waiting();
-  const { provider } = withHeadStart(waiting, first, new AbortController().signal);
+  const { provider } = prefetchFirstTurn(waiting, first, new AbortController().signal);
   expect(waiting.requests.map(({ conversation }) => conversation)).toEqual([first]);
   const asked = provider.complete(request([]));
   waiting.answer();
@@ -45,7 +45,7 @@ test('the first request is under way before anybody asks, and its answer goes to
 
 test('what has happened to it by then is told when it is asked for, and the rest as it happens', () => {
   const waiting = new Waiting();
-  const { provider } = withHeadStart(waiting, first, new AbortController().signal);
+  const { provider } = prefetchFirstTurn(waiting, first, new AbortController().signal);
   waiting.requests[0]?.onProgress({ type: 'text', text: 'early' });
   const seen: TurnProgress[] = [];
   void provider.complete(request(seen));
@@ -59,9 +59,9 @@ test('what has happened to it by then is told when it is asked for, and the rest
 test('it ends with the run, and when nobody wants it any more', () => {
   const interrupt = new AbortController();
   const interrupted = new Waiting();
-  withHeadStart(interrupted, first, interrupt.signal);
+  prefetchFirstTurn(interrupted, first, interrupt.signal);
   interrupt.abort();
   const cancelled = new Waiting();
-  withHeadStart(cancelled, first, new AbortController().signal).cancel();
+  prefetchFirstTurn(cancelled, first, new AbortController().signal).cancel();
   expect([interrupted, cancelled].map(({ requests }) => requests[0]?.signal.aborted)).toEqual([true, true]);
 });

@@ -2,13 +2,13 @@
 
 import * as z from 'zod';
 import type { CommitOrder, Committed, Committer, NewFile } from '../../../ports.ts';
-import { find, GitHubRefused, need, type OnGitHub } from '../request.ts';
-import { ObjectId } from '../objects.ts';
+import { GitHubObjectId } from '../objects.ts';
+import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from '../request.ts';
 
-const WithId = z.object({ sha: ObjectId });
+const WithId = z.object({ sha: GitHubObjectId });
 const Ref = z.object({ object: WithId });
 const Commit = z.object({
-  sha: ObjectId,
+  sha: GitHubObjectId,
   tree: WithId,
   verification: z.object({ verified: z.boolean(), reason: z.string() }),
 });
@@ -24,7 +24,7 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
       if (tree !== order.tree)
         return { status: 'failed', message: `GitHub made the tree ${tree} instead of ${order.tree}` };
       const { message, parents } = order;
-      const commit = await need(where, {
+      const commit = await getOrThrow(where, {
         route: 'POST /repos/{owner}/{repo}/git/commits',
         parameters: { message, tree, parents },
         schema: Commit,
@@ -82,7 +82,7 @@ async function postTree(
     if ('content' in entry) room -= file.state?.bytes?.length ?? 0;
     entries.push(entry);
   }
-  const { sha } = await need(where, {
+  const { sha } = await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/git/trees',
     parameters: { base_tree: base, tree: entries },
     schema: WithId,
@@ -104,7 +104,7 @@ async function entryOf(where: OnGitHub, { path, state }: NewFile, room: number):
   const text = bytes.length > room ? null : bytes.toString('utf8');
   if (text !== null && !text.includes('\0') && Buffer.from(text).equals(bytes))
     return { ...place, content: text };
-  const { sha } = await need(where, {
+  const { sha } = await getOrThrow(where, {
     route: 'POST /repos/{owner}/{repo}/git/blobs',
     parameters: { content: bytes.toString('base64'), encoding: 'base64' },
     schema: WithId,
@@ -121,7 +121,7 @@ async function entryOf(where: OnGitHub, { path, state }: NewFile, room: number):
 async function moveBranch(where: OnGitHub, { branch, head }: CommitOrder, sha: string): Promise<boolean> {
   const planned = { object: { sha } };
   try {
-    await need(
+    await getOrThrow(
       where,
       head === null
         ? {
@@ -153,6 +153,6 @@ async function moveBranch(where: OnGitHub, { branch, head }: CommitOrder, sha: s
 /** Where a branch is; null when there is none. */
 export async function findHead(where: OnGitHub, branch: string): Promise<string | null> {
   const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
-  const ref = await find(where, { route, parameters: { ref: `heads/${branch}` }, schema: Ref });
+  const ref = await getOrNull(where, { route, parameters: { ref: `heads/${branch}` }, schema: Ref });
   return ref?.object.sha ?? null;
 }

@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
 import { makeRepository } from '../../../git/bare-repository.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';
 import { ObjectStore } from '../../../git/object-store.ts';
 import { ScratchIndex } from '../../../git/trees.ts';
+import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
 
 export interface PushPlace {
   /** An empty folder of ours. */

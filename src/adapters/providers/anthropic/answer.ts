@@ -4,7 +4,12 @@
  */
 
 import * as z from 'zod';
-import { ContentBlock, type ToolCall, type TurnStop, type Usage } from '../../../domain/conversation/conversation.ts';
+import {
+  ContentBlock,
+  type ToolCall,
+  type TurnStop,
+  type Usage,
+} from '../../../domain/conversation/conversation.ts';
 import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
 /** A complete answer, as far as it comes from the model. */
@@ -25,7 +30,7 @@ export type Finished =
   | { status: 'unknown_stop'; reason: string };
 
 /** What one event did: `text` is there to be shown; `broken` and `too_large` end the stream. */
-export type Step =
+export type AnswerProgress =
   | { status: 'more'; text: string }
   | { status: 'done' }
   | { status: 'broken'; why: string }
@@ -37,7 +42,7 @@ export type Step =
  */
 export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
-const more: Step = { status: 'more', text: '' };
+const more: AnswerProgress = { status: 'more', text: '' };
 const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
 
 const Indexed = z.looseObject({ index: z.int() });
@@ -71,7 +76,7 @@ export class AnswerBuilder {
     return this.#started ? toUsage(this.#tokens) : null;
   }
 
-  add(event: { type: string }): Step {
+  add(event: { type: string }): AnswerProgress {
     if (event.type === 'message_start') return this.#begin(event);
     if (event.type === 'ping') return more;
     if (!this.#started) return broken(`The stream began with ${event.type} instead of message_start`);
@@ -136,7 +141,7 @@ export class AnswerBuilder {
     };
   }
 
-  #begin(event: unknown): Step {
+  #begin(event: unknown): AnswerProgress {
     const start = Start.safeParse(event);
     if (!start.success || this.#started) return broken('The stream has no proper message_start');
     this.#started = { model: start.data.message.model };
@@ -144,7 +149,7 @@ export class AnswerBuilder {
     return more;
   }
 
-  #openBlock(event: unknown): Step {
+  #openBlock(event: unknown): AnswerProgress {
     const start = BlockStart.safeParse(event);
     if (!start.success || start.data.index !== this.#blocks.length) {
       return broken('A content block began out of order');
@@ -154,7 +159,7 @@ export class AnswerBuilder {
     return more;
   }
 
-  #extendBlock(event: unknown): Step {
+  #extendBlock(event: unknown): AnswerProgress {
     const parsed = BlockDelta.safeParse(event);
     const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
     if (!parsed.success || !open?.open) return broken('A delta belongs to no open content block');
@@ -173,7 +178,7 @@ export class AnswerBuilder {
     return { status: 'more', text: shownText(delta) };
   }
 
-  #closeBlock(event: unknown): Step {
+  #closeBlock(event: unknown): AnswerProgress {
     const parsed = Indexed.safeParse(event);
     const open = parsed.success ? this.#blocks[parsed.data.index] : undefined;
     if (!open?.open) return broken('A content block ended that was not open');
@@ -189,7 +194,7 @@ export class AnswerBuilder {
     return this.#contentBytes <= MAX_CONTENT_BYTES;
   }
 
-  #applyDelta(event: unknown): Step {
+  #applyDelta(event: unknown): AnswerProgress {
     const parsed = MessageDelta.safeParse(event);
     if (!parsed.success) return broken('A message_delta has an unknown form');
     const { stop_reason: reason, stop_details: details } = parsed.data.delta;

@@ -4,14 +4,20 @@ import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import type { Usage } from '../../../domain/conversation/conversation.ts';
-import { figure } from '../../../domain/text/format-number.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
 import type { Clock } from '../../../ports.ts';
 import { type Answer, AnswerBuilder, MAX_CONTENT_BYTES } from './answer.ts';
-import { connectionFailure, type Failure, failureOf, retryAfterMs, streamFailure } from './failures.ts';
+import {
+  type AttemptFailure,
+  connectionFailure,
+  failureOf,
+  retryAfterMs,
+  streamFailure,
+} from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
-import { Watchdog } from './watchdog.ts';
+import { RequestWatchdog } from './watchdog.ts';
 
 /** Bytes of a whole stream, most of which is the wrapping of small pieces. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
@@ -36,14 +42,14 @@ export interface Attempt {
 /** `usage` is what a broken answer had reported; `requestId` is the API's name for the request. */
 export type AttemptResult =
   | { status: 'ok'; answer: Answer }
-  | { status: 'failed'; failure: Failure; usage: Usage | null; requestId: string | null }
+  | { status: 'failed'; failure: AttemptFailure; usage: Usage | null; requestId: string | null }
   | { status: 'interrupted' };
 
 export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
-  const watchdog = new Watchdog(attempt.signal);
+  const watchdog = new RequestWatchdog(attempt.signal);
   const builder = new AnswerBuilder();
   let requestId: string | null = null;
-  const failed = (failure: Failure): AttemptResult =>
+  const failed = (failure: AttemptFailure): AttemptResult =>
     attempt.signal.aborted
       ? { status: 'interrupted' }
       : { status: 'failed', failure, usage: builder.usage, requestId };
@@ -78,8 +84,8 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
 
 interface Reading {
   readonly builder: AnswerBuilder;
-  readonly watchdog: Watchdog;
-  failed(failure: Failure): AttemptResult;
+  readonly watchdog: RequestWatchdog;
+  failed(failure: AttemptFailure): AttemptResult;
 }
 
 async function readAnswer(
@@ -130,7 +136,7 @@ async function readAnswer(
 class AnswerTooLarge extends Error {
   constructor(what: string, bytes: number) {
     super(
-      `The ${what} of the model is larger than ${figure(bytes)} bytes, the most that is taken; ask for smaller steps in the plan`,
+      `The ${what} of the model is larger than ${formatNumber(bytes)} bytes, the most that is taken; ask for smaller steps in the plan`,
     );
   }
 }
@@ -138,7 +144,7 @@ class AnswerTooLarge extends Error {
 const NEWLINE = 10;
 
 /** The same body, with every chunk reported as a sign of life, and the total and every line bounded. */
-function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: Watchdog): Response {
+function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: RequestWatchdog): Response {
   const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`;
   let [bytes, lineBytes] = [0, 0];
   watchdog.expect(attempt.idleTimeoutMs, silence);
@@ -173,7 +179,7 @@ function parseEvent(data: string): { type: string } | 'empty' | 'malformed' {
   return typeof value.type === 'string' ? { ...value, type: value.type } : 'malformed';
 }
 
-function errorEvent(data: string): Failure {
+function errorEvent(data: string): AttemptFailure {
   const body = parseEvent(data);
   const error = typeof body === 'object' && 'error' in body ? body.error : null;
   const field = (name: string): string | null => stringField(error, name);
@@ -193,7 +199,7 @@ function stringField(value: unknown, name: string): string | null {
   return typeof field === 'string' ? field : null;
 }
 
-function refusalOf(error: APIError, watchdog: Watchdog, { clock, redact }: Attempt): Failure {
+function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }: Attempt): AttemptFailure {
   if (error.status === undefined) {
     return connectionFailure(watchdog.reason ?? causeOf(error));
   }

@@ -6,7 +6,7 @@ import { oneLine } from '../../../domain/text/terminal.ts';
 /** `never`: the same request would fail again. The other two have their own waits. */
 export type RetryClass = 'never' | 'rate_limit' | 'outage';
 
-export interface Failure {
+export interface AttemptFailure {
   readonly kind: ProviderFailureKind;
   readonly retry: RetryClass;
   /** One or two sentences for people: what happened and how to mend it. */
@@ -30,7 +30,7 @@ export interface ApiRefusal {
 const MAX_QUOTED = 500;
 
 /** Classifies by code, then status, then type; the text decides only where the API gives nothing better. */
-export function failureOf(refusal: ApiRefusal): Failure {
+export function failureOf(refusal: ApiRefusal): AttemptFailure {
   const { kind, retry, advice } = rowFor(refusal);
   const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
   const said = oneLine(refusal.message, MAX_QUOTED).trim();
@@ -43,7 +43,7 @@ export function failureOf(refusal: ApiRefusal): Failure {
 }
 
 /** A connection that could not be made or was lost before the answer began. */
-export function connectionFailure(cause: string): Failure {
+export function connectionFailure(cause: string): AttemptFailure {
   return {
     kind: 'outage',
     retry: 'outage',
@@ -53,7 +53,7 @@ export function connectionFailure(cause: string): Failure {
 }
 
 /** An answer that began and cannot be used. `retry` is `never` when the next answer would be as unusable. */
-export function streamFailure(cause: string, retry: RetryClass = 'outage'): Failure {
+export function streamFailure(cause: string, retry: RetryClass = 'outage'): AttemptFailure {
   return { kind: 'stream', retry, message: `${oneLine(cause, MAX_QUOTED)}.`, retryAfterMs: null };
 }
 

@@ -6,18 +6,18 @@
 import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
-import type { Federation } from '../../../ports.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import type { Federation } from '../../../ports.ts';
 import { withBoundedRefusals } from './bounded-refusals.ts';
-import { connectionFailure, type Failure, failureOf } from './failures.ts';
+import { type AttemptFailure, connectionFailure, failureOf } from './failures.ts';
 
 const EXCHANGE_TIMEOUT_MS = 30_000;
 
 /** Thrown through the SDK, which asks for tokens in the middle of a request. */
 export class LoginFailed extends Error {
-  readonly failure: Failure;
+  readonly failure: AttemptFailure;
 
-  constructor(failure: Failure) {
+  constructor(failure: AttemptFailure) {
     super(failure.message);
     this.failure = failure;
   }
@@ -78,7 +78,7 @@ export class FederatedLogin {
 }
 
 /** The endpoint refuses with 400 or 401 what no second try will change; 429 and 5xx are as everywhere. */
-function failureFrom({ statusCode, message }: WorkloadIdentityError): Failure {
+function failureFrom({ statusCode, message }: WorkloadIdentityError): AttemptFailure {
   if (statusCode === null || statusCode === 200) return connectionFailure(message);
   if (statusCode === 429 || statusCode >= 500)
     return failureOf({ status: statusCode, type: null, code: null, message, retryAfterMs: null });

@@ -3,7 +3,12 @@
  * with the bytes of the shorter. Cache breakpoints are the only thing that moves.
  */
 
-import type { Conversation, Message, ToolDefinition, UserBlock } from '../../../domain/conversation/conversation.ts';
+import type {
+  Conversation,
+  Message,
+  ToolDefinition,
+  UserBlock,
+} from '../../../domain/conversation/conversation.ts';
 
 /** How hard the model tries; what each means is the model's business. */
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';

@@ -1,6 +1,6 @@
 /** How long to wait before the next attempt: pure, so that a test needs no clock. */
 
-import type { Failure } from './failures.ts';
+import type { AttemptFailure } from './failures.ts';
 
 /** Waits double from `firstWaitMs`. At most `attempts` requests are made for one turn, the first one included. */
 export interface RetryPolicy {
@@ -20,7 +20,7 @@ export interface RetryPolicies {
  * failures, so that a mixture does not multiply; waits grow with the failures of the same kind.
  */
 export function waitBeforeNext(
-  failures: readonly Failure[],
+  failures: readonly AttemptFailure[],
   policies: RetryPolicies,
   random: () => number,
 ): number | null {

@@ -4,7 +4,7 @@
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Its `signal` aborts when a wait takes too long, or when the outer signal aborts. */
-export class Watchdog {
+export class RequestWatchdog {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
   readonly #forward = (): void => this.#controller.abort();

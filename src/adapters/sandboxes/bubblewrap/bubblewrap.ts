@@ -6,20 +6,20 @@ import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { Sandbox } from '../../../ports.ts';
-import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
-import { oursInside } from './mounts.ts';
-import { readStatus } from './status.ts';
-import type { ClosedShells } from './closed-shells.ts';
-import { orNullAfter } from '../command/with-timeout.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { OutputPipes } from '../command/output-pipe.ts';
 import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from '../command/process-table.ts';
-import type { Relay } from './relay.ts';
-import { type ContainedProcess, type ExitStatus, runToEnd } from '../command/supervise-command.ts';
-import { sandboxOf } from '../command/sandbox-lifecycle.ts';
+import { openLifecycle } from '../command/sandbox-lifecycle.ts';
 import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
+import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
 import { usageInNamespace } from '../command/usage.ts';
+import { withTimeout } from '../command/with-timeout.ts';
+import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
+import type { ClosedShells } from './closed-shells.ts';
+import { oursInside } from './mounts.ts';
+import type { Relay } from './relay.ts';
+import { readStatus } from './status.ts';
 
 /** Everything that has been found out about the machine and decided about the view. */
 export interface BubblewrapSetup {
@@ -67,9 +67,9 @@ const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
-  return sandboxOf({ level, ...setup }, (command, { path, ...own }) =>
+  return openLifecycle({ level, ...setup }, (command, { path, ...own }) =>
     withScript(command.script, path, (script) =>
-      runToEnd((onBytes) => start(setup, { ...own, script, onBytes }), command, own.watchdog),
+      superviseCommand((onBytes) => start(setup, { ...own, script, onBytes }), command, own.watchdog),
     ),
   );
 }
@@ -109,7 +109,7 @@ async function start(
   async function exited(): Promise<ExitStatus> {
     const exit = await ended;
     if (exit.exitCode === null || (await status.commandStarted)) return exit;
-    await orNullAfter(COMPLAINT_MS, once(words, 'close'));
+    await withTimeout(COMPLAINT_MS, once(words, 'close'));
     const said = complaint.excerpt().head.trim();
     throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
   }
@@ -119,12 +119,12 @@ async function start(
     output,
     usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
     async killAll() {
-      const init = await orNullAfter(STATUS_MS, status.init);
+      const init = await withTimeout(STATUS_MS, status.init);
       if (init !== null) {
         // With its init the kernel kills all of the namespace, sessions and orphans included. Bubblewrap ends when it has
         // collected the init, which the kernel lets it do only when nothing else is left.
         killProcess(init);
-        const exit = await orNullAfter(
+        const exit = await withTimeout(
           KILL_MS,
           ended.catch(() => null),
         );

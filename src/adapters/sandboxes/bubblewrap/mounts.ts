@@ -4,15 +4,15 @@ import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getgid, getuid } from 'node:process';
 import { UnusableFile } from '../../../domain/run/unusable-file.ts';
-import type { AgentGit } from '../../../ports.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import type { Mount } from './args.ts';
+import type { SandboxGitDir } from '../../../ports.ts';
+import { statOf } from '../host-files.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { etcMounts } from '../visible/etc-folder.ts';
-import { statOf } from '../host-files.ts';
 import type { User } from '../visible/passwd.ts';
 import { isWithin } from '../visible/toolchain-policy.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
+import type { Mount } from './args.ts';
 
 /** The home folder inside: empty, and gone with the command. */
 export const HOME_INSIDE = '/home/agent';
@@ -25,7 +25,7 @@ export interface View {
   readonly root: string;
   /** Where the work tree is seen. */
   readonly at: string;
-  readonly agentGit: AgentGit;
+  readonly agentGit: SandboxGitDir;
   /** A folder of ours for the files that are mounted. */
   readonly files: string;
   /** Text of the git configuration. */

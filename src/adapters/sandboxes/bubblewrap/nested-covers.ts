@@ -6,8 +6,8 @@
 
 import { join } from 'node:path';
 import type { NestedRepository } from '../../../ports.ts';
-import type { Mount } from './args.ts';
 import { hasVanished } from '../host-files.ts';
+import type { Mount } from './args.ts';
 
 export interface Covered {
   readonly root: string;

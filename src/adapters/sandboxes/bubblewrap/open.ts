@@ -5,25 +5,25 @@ import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { Sandbox } from '../../../ports.ts';
-import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
-import type { Mount } from './args.ts';
-import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
-import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
-import { closedShells } from './closed-shells.ts';
+import { enforcedLimits } from '../command/limits.ts';
+import { OutputPipes } from '../command/output-pipe.ts';
+import { findProgram, findShell } from '../command/shell.ts';
+import { realPathOf, statOf } from '../host-files.ts';
+import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
-import { realPathOf, statOf } from '../host-files.ts';
-import { enforcedLimits } from '../command/limits.ts';
-import { nestedCovers } from './nested-covers.ts';
-import { OutputPipes } from '../command/output-pipe.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
-import { relayTo } from './relay.ts';
-import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } from '../options.ts';
-import { seccompProgram } from './seccomp.ts';
-import { findProgram, findShell } from '../command/shell.ts';
 import { isWithin } from '../visible/toolchain-policy.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
+import type { Mount } from './args.ts';
+import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import { closedShells } from './closed-shells.ts';
+import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
+import { nestedCovers } from './nested-covers.ts';
+import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
+import { relayTo } from './relay.ts';
+import { seccompProgram } from './seccomp.ts';
 
 /** Commands in bubblewrap, or what keeps them from it and how that is mended. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {

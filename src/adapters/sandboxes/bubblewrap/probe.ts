@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../../ports.ts';
-import { BubblewrapFailure } from './bubblewrap.ts';
 import type { BubblewrapFeatures } from './args.ts';
+import { BubblewrapFailure } from './bubblewrap.ts';
 
 /** A variable of bubblewrap's own environment that must not arrive inside. */
 export const CANARY = 'PATCHSMITH_CANARY';

@@ -5,9 +5,9 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { realPathOf } from '../host-files.ts';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
-import { realPathOf } from '../host-files.ts';
 
 /** Every namespace has all ports to itself; this one is used by nothing well known, and is not among those the kernel gives out. */
 const PORT = 17_128;

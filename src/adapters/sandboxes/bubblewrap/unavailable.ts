@@ -1,6 +1,6 @@
 /** Why bubblewrap does not work on a machine, and what mends it. */
 
-import { textOf } from '../host-files.ts';
+import { readText } from '../host-files.ts';
 
 /** What is known of the machine. */
 export interface MachineFacts {
@@ -59,7 +59,7 @@ export function readMachineFacts(): MachineFacts {
     '/.dockerenv',
     '/run/.containerenv',
     '/proc/1/cgroup',
-  ].map(textOf);
+  ].map(readText);
   return {
     apparmorRestrictsUserns: apparmorRestrictsUserns ?? null,
     unprivilegedUsernsClone: unprivilegedUsernsClone ?? null,

@@ -2,7 +2,7 @@
 
 import type { IOType } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';
-import { textOf } from '../host-files.ts';
+import { readText } from '../host-files.ts';
 
 type Descriptor = IOType | number;
 
@@ -56,10 +56,10 @@ function inherited(): number[] {
 
 /** How many descriptors a process may have at the moment: those with higher numbers come from before that was lowered. */
 function openFilesLimit(): number {
-  return Number(/^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits') ?? '')?.[1] ?? HIGHEST);
+  return Number(/^Max open files\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1] ?? HIGHEST);
 }
 
 function isInherited(number: number): boolean {
-  const flags = /^flags:\s+([0-7]+)$/m.exec(textOf(`/proc/self/fdinfo/${number}`) ?? '')?.[1];
+  const flags = /^flags:\s+([0-7]+)$/m.exec(readText(`/proc/self/fdinfo/${number}`) ?? '')?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_IN_CHILDREN) === 0;
 }

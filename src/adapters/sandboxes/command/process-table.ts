@@ -2,7 +2,7 @@
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { entriesOf, orMissing, textOf } from '../host-files.ts';
+import { entriesOf, orMissing, readText } from '../host-files.ts';
 
 /** A process, told apart from a later one with the same number by its start time (clock ticks since boot). */
 export interface ProcessId {
@@ -89,7 +89,7 @@ export function killNow(pid: number): void {
  * score is ours too.
  */
 export function asFirstVictim<T>(start: () => T): T {
-  const ours = textOf(OOM_SCORE);
+  const ours = readText(OOM_SCORE);
   if (ours === null) return start();
   orMissing(() => writeFileSync(OOM_SCORE, '1000'));
   try {
@@ -139,7 +139,7 @@ class Family {
       if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
       this.#known.add(pid);
       children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-      const environ = textOf(`/proc/${pid}/environ`);
+      const environ = readText(`/proc/${pid}/environ`);
       if (this.#members.has(stat.parent) || environ?.split('\0').includes(this.#entry)) found.add(pid);
     }
     // A set is iterated in order of insertion, entries added on the way included.
@@ -157,7 +157,7 @@ function allProcesses(): number[] {
 
 /** `place` is below /proc. Null when the process or thread ends meanwhile or belongs to somebody else. */
 function statOf(place: string): { ended: boolean; parent: number; startTime: string } | null {
-  const text = textOf(`/proc/${place}/stat`);
+  const text = readText(`/proc/${place}/stat`);
   if (text === null) return null;
   // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -7,21 +7,21 @@ import type { CommandResult, Sandbox, SandboxCommand } from '../../../ports.ts';
 import { ForeignDescriptors } from './descriptors.ts';
 import type { OutputPipes } from './output-pipe.ts';
 import { neverStarted } from './supervise-command.ts';
-import { Watchdog } from './watchdog.ts';
+import { ResourceWatchdog } from './watchdog.ts';
 
 /** What one command gets of ours. */
-export interface Own {
+export interface CommandResources {
   /** The beginning of paths that no other command uses. */
   readonly path: string;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
-  readonly watchdog: Watchdog;
+  readonly watchdog: ResourceWatchdog;
 }
 
 /** Runs one command. */
-export type RunCommand = (command: SandboxCommand, own: Own) => Promise<CommandResult>;
+export type RunCommand = (command: SandboxCommand, own: CommandResources) => Promise<CommandResult>;
 
-export interface Nature {
+export interface SandboxTraits {
   readonly level: SandboxLevel;
   readonly limits: EnforcedLimits;
   /** The sandbox's own folder. */
@@ -33,13 +33,13 @@ export interface Nature {
 }
 
 /** After `close` a command comes back as interrupted. */
-export function sandboxOf(
-  { level, limits, files, pipes, writable }: Nature,
+export function openLifecycle(
+  { level, limits, files, pipes, writable }: SandboxTraits,
   runCommand: RunCommand,
 ): Sandbox {
   const closing = new AbortController();
   const foreign = new ForeignDescriptors();
-  const watchdog = new Watchdog(limits, writable);
+  const watchdog = new ResourceWatchdog(limits, writable);
   const running = new Set<Promise<CommandResult>>();
   let started = 0;
   return {

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream';
 import { whole } from '../../../domain/conversation/excerpt.ts';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
 import type { CommandResult, SandboxCommand } from '../../../ports.ts';
-import { orNullAfter } from './with-timeout.ts';
 import { OutputCapture } from './output-capture.ts';
-import type { Usage } from './usage.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { ResourceUsage } from './usage.ts';
+import type { ResourceWatchdog } from './watchdog.ts';
+import { withTimeout } from './with-timeout.ts';
 
 /** A command that has been started. */
 export interface ContainedProcess {
@@ -16,7 +16,7 @@ export interface ContainedProcess {
   /** stdout and stderr in one stream; its bytes go where `start` was told. */
   readonly output: Readable;
   /** What its processes take by now; null when that cannot be told. Counts no further than to `enough` tasks. */
-  usage(enough: number): Usage | null;
+  usage(enough: number): ResourceUsage | null;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
 }
@@ -34,10 +34,10 @@ const REST_MS = 2_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
-export async function runToEnd(
+export async function superviseCommand(
   start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
   command: SandboxCommand,
-  watchdog: Watchdog,
+  watchdog: ResourceWatchdog,
 ): Promise<CommandResult> {
   if (command.signal.aborted) return neverStarted();
   const startedAt = performance.now();
@@ -53,9 +53,9 @@ export async function runToEnd(
   });
   watch.stop();
   const durationMs = performance.now() - startedAt;
-  if (ending.by === 'exit') await orNullAfter(DRAIN_MS, drained);
+  if (ending.by === 'exit') await withTimeout(DRAIN_MS, drained);
   await contained.killAll();
-  await orNullAfter(REST_MS, drained);
+  await withTimeout(REST_MS, drained);
   contained.output.destroy();
 
   return {
@@ -94,7 +94,7 @@ async function firstOf(
     interruption,
   ]);
   try {
-    return (await orNullAfter(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime)) ?? { by: 'timeout' };
+    return (await withTimeout(Math.min(timeoutMs, LONGEST_TIMER_MS), inTime)) ?? { by: 'timeout' };
   } finally {
     signal.removeEventListener('abort', interrupt);
   }

@@ -1,9 +1,9 @@
 /** How much the processes of a command take, as /proc tells it. */
 
-import { entriesOf, textOf } from '../host-files.ts';
+import { entriesOf, readText } from '../host-files.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
-export interface Usage {
+export interface ResourceUsage {
   /** Processes and their threads. */
   readonly tasks: number;
   /** Bytes of memory that is theirs alone. */
@@ -17,7 +17,7 @@ export interface Usage {
  * Its own /proc shows nothing else, and a fork bomb is counted by one listing; but only root may look into it. For others,
  * whose processes the kernel limits, all of it descends from the init.
  */
-export function usageInNamespace(init: ProcessId, enough: number): Usage | null {
+export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage | null {
   const folder = `/proc/${init.pid}/root/proc`;
   const inside = entriesOf(folder)?.flatMap(({ name }) => (/^\d+$/.test(name) ? [Number(name)] : []));
   const pids = inside ?? descendantsOf(init);
@@ -27,12 +27,12 @@ export function usageInNamespace(init: ProcessId, enough: number): Usage | null 
 }
 
 /** Everything that was started with `entry` in its environment. */
-export function usageOfMarked(entry: string, enough: number): Usage {
+export function usageOfMarked(entry: string, enough: number): ResourceUsage {
   return sum('/proc', processesMarked(entry), enough);
 }
 
 /** Once there are more processes than `enough`, what they take does not matter. */
-function sum(folder: string, pids: readonly number[], enough: number): Usage {
+function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {
   // Each is a task at least, and to read of thousands what they take would take too long.
   if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, mappedBytes: 0 };
   let tasks = 0;
@@ -50,7 +50,7 @@ function sum(folder: string, pids: readonly number[], enough: number): Usage {
 
 /** A main thread that has ended shows no memory any more, which its other threads still hold. */
 function statusOf(process: string): string {
-  const status = textOf(`${process}/status`) ?? '';
+  const status = readText(`${process}/status`) ?? '';
   if (status.includes('RssAnon') || figureIn(status, 'Threads') < 2) return status;
   return `${statusOfThread(process)}\n${status}`;
 }
@@ -58,7 +58,7 @@ function statusOf(process: string): string {
 /** That of the first thread that shows memory. */
 function statusOfThread(process: string): string {
   for (const { name } of entriesOf(`${process}/task`) ?? []) {
-    const status = textOf(`${process}/task/${name}/status`) ?? '';
+    const status = readText(`${process}/task/${name}/status`) ?? '';
     if (status.includes('RssAnon')) return status;
   }
   return '';

@@ -1,10 +1,10 @@
 /** Looks at running commands a few times a second and gives up on the one that takes more than its share. */
 
 import { statfsSync, statSync } from 'node:fs';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
-import { textOf } from '../host-files.ts';
-import type { Usage } from './usage.ts';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import { readText } from '../host-files.ts';
+import type { ResourceUsage } from './usage.ts';
 
 /** One command under watch. */
 export interface Watch {
@@ -15,7 +15,7 @@ export interface Watch {
 
 interface Watched {
   /** Null while nothing is known. Stops counting tasks soon after `enough` of them. */
-  readonly look: (enough: number) => Usage | null;
+  readonly look: (enough: number) => ResourceUsage | null;
   readonly freeAtStart: readonly number[];
   readonly tasksAtStart: number;
   readonly giveUp: (limit: ExceededLimit) => void;
@@ -33,7 +33,7 @@ const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
  * (tmpfs, memfd) belong to no process: what the machine holds of them more than before the first command counts for all
  * commands together. What hides from that too shows in what the machine has left.
  */
-export class Watchdog {
+export class ResourceWatchdog {
   readonly #limits: EnforcedLimits;
   readonly #disks: readonly Disk[];
   readonly #leastMemory: number;
@@ -109,7 +109,7 @@ export class Watchdog {
 
 /** Processes and threads, from the fourth field of /proc/loadavg (`running/all`). */
 function tasksOfMachine(): number {
-  return Number(/\/(\d+)/.exec(textOf('/proc/loadavg') ?? '')?.[1] ?? 0);
+  return Number(/\/(\d+)/.exec(readText('/proc/loadavg') ?? '')?.[1] ?? 0);
 }
 
 interface Disk {
@@ -140,7 +140,7 @@ function floorOf(total: number, available: number): number {
 
 /** Bytes; `files` are those in memory, whether anybody has mapped them or not. */
 function memory(): { available: number; total: number; files: number } {
-  const text = textOf('/proc/meminfo') ?? '';
+  const text = readText('/proc/meminfo') ?? '';
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;
   return { available: bytes('MemAvailable'), total: bytes('MemTotal'), files: bytes('Shmem') };
 }

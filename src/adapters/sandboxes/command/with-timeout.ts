@@ -1,7 +1,7 @@
 /** Waiting with an end. */
 
 /** What the promise gives, or null after `limitMs`. No timer is left behind. */
-export async function orNullAfter<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
+export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, limitMs, null);

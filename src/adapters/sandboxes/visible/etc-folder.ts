@@ -6,7 +6,7 @@
 import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../bubblewrap/args.ts';
-import { entriesOf, orMissing, realPathOf, statOf, targetOf, textOf } from '../host-files.ts';
+import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
 import { passwdFor, type User } from './passwd.ts';
 
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
@@ -66,7 +66,7 @@ export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   writeFileSync(join(folder, 'hosts'), HOSTS);
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
-  writeFileSync(join(folder, 'passwd'), passwdFor(user, textOf('/etc/passwd') ?? ''));
+  writeFileSync(join(folder, 'passwd'), passwdFor(user, readText('/etc/passwd') ?? ''));
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {
@@ -84,7 +84,7 @@ export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
   }
   for (const { source, at } of later) {
     const name = at.startsWith('/etc/') ? at.slice('/etc/'.length) : null;
-    if (name !== null) makePlace(join(folder, name), targetOf(source)?.isDirectory() ?? true);
+    if (name !== null) makePlace(join(folder, name), statOfTarget(source)?.isDirectory() ?? true);
   }
   return mounts;
 }

@@ -1,7 +1,7 @@
 /** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { entriesOf, linkOf, realPathOf, targetOf } from '../host-files.ts';
+import { entriesOf, linkOf, realPathOf, statOfTarget } from '../host-files.ts';
 import { type Boundaries, isWithin, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
@@ -87,7 +87,7 @@ export function toolchainVariables(env: ToolchainHost['env']): Record<string, st
   }
   for (const [name, usual] of Object.entries(HOME_VARIABLES)) {
     const folder = env[name] ?? (env.HOME === undefined ? undefined : join(env.HOME, usual));
-    if (folder !== undefined && targetOf(folder)?.isDirectory()) found[name] = folder;
+    if (folder !== undefined && statOfTarget(folder)?.isDirectory()) found[name] = folder;
   }
   return found;
 }

@@ -61,7 +61,7 @@ export async function copyBase({
     alternate: null,
     head: 'ref: refs/heads/main',
     core: {
-      ...(await settingsIn(join(rules, 'git/config'))),
+      ...(await readCoreSettings(join(rules, 'git/config'))),
       bare: false,
       excludesFile: configPath(join(rules, 'excludes')),
       attributesFile: configPath(join(rules, 'attributes')),
@@ -111,7 +111,7 @@ const COMMITTER = {
 };
 
 /** Settings that decide how files are read; whatever else stands in the file is left there. */
-export async function settingsIn(configFile: string): Promise<Record<string, string>> {
+export async function readCoreSettings(configFile: string): Promise<Record<string, string>> {
   const listed = await runGit({ cwd: '/', args: ['config', '--file', configFile, '--null', '--list'] });
   const settings: Record<string, string> = {};
   for (const record of listed.toString('utf8').split('\0')) {

@@ -6,11 +6,11 @@
 import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileMode } from '../../../domain/changes/change.ts';
-import { runGit } from '../../../git/git.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
+import { runGit } from '../../../git/git.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
 
-export interface StartIndex {
+export interface BaselineIndex {
   /** By path. An unmerged path has an entry with `blob` null. */
   readonly entries: ReadonlyMap<string, IndexEntry>;
 }
@@ -30,23 +30,23 @@ export interface IndexEntry {
 }
 
 /** Name of the copy in the shadow repository; there is none when there was no index. */
-export const START_INDEX = 'start.index';
+export const BASELINE_INDEX = 'start.index';
 
 /**
  * Copies the index of `gitDir` (and the shared index that it may be split from) into the bare repository `shadowDir` and
  * lists the copy there. An absent index is an empty one.
  */
-export async function readStartIndex(gitDir: string, shadowDir: string): Promise<StartIndex> {
-  return listIndex(shadowDir, copyIndex(gitDir, shadowDir, START_INDEX));
+export async function readBaselineIndex(gitDir: string, shadowDir: string): Promise<BaselineIndex> {
+  return listIndex(shadowDir, copyIndex(gitDir, shadowDir, BASELINE_INDEX));
 }
 
 /** Lists the copy that an earlier process has made. */
-export async function readKeptIndex(shadowDir: string): Promise<StartIndex> {
-  const kept = statSync(join(shadowDir, START_INDEX), { bigint: true, throwIfNoEntry: false });
+export async function readKeptIndex(shadowDir: string): Promise<BaselineIndex> {
+  const kept = statSync(join(shadowDir, BASELINE_INDEX), { bigint: true, throwIfNoEntry: false });
   return listIndex(shadowDir, kept ? kept.mtimeNs : null);
 }
 
-async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<StartIndex> {
+async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<BaselineIndex> {
   if (mtimeNs === null) return { entries: new Map() };
   const entries = new Map<string, IndexEntry>();
   let rest = '';
@@ -66,7 +66,7 @@ async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<Sta
   await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
-    env: { GIT_INDEX_FILE: join(shadowDir, START_INDEX) },
+    env: { GIT_INDEX_FILE: join(shadowDir, BASELINE_INDEX) },
     onOutput: (piece) => take(rest + piece.toString('latin1'), false),
   });
   take(rest, true);
@@ -75,7 +75,7 @@ async function listIndex(shadowDir: string, mtimeNs: bigint | null): Promise<Sta
 
 /** Which of these paths the index holds as text with CRLF, so that git leaves their line endings alone. */
 export async function crlfInIndex(
-  index: StartIndex,
+  index: BaselineIndex,
   paths: readonly string[],
   shadowDir: string,
 ): Promise<ReadonlySet<string>> {

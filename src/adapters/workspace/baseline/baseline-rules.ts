@@ -16,15 +16,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeRepository } from '../../../git/bare-repository.ts';
-import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
 import { hasCode } from '../../../files/failures.ts';
-import { askGit, runGit } from '../../../git/git.ts';
 import { encodeName } from '../../../files/names.ts';
+import { makeRepository } from '../../../git/bare-repository.ts';
+import { askGit, runGit } from '../../../git/git.ts';
 import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
+import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
 
-export class StartRules {
+export class BaselineRules {
   readonly #folder: string;
   readonly #settings: UserSettings;
   readonly #ignored = new Map<string, boolean>();

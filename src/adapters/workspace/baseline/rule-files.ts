@@ -1,17 +1,17 @@
 /** Collects the rule files of a checkout (.gitignore, .gitattributes) for the rules of the start. */
 
 import { closeSync } from 'node:fs';
-import { runGit } from '../../../git/git.ts';
 import { openRegular, readWhole } from '../../../files/opened-file.ts';
-import type { StartIndex } from './baseline-index.ts';
-import type { StartRules } from './baseline-rules.ts';
 import { lookAt } from '../../../files/tree-view.ts';
+import { runGit } from '../../../git/git.ts';
+import type { BaselineIndex } from './baseline-index.ts';
+import type { BaselineRules } from './baseline-rules.ts';
 
 /** Git, too, passes over rule files above this size. */
 const MAX_RULE_BYTES = 100 * 1024 * 1024;
 
 /** Takes over one rule file of the work tree. A link is none: git does not follow it. */
-export function takeRuleFile(root: string, path: string, rules: StartRules): void {
+export function takeRuleFile(root: string, path: string, rules: BaselineRules): void {
   if (rules.isFrozen) return;
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return;
@@ -28,9 +28,9 @@ export function takeRuleFile(root: string, path: string, rules: StartRules): voi
  */
 export async function takeRuleFilesOfIndex(
   root: string,
-  index: StartIndex,
+  index: BaselineIndex,
   shadowDir: string,
-  rules: StartRules,
+  rules: BaselineRules,
 ): Promise<void> {
   for (const [path, { blob, mode, skipWorktree }] of index.entries) {
     const name = path.slice(path.lastIndexOf('/') + 1);

@@ -5,12 +5,12 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { askGit, runGit } from '../../../git/git.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
-import { type IndexEntry, START_INDEX, type StartIndex } from './baseline-index.ts';
 import { viewing } from '../../../files/tree-view.ts';
+import { askGit, runGit } from '../../../git/git.ts';
+import { BASELINE_INDEX, type BaselineIndex, type IndexEntry } from './baseline-index.ts';
 
-export interface SettledFiles {
+export interface StatUnchanged {
   /** There are so many that git is asked at every look. */
   readonly isMany: boolean;
   /** Whether git's answer counts for the path. */
@@ -34,10 +34,10 @@ interface Watching {
 }
 
 /** `index` is the one in `shadowDir`. */
-export function settledFiles(
+export function findStatUnchanged(
   { root, shadowDir, fileMode, manyFiles }: Watching,
-  { entries }: StartIndex,
-): SettledFiles {
+  { entries }: BaselineIndex,
+): StatUnchanged {
   const watched = join(shadowDir, 'watched.index');
   const recent = recentFiles(entries);
   let made: Promise<boolean> | null = null;
@@ -65,7 +65,7 @@ export function settledFiles(
 type Recent = readonly [path: string, times: NonNullable<IndexEntry['recent']>];
 
 /** Files of the second in which the index was written. */
-function recentFiles(entries: StartIndex['entries']): Recent[] {
+function recentFiles(entries: BaselineIndex['entries']): Recent[] {
   const found: Recent[] = [];
   for (const [path, { recent }] of entries) if (recent) found.push([path, recent]);
   return found;
@@ -89,10 +89,14 @@ function changedWithinTheSecond(root: string, files: readonly Recent[]): string[
  * A copy that is younger than all its files, so that git takes their stats for the whole truth, and without submodules, so
  * that it does not look into them. False when there was no index.
  */
-async function makeIndex(shadowDir: string, path: string, entries: StartIndex['entries']): Promise<boolean> {
+async function makeIndex(
+  shadowDir: string,
+  path: string,
+  entries: BaselineIndex['entries'],
+): Promise<boolean> {
   rmSync(path, { force: true });
-  if (!existsSync(join(shadowDir, START_INDEX))) return false;
-  copyFileSync(join(shadowDir, START_INDEX), path);
+  if (!existsSync(join(shadowDir, BASELINE_INDEX))) return false;
+  copyFileSync(join(shadowDir, BASELINE_INDEX), path);
   // Mode 0 takes an entry out.
   const lines = [...entries].flatMap(([name, { mode, blob }]) =>
     mode === '160000' && blob !== null ? [encodeName(`0 ${'0'.repeat(blob.length)}\t${name}\0`)] : [],

@@ -5,7 +5,7 @@ import type { PatchedFile, PatchHunk } from '../../../domain/changes/attribution
 import type { ChangedFile } from '../../../domain/run/outcome.ts';
 
 /** Larger patches are not taken apart, nor those with more lines: each becomes an object. */
-export const MAX_PATCH_BYTES = 8 * 1024 * 1024;
+export const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;
 const MAX_PATCH_LINES = 250_000;
 
 /**
@@ -13,7 +13,7 @@ const MAX_PATCH_LINES = 250_000;
  * large, or when its parts are not those of the files.
  */
 export function patchedFiles(patch: Uint8Array, files: readonly ChangedFile[]): PatchedFile[] | null {
-  if (patch.length > MAX_PATCH_BYTES || linesWithin(patch, MAX_PATCH_LINES) === null) return null;
+  if (patch.length > MAX_PARSED_PATCH_BYTES || linesWithin(patch, MAX_PATCH_LINES) === null) return null;
   const parts = patch.length === 0 ? [] : parsePatch(Buffer.from(patch).toString('latin1'));
   let next = 0;
   const patched = files.map((file) => {

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import type { ChangedFile } from '../../../domain/run/outcome.ts';
-import type { PatchResult, ProvenPatch } from '../../../ports.ts';
-import { askGit, runGit } from '../../../git/git.ts';
 import { decodeName } from '../../../files/names.ts';
+import { askGit, runGit } from '../../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/trees.ts';
+import type { PatchResult, ProvenPatch } from '../../../ports.ts';
 
 /** The patch of `net` on the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(

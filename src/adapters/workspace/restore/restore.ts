@@ -4,17 +4,17 @@ import { closeSync } from 'node:fs';
 import { chmod, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
 import type { FileState } from '../../../domain/changes/change.ts';
 import { parseRepoPath, type RepoPath } from '../../../domain/changes/path.ts';
-import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts';
-import { type Failure, failed, hasCode, ioFailure } from '../../../files/failures.ts';
-import { openGuardedFiles } from '../../../files/nofollow-files.ts';
-import { below, enterParent, openStep, type Place, through } from '../../../files/nofollow-path.ts';
-import { type Held, KeptBlobs } from '../../../git/kept-blobs.ts';
-import { isLfsPointer, lfsPointer, sha256Of } from '../snapshot/lfs-pointer.ts';
-import { blobId, type ObjectFormat } from '../../../git/object-store.ts';
+import { type FileFailure, fileFailure, hasCode, ioFailure } from '../../../files/failures.ts';
+import { openNofollowFiles } from '../../../files/nofollow-files.ts';
+import { below, enterParent, openNamedPlace, type Place, through } from '../../../files/nofollow-path.ts';
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
+import { KeptBlobs, type KeptContent } from '../../../git/kept-blobs.ts';
+import { blobId, type ObjectFormat } from '../../../git/object-store.ts';
+import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from '../snapshot/lfs-pointer.ts';
 
 export interface Restorer {
   /** Makes the questions and works on these states cheap. */
@@ -82,7 +82,7 @@ export async function openRestorer({
 /** The path comes from a journal, which anybody may have written. */
 async function guarded(
   path: string,
-  work: (safe: RepoPath) => Promise<Failure | null>,
+  work: (safe: RepoPath) => Promise<FileFailure | null>,
 ): Promise<string | null> {
   checkTime();
   const parsed = parseRepoPath(path);
@@ -125,7 +125,7 @@ async function holds(
     if (state.raw !== undefined) return false;
     const held = await blobs.heldBy(state);
     if (held.status === 'bytes') return held.bytes.equals(bytes);
-    const pointer = lfsPointer(await sha256Of(chunksOf(opening.file)), bytes.length);
+    const pointer = lfsPointer(await sha256OfChunks(chunksOf(opening.file)), bytes.length);
     return !isLfsPointer(bytes) && blobId(pointer, format) === state.blob;
   } finally {
     closeSync(opening.file.descriptor);
@@ -136,7 +136,7 @@ async function remove(
   root: string,
   path: RepoPath,
   emptyFolders: ReadonlySet<string>,
-): Promise<Failure | null> {
+): Promise<FileFailure | null> {
   const place = await enterParent(root, path, 'existing');
   if (place.status === 'failed') return place.reason === 'not_found' ? null : place;
   const failure = await at(place, () => unlinkIn(place));
@@ -147,8 +147,8 @@ async function remove(
   return null;
 }
 
-async function unlinkIn(place: Place): Promise<Failure | null> {
-  const there = await openStep(place);
+async function unlinkIn(place: Place): Promise<FileFailure | null> {
+  const there = await openNamedPlace(place);
   if (there === null) return null;
   if ('status' in there) return there;
   await there.handle.close();
@@ -170,8 +170,13 @@ async function removeIfEmpty(root: string, folder: RepoPath): Promise<boolean> {
   }
 }
 
-async function put(root: string, path: RepoPath, { mode }: FileState, held: Held): Promise<Failure | null> {
-  if (held.status !== 'bytes') return failed('not_found', `${JSON.stringify(path)} cannot be put back.`);
+async function put(
+  root: string,
+  path: RepoPath,
+  { mode }: FileState,
+  held: KeptContent,
+): Promise<FileFailure | null> {
+  if (held.status !== 'bytes') return fileFailure('not_found', `${JSON.stringify(path)} cannot be put back.`);
   const wanted = mode === '120000' ? 'link' : 'file';
   const look = lookAt(root, path);
   if (wanted === 'link' || (look.status === 'seen' && look.stat.kind !== 'file')) {
@@ -185,15 +190,15 @@ async function put(root: string, path: RepoPath, { mode }: FileState, held: Held
     });
     if (failure || wanted === 'link') return failure;
   }
-  const written = await openGuardedFiles(root).write(path, held.bytes);
+  const written = await openNofollowFiles(root).write(path, held.bytes);
   return written.status === 'failed' ? written : setExecutable(root, path, mode === '100755');
 }
 
-async function setExecutable(root: string, path: RepoPath, executable: boolean): Promise<Failure | null> {
+async function setExecutable(root: string, path: RepoPath, executable: boolean): Promise<FileFailure | null> {
   const place = await enterParent(root, path, 'existing');
   if (place.status === 'failed') return place;
   return at(place, async () => {
-    const step = await openStep(place);
+    const step = await openNamedPlace(place);
     if (step === null || 'status' in step) return step;
     try {
       const permissions = step.stat.mode & 0o777;
@@ -207,7 +212,7 @@ async function setExecutable(root: string, path: RepoPath, executable: boolean):
   });
 }
 
-async function makeFolder(root: string, path: RepoPath): Promise<Failure | null> {
+async function makeFolder(root: string, path: RepoPath): Promise<FileFailure | null> {
   const place = await enterParent(root, path, 'make');
   if (place.status === 'failed') return place;
   return at(place, async () => {
@@ -217,7 +222,7 @@ async function makeFolder(root: string, path: RepoPath): Promise<Failure | null>
 }
 
 /** Works in an open folder and closes it; errors of the operating system become failures. */
-async function at(place: Place, work: () => Promise<Failure | null>): Promise<Failure | null> {
+async function at(place: Place, work: () => Promise<FileFailure | null>): Promise<FileFailure | null> {
   try {
     return await work();
   } catch (error) {

@@ -1,17 +1,17 @@
 /** Takes changes of the work tree back, and sees whether they are gone. */
 
 import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
-import type { PutBack } from '../../../ports.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
-import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
+import type { PutBack } from '../../../ports.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
 
 interface PutBackPlaces extends RestorePlaces {
   readonly snapshot: Snapshot;
   readonly closed: ClosedPlaces;
 }
 
-export async function putBack(
+export async function revert(
   changes: readonly PathChange[],
   { snapshot, ...places }: PutBackPlaces,
 ): Promise<PutBack> {

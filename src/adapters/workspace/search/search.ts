@@ -9,11 +9,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports.ts';
-import { timeoutSignal } from '../../../host/timeout-signal.ts';
-import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
-import { O_PATH, TreeView } from '../../../files/tree-view.ts';
 import { invisible } from '../../../files/stat.ts';
+import { O_PATH, TreeView } from '../../../files/tree-view.ts';
+import { timeoutSignal } from '../../../host/timeout-signal.ts';
+import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports.ts';
+import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 
 /** Files that one ripgrep is given at most: each costs an open descriptor while it is started. */
 const MAX_BATCH = 2_048;

@@ -2,8 +2,19 @@
 
 import { closeSync } from 'node:fs';
 import type { FileState } from '../../../domain/changes/change.ts';
-import type { ChangeBudget } from './change-budget.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import {
+  chunksOf,
+  type OpenedFile,
+  openRegular,
+  openRegularIn,
+  readWhole,
+  statNow,
+} from '../../../files/opened-file.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { ObjectStore } from '../../../git/object-store.ts';
 import {
   type Conversion,
   NO_CONVERSION,
@@ -12,12 +23,8 @@ import {
   toGit,
   turnsLineEndings,
 } from '../baseline/conversion.ts';
-import { isLfsPointer, lfsPointer, sha256Of } from './lfs-pointer.ts';
-import type { ObjectStore } from '../../../git/object-store.ts';
-import { chunksOf, type OpenedFile, openRegular, openRegularIn, readWhole, statNow } from '../../../files/opened-file.ts';
-import { Breath } from '../../../files/time-limit.ts';
-import { TreeView } from '../../../files/tree-view.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
+import type { ChangeBudget } from './change-budget.ts';
+import { isLfsPointer, lfsPointer, sha256OfChunks } from './lfs-pointer.ts';
 
 /** A file to be taken in. */
 export interface Wanted {
@@ -212,7 +219,7 @@ async function takeLfs(file: OpenedFile, { inIndex }: Wanted, { store }: Content
   const { size } = file.stat;
   const raw = size <= 1024 ? readWhole(file) : null;
   if (raw && isLfsPointer(raw)) return { blob: store.write(raw, inIndex), size };
-  return { blob: store.write(lfsPointer(await sha256Of(chunksOf(file)), size), inIndex), size };
+  return { blob: store.write(lfsPointer(await sha256OfChunks(chunksOf(file)), size), inIndex), size };
 }
 
 function takeLink({ path, stat, inIndex }: Wanted, { view, store }: Viewed): Taken {

@@ -4,9 +4,9 @@
  */
 
 import { type BigIntStats, lstatSync } from 'node:fs';
-import { foldersOf } from '../baseline/tracked-paths.ts';
-import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { invisible } from '../../../files/stat.ts';
+import { type TreeView, viewing } from '../../../files/tree-view.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
 
 /** `clockNs` is the file system's time, `monotonicMs` the time of a clock that nobody sets. */
 export interface Instant {

@@ -2,16 +2,16 @@
 
 import type { FileMode, FileState, PathChange } from '../../../domain/changes/change.ts';
 import { sameState } from '../../../domain/changes/change.ts';
-import type { SettledFiles } from '../baseline/stat-unchanged.ts';
-import type { StartIndex } from '../baseline/baseline-index.ts';
-import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { TreeEdit } from '../../../git/trees.ts';
-import type { Walked } from './walk.ts';
 import type { FileStat } from '../../../files/stat.ts';
+import type { TreeEdit } from '../../../git/trees.ts';
+import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
+import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
+import type { Walked } from './walk.ts';
 
 export interface KnownParts {
-  readonly index: StartIndex;
-  readonly settled: SettledFiles;
+  readonly index: BaselineIndex;
+  readonly settled: StatUnchanged;
   readonly tracked: TrackedPaths;
   /** The executable bit of the work tree counts. */
   readonly fileMode: boolean;

@@ -17,7 +17,7 @@ export function isLfsPointer(bytes: Uint8Array): boolean {
 }
 
 /** SHA-256 (hex) of content in chunks. */
-export async function sha256Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+export async function sha256OfChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of chunks) hash.update(chunk);
   return hash.digest('hex');

@@ -3,26 +3,26 @@
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { sameOnDisk, sameState } from '../../../domain/changes/change.ts';
-import type { CaptureScope } from '../../../ports.ts';
-import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
-import { NO_CONVERSION } from '../baseline/conversion.ts';
-import { earlierThan, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
-import { keepEmptyFolders } from '../baseline/empty-folders.ts';
-import { KnownFiles } from './file-states.ts';
-import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
-import type { SettledFiles } from '../baseline/stat-unchanged.ts';
-import type { StartIndex } from '../baseline/baseline-index.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
 import { viewing } from '../../../files/tree-view.ts';
+import type { CaptureScope } from '../../../ports.ts';
+import type { BaselineIndex } from '../baseline/baseline-index.ts';
+import { NO_CONVERSION } from '../baseline/conversion.ts';
+import { keepEmptyFolders } from '../baseline/empty-folders.ts';
+import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
+import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
+import { earlierThan, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
+import { KnownFiles } from './file-states.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
 
 export interface SnapshotParts {
   readonly tree: WalkedTree;
-  readonly index: StartIndex;
-  readonly settled: SettledFiles;
+  readonly index: BaselineIndex;
+  readonly settled: StatUnchanged;
   readonly planted: PlantedGit;
   readonly contents: ContentSources;
   /** The executable bit of the work tree counts. */

@@ -1,13 +1,13 @@
 /** The walk: which files of the work tree git would see, found without git looking at the work tree. */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
-import { LookAhead } from './look-ahead.ts';
-import type { SettledFiles } from '../baseline/stat-unchanged.ts';
-import { Breath } from '../../../files/time-limit.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
-import { TreeView } from '../../../files/tree-view.ts';
-import type { WalkedTree } from './walked-tree.ts';
 import { type FileStat, type Look, sameStat } from '../../../files/stat.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { LookAhead } from './look-ahead.ts';
+import type { WalkedTree } from './walked-tree.ts';
 
 /** What lies at and below `scope`. */
 export interface Walked {
@@ -43,7 +43,7 @@ export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
 /** What one look at the whole tree leaves for the next. */
 export interface Earlier {
   /** Git looks at the files that it knew at the start. */
-  readonly settled: SettledFiles;
+  readonly settled: StatUnchanged;
   /** Folders as they were when they were last read. */
   readonly folders: Map<string, ReadFolder>;
   /** The file system's time before the walk, in ns. */

@@ -1,12 +1,12 @@
 /** The tree that a walk goes through, with what decides which of its files git would see. */
 
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
-import type { StartRules } from '../baseline/baseline-rules.ts';
+import type { BaselineRules } from '../baseline/baseline-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 
 export interface WalkedTree {
   readonly root: string;
-  readonly rules: StartRules;
+  readonly rules: BaselineRules;
   readonly tracked: TrackedPaths;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;

@@ -6,9 +6,9 @@
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import { type FileStat, sameStat } from '../../../files/stat.ts';
 
 /** A folder whose entries are the same as long as its stat is. */
 export interface ReadFolder {

@@ -15,10 +15,10 @@ import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IgnoredFileList } from '../../../domain/changes/ignored-files.ts';
 import { isGitDirName } from '../../../domain/changes/path.ts';
-import type { GitDirs } from './git-dirs.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { WalkedTree } from '../snapshot/walked-tree.ts';
+import type { GitDirs } from './git-dirs.ts';
 
 /** The moment at which the work began, kept as the time of a file in the shadow repository. */
 const BEGINNING = 'work-began.json';

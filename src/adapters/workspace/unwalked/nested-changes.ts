@@ -4,13 +4,13 @@
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
-import type { NestedChange } from '../../../ports.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
-import { beginningOf } from './ignored-changes.ts';
-import { Breath } from '../../../files/time-limit.ts';
-import { foldersOf } from '../baseline/tracked-paths.ts';
-import { TreeView } from '../../../files/tree-view.ts';
 import type { FileStat } from '../../../files/stat.ts';
+import { Breath } from '../../../files/time-limit.ts';
+import { TreeView } from '../../../files/tree-view.ts';
+import type { NestedChange } from '../../../ports.ts';
+import { foldersOf } from '../baseline/tracked-paths.ts';
+import { beginningOf } from './ignored-changes.ts';
 
 export interface NestedFolders {
   readonly root: string;

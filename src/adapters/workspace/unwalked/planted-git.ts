@@ -5,11 +5,11 @@
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import type { TrackedPaths } from '../baseline/tracked-paths.ts';
+import type { Walked } from '../snapshot/walk.ts';
 import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
 import { keptRepositories } from './kept-repositories.ts';
 import { removeGitDir } from './remove-git-dir.ts';
-import type { TrackedPaths } from '../baseline/tracked-paths.ts';
-import type { Walked } from '../snapshot/walk.ts';
 
 export interface PlantedGitParts {
   readonly root: string;

@@ -8,8 +8,8 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import type { RepoPath } from '../../../domain/changes/path.ts';
 import { hasCode } from '../../../files/failures.ts';
-import { enterParent, through } from '../../../files/nofollow-path.ts';
 import { encodeName } from '../../../files/names.ts';
+import { enterParent, through } from '../../../files/nofollow-path.ts';
 import { Breath } from '../../../files/time-limit.ts';
 
 const FOLDER_ITSELF = 0o10000000 /* O_PATH */ | constants.O_DIRECTORY | constants.O_NOFOLLOW;

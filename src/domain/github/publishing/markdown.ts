@@ -7,7 +7,7 @@
  * first character is what ends them.
  */
 
-import { figure } from '../../text/format-number.ts';
+import { formatNumber } from '../../text/format-number.ts';
 import { withinLine } from '../../text/terminal.ts';
 import { SKIP_DIRECTIVE } from './plain-text.ts';
 
@@ -164,7 +164,7 @@ function fitting(text: string, maxLength: number, render: (part: string) => stri
     const head = withoutHalf(text.slice(0, Math.ceil(room / 2)));
     const tail = room < 2 ? '' : text.slice(-Math.floor(room / 2)).replace(/^[\udc00-\udfff]/, '');
     const left = text.length - head.length - tail.length;
-    const shown = render(`${head}\n… ${figure(left)} characters left out …\n${tail}`);
+    const shown = render(`${head}\n… ${formatNumber(left)} characters left out …\n${tail}`);
     if (shown.length <= maxLength || room === 0) return shown;
   }
 }

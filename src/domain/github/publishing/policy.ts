@@ -1,17 +1,17 @@
 /** What of a run may be published, and as what. Pure: facts in, decision out. */
 
-import { figure } from '../../text/format-number.ts';
+import { succeeded } from '../../conversation/tool.ts';
 import {
   type ChangedFile,
-  count,
   type OutcomeName,
   outcome,
+  pluralize,
   type RunOutcome,
   type RunResult,
   usageError,
 } from '../../run/outcome.ts';
-import { succeeded } from '../../conversation/tool.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
+import { formatNumber } from '../../text/format-number.ts';
 
 /** `unfinished`: only since the operator asked for it; the pull request stays a draft. */
 export type Publishable =
@@ -87,10 +87,12 @@ export interface PatchCaps {
 export function overCaps(patch: { files: number; bytes: number }, caps: PatchCaps): RunOutcome | null {
   const over = [
     ...(patch.files > caps.maxFiles
-      ? [`it changes ${count(patch.files, 'file')} of at most ${caps.maxFiles} (--max-patch-files)`]
+      ? [`it changes ${pluralize(patch.files, 'file')} of at most ${caps.maxFiles} (--max-patch-files)`]
       : []),
     ...(patch.bytes > caps.maxBytes
-      ? [`it has ${figure(patch.bytes)} bytes of at most ${figure(caps.maxBytes)} (--max-patch-size)`]
+      ? [
+          `it has ${formatNumber(patch.bytes)} bytes of at most ${formatNumber(caps.maxBytes)} (--max-patch-size)`,
+        ]
       : []),
   ];
   return over.length === 0
@@ -145,7 +147,7 @@ export interface DraftFacts {
   readonly unfinished: boolean;
   /** Protected paths that are published all the same. */
   readonly protectedPaths: readonly string[];
-  readonly verification: Verification;
+  readonly verification: VerificationSummary;
 }
 
 /**
@@ -169,15 +171,15 @@ const UNVERIFIED = {
 } as const;
 
 /** `preexisting`: everything failed, and as it had failed before the work. */
-export type Verification = 'passed' | 'failed' | 'preexisting' | 'none';
+export type VerificationSummary = 'passed' | 'failed' | 'preexisting' | 'none';
 
 /** What the verify commands of a run come to. */
-export function verificationOf({ verify, verifyBaseline }: RunResult): Verification {
+export function verificationOf({ verify, verifyBaseline }: RunResult): VerificationSummary {
   if (verify.length === 0) return 'none';
   if (judgeReports(verify, verifyBaseline).failed.length > 0) return 'failed';
   return verify.some(({ end }) => succeeded(end)) ? 'passed' : 'preexisting';
 }
 
 function someOf(paths: readonly string[]): string {
-  return `${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ` and ${count(paths.length - 10, 'more file')}` : ''}`;
+  return `${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ` and ${pluralize(paths.length - 10, 'more file')}` : ''}`;
 }

@@ -1,6 +1,6 @@
 /** What a model says, as Markdown of ours: paragraphs, lists, code and bold words are kept, all else is text. */
 
-import { figure } from '../../text/format-number.ts';
+import { formatNumber } from '../../text/format-number.ts';
 import { atLineStart, code, fenced, visibleLines, withSigns } from './markdown.ts';
 
 /** At most `maxLength` characters; what is cut off is counted. Empty for a text of white space. */
@@ -11,7 +11,7 @@ export function prose(text: string, maxLength: number): string {
   const plain = lines.join('\n');
   for (let room = Math.max(0, maxLength - 100); ; room = Math.floor(room / 2)) {
     const shown = plain.slice(0, room).replace(/(?<!\S)\S{1,80}$/, '');
-    const notice = `… ${figure(plain.length - shown.length)} characters left out`;
+    const notice = `… ${formatNumber(plain.length - shown.length)} characters left out`;
     const cut = `${blocksOf(shown.split('\n'))}\n\n${notice}`.trimStart();
     if (cut.length <= maxLength || room === 0) return cut;
   }

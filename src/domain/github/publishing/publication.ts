@@ -1,8 +1,8 @@
 /** What became of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
-import { OutcomeName, type RunOutcome } from '../../run/outcome.ts';
 import { Flag } from '../../review/review-flags.ts';
+import { OutcomeName, type RunOutcome } from '../../run/outcome.ts';
 
 export const Publication = z.strictObject({
   version: z.literal(1),

@@ -3,7 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { seccompProgram } from '../../../../src/adapters/sandboxes/bubblewrap/seccomp.ts';
-import { type FilteredArch, numberOf, SYSTEM_CALLS } from '../../../../src/adapters/sandboxes/bubblewrap/system-calls.ts';
+import {
+  type FilteredArch,
+  numberOf,
+  SYSTEM_CALLS,
+} from '../../../../src/adapters/sandboxes/bubblewrap/system-calls.ts';
 import { type Call, disassembled, verdictOf } from '../bpf.ts';
 
 const EPERM = { errno: 1 };

@@ -22,7 +22,7 @@ async function sidesOf(
   await workspace.capture('all');
   before(scratch);
   await tick();
-  const line = await workspace.drawLine();
+  const line = await workspace.checkpoint();
   expect(line.changes).toEqual([]);
   await tick();
   after(scratch);

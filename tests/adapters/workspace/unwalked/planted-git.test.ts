@@ -23,7 +23,7 @@ function committed(): ScratchCheckout {
 
 /** What `captureSince` finds after this was done, as paths. */
 async function afterCommand(workspace: Workspace, command: () => void): Promise<string[]> {
-  const line = await workspace.drawLine();
+  const line = await workspace.checkpoint();
   command();
   const { earlier, since } = await line.captureSince();
   expect(earlier).toEqual([]);
@@ -144,7 +144,7 @@ test('a run whose last look was cut short still removes them, and leaves what wa
   const scratch = committed();
   const workspace = await scratch.open();
   const before = filesBelow(scratch.root);
-  const line = await workspace.drawLine();
+  const line = await workspace.checkpoint();
   for (const place of ['made', 'ignored/new', 'kept/inner', 'module/inner', 'src'])
     scratch.git('init', '--quiet', place);
   await workspace.sweepGitDirs();

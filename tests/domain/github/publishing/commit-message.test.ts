@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commitMessage, isMadeFor, originOfCommit } from '../../../../src/domain/github/publishing/commit-message.ts';
+import {
+  commitMessage,
+  isMadeFor,
+  originOfCommit,
+} from '../../../../src/domain/github/publishing/commit-message.ts';
 import { plainLine } from '../../../../src/domain/github/publishing/plain-text.ts';
 
 const origin = { runId: '20261121-164500-3f9a', tree: '3'.repeat(40), base: 'main' };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PlanSource } from '../../../../src/domain/run/plan.ts';
 import {
   askedIn,
   branchOf,
@@ -10,6 +9,7 @@ import {
   planIdentity,
   type RunPlan,
 } from '../../../../src/domain/github/publishing/identity.ts';
+import type { PlanSource } from '../../../../src/domain/run/plan.ts';
 
 const issue: PlanSource = {
   kind: 'issue',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { pathMatcher } from '../../../../src/domain/changes/path-policy.ts';
-import type { ChangedFile, OutcomeName } from '../../../../src/domain/run/outcome.ts';
 import {
   type DraftFacts,
   draftReasons,
@@ -11,6 +10,7 @@ import {
   publishable,
   verificationOf,
 } from '../../../../src/domain/github/publishing/policy.ts';
+import type { ChangedFile, OutcomeName } from '../../../../src/domain/run/outcome.ts';
 import { finishedRun, report } from '../../../support/finished-run.ts';
 
 describe('which runs may be published', () => {
