@@ -1,19 +1,42 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { describe, expect, test } from 'vitest';
 
-/** Folders of `src/` and what they may import from it. Packages and node:* are for the edges only. */
+/** What the files of a room of `src/` may import from `src/`, itself included. Packages are for the edges. */
 const MAY_IMPORT: Record<string, string> = {
-  'src/domain/': '^src/domain/',
-  'src/config/resolve.ts': '^src/(config|domain)/',
-  'src/config/': '^src/(config|domain)/',
-  'src/ports.ts': '^src/domain/',
-  'src/prompts.ts': '^(src/domain/|prompts/)',
-  'src/texts/': '^(src/(texts|domain)/|prompts/)',
-  'src/tools/': '^src/(tools/|ports\\.ts|prompts\\.ts|domain/)',
-  'src/agent/': '^src/(agent/|ports\\.ts|prompts\\.ts|domain/)',
+  'domain/': 'domain/',
+  'ports.ts': 'domain/',
+  'prompts.ts': 'domain/',
+  'texts/': '(texts|domain)/',
+  'files/': '(files|domain)/',
+  'git/': '(git|files|domain)/|ports.ts',
+  'config/': '(config|git|files|domain)/|ports.ts',
+  'tools/': '(tools|domain)/|(ports|prompts).ts',
+  'agent/': '(agent|domain)/|(ports|prompts).ts',
+  'adapters/':
+    'adapters/|(git|files|domain)/|(ports|prompts).ts|host/timeout-signal.ts|config/(yaml|did-you-mean).ts',
+  'host/': '(host|domain)/|ports.ts|engine/(session|finish/result).ts',
+  'engine/': '(engine|agent|tools|adapters|config|host|git|files|domain)/|(ports|prompts).ts',
+  'commands/':
+    '(commands|engine|agent|tools|adapters|config|host|git|files|texts|domain)/|(ports|prompts).ts',
 };
+
+/** The rooms of an adapter and the rooms beside them that they may import. What lies outside of rooms is for all of them. */
+const INNER_ARROWS: Record<string, Record<string, string[]>> = {
+  'adapters/workspace': {
+    baseline: [],
+    unwalked: ['baseline'],
+    snapshot: ['baseline', 'unwalked'],
+    restore: ['baseline', 'snapshot', 'unwalked'],
+    patch: [],
+    search: [],
+  },
+  'adapters/sandboxes': { visible: [], command: [], bubblewrap: ['visible', 'command'] },
+};
+
+/** A room holds what one glance takes in. */
+const MOST_FILES = 16;
 
 async function violations(): Promise<string[]> {
   const result = await cruise(
@@ -25,29 +48,53 @@ async function violations(): Promise<string[]> {
       ruleSet: {
         forbidden: [
           { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-          ...Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
-            name: `imports of ${folder}`,
+          ...Object.entries(MAY_IMPORT).map(([room, allowed]) => ({
+            name: `imports of ${room}`,
             severity: 'error' as const,
-            from: { path: `^${folder.replace('.', '\\.')}` },
-            to: { pathNot: [allowed, 'node_modules/zod/'] },
+            from: { path: `^src/${room}` },
+            to: { path: '^src/', pathNot: [`^src/(${allowed.replaceAll('.', '\\.')})`] },
           })),
+          {
+            name: 'values and pure functions need no packages',
+            severity: 'error',
+            from: { path: '^src/(domain|texts|tools|agent|ports|prompts)' },
+            to: { pathNot: ['^src/', '^prompts/', 'node_modules/zod/'] },
+          },
           {
             name: 'adapters do not know each other',
             severity: 'error',
             from: { path: '^src/adapters/([^/]+)/' },
-            to: {
-              path: '^src/',
-              pathNot: [
-                '^src/adapters/($1/|(regular-file|timeout-signal)\\.ts$)',
-                '^src/(ports|prompts)\\.ts$',
-                '^src/domain/',
-              ],
-            },
+            to: { path: '^src/adapters/', pathNot: ['^src/adapters/$1/'] },
           },
+          {
+            name: 'only the plan is read with the parts of settings',
+            severity: 'error',
+            from: { path: '^src/adapters/', pathNot: ['^src/adapters/plan/'] },
+            to: { path: '^src/config/' },
+          },
+          {
+            name: 'commands do not know each other',
+            severity: 'error',
+            from: { path: '^src/commands/([^/]+)/' },
+            to: { path: '^src/commands/[^/]+/', pathNot: ['^src/commands/$1/'] },
+          },
+          ...Object.entries(INNER_ARROWS).flatMap(([adapter, rooms]) =>
+            Object.entries(rooms).map(([room, others]) => ({
+              name: `imports of ${adapter}/${room}`,
+              severity: 'error' as const,
+              from: { path: `^src/${adapter}/${room}/` },
+              // A type is no arrow: it says what is asked for, not who gives it.
+              to: {
+                path: `^src/${adapter}/[^/]+/`,
+                pathNot: [room, ...others].map((other) => `^src/${adapter}/${other}/`),
+                dependencyTypesNot: ['type-only' as const],
+              },
+            })),
+          ),
           {
             name: 'the composition root uses no packages',
             severity: 'error',
-            from: { path: '^src/(run|demo|replay|undo)\\.ts$' },
+            from: { path: '^src/engine/' },
             to: { path: 'node_modules/', pathNot: ['node_modules/zod/'] },
           },
         ],
@@ -61,10 +108,20 @@ async function violations(): Promise<string[]> {
   return summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 }
 
+const EXPORTED_NAME =
+  /^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
+
+/** In what people read, a path of the repository that begins in one of its folders. */
+const NAMED_PATH = /(?<![\w./-])(?:src|tests|scripts|bench|prompts|fixtures|docs)\/[\w./-]*[\w/](?![\w*{<])/g;
+
 function sourceFiles(): string[] {
-  return readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-    .map((name) => `src/${name}`);
+  return filesBelow('src', '.ts').filter((name) => !name.endsWith('.d.ts'));
+}
+
+function filesBelow(folder: string, end: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(end))
+    .map((name) => `${folder}/${name}`);
 }
 
 /** The file and everything that it loads before it runs. */
@@ -79,6 +136,34 @@ function staticImports(file: string, found = new Set<string>()): Set<string> {
 describe('the architecture', () => {
   test('every import follows the map, and nothing goes in circles', async () => {
     expect(await violations()).toEqual([]);
+  });
+
+  test('a room holds no more than one glance takes in', () => {
+    const sizes = new Map<string, number>();
+    for (const file of sourceFiles()) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
+  });
+
+  test('no exported name has two meanings', () => {
+    const homes = new Map<string, Set<string>>();
+    for (const file of sourceFiles())
+      for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(EXPORTED_NAME))
+        homes.set(name, (homes.get(name) ?? new Set()).add(file));
+    const doubled = [...homes].filter(([, files]) => files.size > 1);
+    expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
+  });
+
+  test('every path that a document about the sources names is there', () => {
+    const pages = ['AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/architecture.md'].concat(
+      filesBelow('docs/decisions', '.md'),
+    );
+    const lost = pages.filter(existsSync).flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(NAMED_PATH)]
+        .map(([path]) => path)
+        .filter((path) => !existsSync(path))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(lost).toEqual([]);
   });
 
   test('only the entry files read argv and the environment, and only they end the process', () => {
