@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { PATIENCE_MS } from './tests/support/patience.ts';
+import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
 export default defineConfig({
   plugins: [
@@ -20,6 +20,6 @@ export default defineConfig({
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,
     hookTimeout: PATIENCE_MS + 60_000,
-    globalSetup: ['tests/support/world.ts', 'tests/support/build-once.ts'],
+    globalSetup: ['tests/support/setup/world.ts', 'tests/support/setup/build-once.ts'],
   },
 });

@@ -1,8 +1,8 @@
 /** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
 import { writeFileSync } from 'node:fs';
-import { actionManifest, actionPage } from '../tests/support/action-docs.ts';
-import { publicationSchema, resultSchema, settingsPage } from '../tests/support/derived-docs.ts';
-import { securityPage } from '../tests/support/security-page.ts';
+import { actionManifest, actionPage } from './docs/action-docs.ts';
+import { publicationSchema, resultSchema, settingsPage } from './docs/derived-docs.ts';
+import { securityPage } from './docs/security-page.ts';
 
 writeFileSync('action.yml', actionManifest());
 writeFileSync('docs/action.md', actionPage());

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { actionManifest, actionPage, mainInputsTable } from '../scripts/docs/action-docs.ts';
+import { publicationSchema, resultSchema, settingsPage } from '../scripts/docs/derived-docs.ts';
+import { securityPage } from '../scripts/docs/security-page.ts';
 import { STAGES } from './attacks/stages.ts';
-import { actionManifest, actionPage, mainInputsTable } from './support/action-docs.ts';
-import { publicationSchema, resultSchema, settingsPage } from './support/derived-docs.ts';
-import { securityPage } from './support/security-page.ts';
 
 test('the published schema of result.json is that of the code', () => {
   expect(readFileSync('docs/result.schema.json', 'utf8')).toBe(resultSchema());

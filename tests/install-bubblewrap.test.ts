@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tempFolder } from './support/temp-folder.ts';
+import { tempFolder } from './support/files/temp-folder.ts';
 
 const REAL = ['sh', 'mktemp', 'rm', 'tail', 'cat', 'ls', 'env', 'chmod', 'true'];
 

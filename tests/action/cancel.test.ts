@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { done, edit, oneJob, type Place, place, publishJob, runJob } from '../support/publishing-job.ts';
-import { removeFolders } from '../support/repository.ts';
-import { until } from '../support/until.ts';
+import { removeFolders } from '../support/files/repository.ts';
+import { done, edit, oneJob, type Place, place, publishJob, runJob } from '../support/jobs/publishing-job.ts';
+import { until } from '../support/waiting/until.ts';
 
 afterAll(removeFolders);
 

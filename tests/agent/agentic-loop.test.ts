@@ -6,9 +6,9 @@ import type { RunAction, RunEvent, RunStarted } from '../../src/domain/run/event
 import type { Limits, StopReason } from '../../src/domain/run/limits.ts';
 import { startOf } from '../../src/domain/run/state.ts';
 import type { TurnRequest } from '../../src/ports.ts';
-import { call, limits, started, turn } from '../support/events.ts';
-import { openRealParts, placeIn, type RealParts } from '../support/real-parts.ts';
-import { removeFolders } from '../support/repository.ts';
+import { openRealParts, placeIn, type RealParts } from '../support/files/real-parts.ts';
+import { removeFolders } from '../support/files/repository.ts';
+import { call, limits, started, turn } from '../support/runs/events.ts';
 
 afterAll(removeFolders);
 

@@ -5,7 +5,7 @@ import { changesRecorded } from '../../src/domain/journal/change-events.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import type { RunState } from '../../src/domain/run/state.ts';
 import { createTools } from '../../src/tools/registry.ts';
-import { call, completed, stateAfter, turn } from '../support/events.ts';
+import { call, completed, stateAfter, turn } from '../support/runs/events.ts';
 
 const tools = createTools({ commandTimeoutMs: 1_000, maxCommandTimeoutMs: 1_000 });
 const read = call('read', 'read_file', { path: 'a' });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
-import { call } from '../support/events.ts';
-import { actionsOf, openRealParts, SECRET } from '../support/real-parts.ts';
-import { removeFolders } from '../support/repository.ts';
-import { until } from '../support/until.ts';
+import { actionsOf, openRealParts, SECRET } from '../support/files/real-parts.ts';
+import { removeFolders } from '../support/files/repository.ts';
+import { call } from '../support/runs/events.ts';
+import { until } from '../support/waiting/until.ts';
 
 afterAll(removeFolders);
 

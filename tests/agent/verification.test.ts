@@ -2,11 +2,11 @@ import { afterAll, expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
-import { withEnoughTime } from '../support/enough-time.ts';
-import { isRunning, oddSeconds } from '../support/processes.ts';
-import { openRealParts, placeIn, type RealParts, SECRET } from '../support/real-parts.ts';
-import { removeFolders } from '../support/repository.ts';
-import { until } from '../support/until.ts';
+import { openRealParts, placeIn, type RealParts, SECRET } from '../support/files/real-parts.ts';
+import { removeFolders } from '../support/files/repository.ts';
+import { isRunning, oddSeconds } from '../support/machine/processes.ts';
+import { withEnoughTime } from '../support/waiting/enough-time.ts';
+import { until } from '../support/waiting/until.ts';
 
 afterAll(removeFolders);
 

@@ -3,7 +3,7 @@
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { OutcomeName } from '../../src/domain/run/outcome.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
-import type { FinishedRun } from '../support/scripted-run.ts';
+import type { FinishedRun } from '../support/runs/scripted-run.ts';
 import type { Hold } from './held-by.ts';
 import type { Victim } from './victim.ts';
 

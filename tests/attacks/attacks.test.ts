@@ -1,7 +1,7 @@
 /** The tests of the attacks: every attack of every stage in every mode, and what must hold in each run. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../support/repository.ts';
+import { removeFolders } from '../support/files/repository.ts';
 import { type Attack, LEVELS, MODES, verdictOf } from './attack.ts';
 import { carryOut, type Scene } from './carry-out.ts';
 import { STAGES } from './stages.ts';

@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
-import { watchMemory } from '../support/peak-memory.ts';
-import { commandLinesWith, killIfThere, processesWith } from '../support/processes.ts';
-import { type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
-import { WITHOUT_FILTERS } from '../support/without-filters.ts';
+import { watchMemory } from '../support/machine/peak-memory.ts';
+import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
+import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
+import { type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { temporaryFolder } from '../support/repository.ts';
+import { temporaryFolder } from '../support/files/repository.ts';
 
 export interface Listeners {
   /** The same for TCP on 127.0.0.1 and ::1, and for UDP. */

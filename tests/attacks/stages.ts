@@ -1,19 +1,19 @@
 /** All attacks, in the runs that they share. */
 
 import type { Stage } from './attack.ts';
-import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './faked-verification.ts';
-import { FILE_STAGES } from './files.ts';
-import { GIT, GIT_DESTROYED, GIT_PLANTED } from './git.ts';
-import { CONFIGURED, OBEYED, REDIRECTED } from './incidents.ts';
-import { NETWORK } from './network.ts';
-import { OUTPUT, STREAM } from './output.ts';
-import { OWN_WORK } from './own-work.ts';
-import { FLAGGED, PROTECTED, WITHHELD } from './policy.ts';
-import { NESTED } from './policy-nested.ts';
-import { DISK, RESOURCES, SURVIVORS } from './processes.ts';
-import { REACH } from './reach.ts';
-import { REACHED, SHOWN } from './secrets.ts';
-import { TAKEOVER } from './takeover.ts';
+import { FAKED_IN_CHECKOUT, FAKED_IN_WORK_TREE } from './stages/faked-verification.ts';
+import { FILE_STAGES } from './stages/files.ts';
+import { GIT, GIT_DESTROYED, GIT_PLANTED } from './stages/git.ts';
+import { CONFIGURED, OBEYED, REDIRECTED } from './stages/incidents.ts';
+import { NETWORK } from './stages/network.ts';
+import { OUTPUT, STREAM } from './stages/output.ts';
+import { OWN_WORK } from './stages/own-work.ts';
+import { FLAGGED, PROTECTED, WITHHELD } from './stages/policy.ts';
+import { NESTED } from './stages/policy-nested.ts';
+import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
+import { REACH } from './stages/reach.ts';
+import { REACHED, SHOWN } from './stages/secrets.ts';
+import { TAKEOVER } from './stages/takeover.ts';
 
 export const STAGES: readonly Stage[] = [
   ...FILE_STAGES,

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { temporaryFolder } from '../support/repository.ts';
+import { temporaryFolder } from '../support/files/repository.ts';
 import { newCanary } from './canaries.ts';
 import { type Listeners, startListeners } from './listeners.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readApiKey, valueIn } from '../../src/config/dotenv.ts';
-import { git, tempFolder } from '../support/temp-folder.ts';
+import { git, tempFolder } from '../support/files/temp-folder.ts';
 
 const KEY = 'sk-ant-test-0123456789';
 const environment = { PATH: process.env.PATH };

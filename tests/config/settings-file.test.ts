@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSettingsAt, readSettingsFile } from '../../src/config/settings-file.ts';
 import { openRevision } from '../../src/git/revision.ts';
-import { makeRepository } from '../support/repository.ts';
-import { makePipe, tempFolder } from '../support/temp-folder.ts';
+import { makeRepository } from '../support/files/repository.ts';
+import { makePipe, tempFolder } from '../support/files/temp-folder.ts';
 
 const NAME = '.patchsmith.yml';
 const none = { status: 'ok', file: null };

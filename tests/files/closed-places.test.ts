@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync, utimesSync } fro
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ScratchCheckout } from '../adapters/workspace/scratch-checkout.ts';
-import { isRoot } from '../support/as-nobody.ts';
+import { isRoot } from '../support/runs/as-nobody.ts';
 
 const NOBODY = 65_534;
 

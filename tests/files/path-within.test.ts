@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { pathWithin, realpathExisting } from '../../src/files/path-within.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder } from '../support/files/temp-folder.ts';
 
 test('a path lies where it is written, or where the links on the way to it lead', async () => {
   const root = await realpathExisting(tempFolder({ 'app/plan.md': '' }));

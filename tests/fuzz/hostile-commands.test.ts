@@ -9,16 +9,16 @@ import { afterAll, expect, test } from 'vitest';
 import { formFound } from '../attacks/canaries.ts';
 import { stateOf, Victim } from '../attacks/victim.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
-import { CLI } from '../support/cli.ts';
+import { removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import {
   commandLinesWith,
   killIfThere,
   processesSeeing,
   processesWith,
   readIfThere,
-} from '../support/processes.ts';
-import { removeFolders, temporaryFolder } from '../support/repository.ts';
-import { call, type FinishedRun, scriptedRun } from '../support/scripted-run.ts';
+} from '../support/machine/processes.ts';
+import { CLI } from '../support/runs/cli.ts';
+import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 

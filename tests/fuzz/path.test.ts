@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isGitDirName, parseRepoPath } from '../../src/domain/changes/path.ts';
 import { openNofollowFiles } from '../../src/files/nofollow-files.ts';
-import { makePipe, tempFolder } from '../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../support/files/temp-folder.ts';
 
 const CASES = 10_000;
 

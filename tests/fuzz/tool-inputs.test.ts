@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ToolCall } from '../../src/domain/conversation/conversation.ts';
 import { stateOf } from '../attacks/victim.ts';
-import { actionsOf, openRealParts } from '../support/real-parts.ts';
+import { actionsOf, openRealParts } from '../support/files/real-parts.ts';
 
 const CASES = 10_000;
 const CALLS_A_TURN = 20;

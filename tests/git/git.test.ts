@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askGit } from '../../src/git/git.ts';
-import { git, tempFolder } from '../support/temp-folder.ts';
+import { git, tempFolder } from '../support/files/temp-folder.ts';
 
 test('an interrupted call to a server that says nothing ends at once, with all its processes', async () => {
   let arrived = () => {};

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { findPersistedCredentials } from '../../src/git/persisted-credentials.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 
 afterAll(removeFolders);
 

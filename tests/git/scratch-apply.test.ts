@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readPatchText } from '../../src/domain/changes/patch-text.ts';
 import { openScratchRepository } from '../../src/git/scratch-apply.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
 
 afterAll(removeFolders);
 

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const PROJECT = join(import.meta.dirname, '../../..');
+const PROJECT = join(import.meta.dirname, '../..');
 
 /** A process that wipes every variable whose name ends in KEY, and says what it then sees. */
 function wipe(env: Record<string, string>) {

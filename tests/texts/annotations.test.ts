@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome, RunResult } from '../../src/domain/run/outcome.ts';
 import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
-import { finishedRun, report } from '../support/finished-run.ts';
-import { hostileText } from '../support/hostile-text.ts';
+import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
 
 const done: RunOutcome = { name: 'done', exitCode: 0, reason: '' };
 const linesOf = (part: Partial<RunResult>, outcome = done) =>

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OutcomeName, type RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
-import { finishedRun } from '../support/finished-run.ts';
-import { hostileText } from '../support/hostile-text.ts';
-import { dangersIn } from '../support/rendered.ts';
+import { finishedRun } from '../support/runs/finished-run.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
+import { dangersIn } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';

@@ -4,9 +4,9 @@ import { askedIn } from '../../src/domain/github/publishing/identity.ts';
 import type { Flag } from '../../src/domain/review/review-flags.ts';
 import type { RunResult } from '../../src/domain/run/outcome.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
-import { finishedRun, report } from '../support/finished-run.ts';
-import { hostileText } from '../support/hostile-text.ts';
-import { dangersIn, piecesOf, readableText } from '../support/rendered.ts';
+import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
+import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type StepFacts, stepSummary } from '../../src/texts/step-summary.ts';
-import { finishedRun, report } from '../support/finished-run.ts';
-import { hostileText } from '../support/hostile-text.ts';
-import { dangersIn } from '../support/rendered.ts';
+import { finishedRun, report } from '../support/runs/finished-run.ts';
+import { hostileText } from '../support/text/hostile-text.ts';
+import { dangersIn } from '../support/text/rendered.ts';
 
 const done: RunOutcome = { name: 'done', exitCode: 0, reason: '2 files changed, 1 verify command passed.' };
 const facts = (part: Partial<StepFacts> = {}): StepFacts => ({

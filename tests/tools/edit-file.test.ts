@@ -6,7 +6,7 @@ import { editFileTool } from '../../src/tools/edit-file.ts';
 import { readFileTool } from '../../src/tools/read-file.ts';
 import { findMatches, replaceMatches } from '../../src/tools/text/text-match.ts';
 import { writeFileTool } from '../../src/tools/write-file.ts';
-import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Workspace } from '../../src/ports.ts';
 import { listFilesTool } from '../../src/tools/list-files.ts';
-import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
 

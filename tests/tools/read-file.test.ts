@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFileTool } from '../../src/tools/read-file.ts';
-import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
 

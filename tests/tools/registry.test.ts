@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createTools, definitionsOf } from '../../src/tools/registry.ts';
-import { plainWorkspace } from '../support/plain-workspace.ts';
+import { plainWorkspace } from '../support/files/plain-workspace.ts';
 
 const tools = createTools({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 });
 const definitions = definitionsOf(tools);

@@ -4,7 +4,7 @@ import { whole } from '../../src/domain/conversation/excerpt.ts';
 import type { CommandEnd } from '../../src/domain/conversation/tool.ts';
 import type { CommandResult } from '../../src/ports.ts';
 import { runCommandTool } from '../../src/tools/run-command.ts';
-import { plainWorkspace } from '../support/plain-workspace.ts';
+import { plainWorkspace } from '../support/files/plain-workspace.ts';
 
 const tool = runCommandTool({ commandTimeoutMs: 60_000, maxCommandTimeoutMs: 600_000 });
 const exited = (exitCode: number, more: Partial<CommandEnd> = {}): CommandEnd => ({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { searchTool } from '../../src/tools/search.ts';
-import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
 

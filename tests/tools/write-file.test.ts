@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readFileTool } from '../../src/tools/read-file.ts';
 import { writeFileTool } from '../../src/tools/write-file.ts';
-import { type PlainWorkspace, plainWorkspace } from '../support/plain-workspace.ts';
+import { type PlainWorkspace, plainWorkspace } from '../support/files/plain-workspace.ts';
 
 let workspace: PlainWorkspace;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy, type ProxyOptions } from '../../../src/adapters/network/filtering-proxy.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 /**
  * Real sockets throughout. Hosts of the tests are on loopback, which no host may be; so names are looked up in a table here

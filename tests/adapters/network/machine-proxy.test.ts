@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fetchByEnvironment, isDirect } from '../../../src/adapters/network/machine-proxy.ts';
-import { startConnectProxy } from '../../support/connect-proxy.ts';
+import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 
 async function proxy(login: string | null) {
   const started = await startConnectProxy({ servers: {}, login });

@@ -8,7 +8,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import { readSecondHello, readServerAnswer } from '../../../src/adapters/network/hello-retry.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
 

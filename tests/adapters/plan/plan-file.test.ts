@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { type PlanRead, readPlan } from '../../../src/adapters/plan/plan-file.ts';
-import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex');
 

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type PrinciplesQuery, readPrinciples } from '../../../src/adapters/plan/principles.ts';
-import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 /** Reads the principles of a repository in which one stands at the root and asks for nothing special. */
 const read = (root: string, query: Partial<PrinciplesQuery> = {}) =>

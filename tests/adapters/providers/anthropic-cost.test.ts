@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import type { Conversation, Message } from '../../../src/domain/conversation/conversation.ts';
-import { positionsOf, type RequestBody } from '../../support/claude-server/prefix.ts';
+import { positionsOf, type RequestBody } from '../../support/claude-server/checks/prefix.ts';
 import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import type { SeenRequest } from '../../support/claude-server/server.ts';
 import { answered, asking, plainConversation, turnOf } from './asking.ts';

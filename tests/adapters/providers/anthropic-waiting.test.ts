@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
 import type { Fault } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
 
 /** The first request meets the fault, every later one an answer. */

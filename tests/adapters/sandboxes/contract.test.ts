@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
-import { withEnoughTime } from '../../support/enough-time.ts';
-import { oddSeconds, processesWith } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { withEnoughTime } from '../../support/waiting/enough-time.ts';
+import { until } from '../../support/waiting/until.ts';
 import { makePlace, open } from './fixture.ts';
 
 const exited = (exitCode: number): CommandEnd => ({

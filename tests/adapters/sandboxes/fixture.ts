@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest';
 import { type OpenedSandbox, openSandbox, type SandboxMode } from '../../../src/adapters/sandboxes/open.ts';
 import { type CommandLimits, DEFAULT_COMMAND_LIMITS } from '../../../src/domain/run/command-limits.ts';
 import type { CommandResult, Sandbox, SandboxGitDir } from '../../../src/ports.ts';
-import { PATIENCE_MS } from '../../support/patience.ts';
-import { git, tempFolder } from '../../support/temp-folder.ts';
+import { git, tempFolder } from '../../support/files/temp-folder.ts';
+import { PATIENCE_MS } from '../../support/waiting/patience.ts';
 
 export interface Place {
   readonly root: string;

@@ -3,7 +3,7 @@
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { git, tempFolder } from '../../support/temp-folder.ts';
+import { git, tempFolder } from '../../support/files/temp-folder.ts';
 import { makePlace, open, placeOf } from './fixture.ts';
 
 const SESSION = `git status --porcelain && git log --format=%s && git mv hello.txt moved.txt &&

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { NestedRepository } from '../../../src/ports.ts';
-import { git } from '../../support/temp-folder.ts';
+import { git } from '../../support/files/temp-folder.ts';
 import { makePlace, open, type Place } from './fixture.ts';
 
 const NESTED = [

@@ -9,9 +9,9 @@ import { execPath } from 'node:process';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFilteringProxy } from '../../../src/adapters/network/filtering-proxy.ts';
 import type { Egress } from '../../../src/ports.ts';
-import { processesWith, readIfThere } from '../../support/processes.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
-import { until } from '../../support/until.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { processesWith, readIfThere } from '../../support/machine/processes.ts';
+import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Opened, open, versionOutside } from './fixture.ts';
 
 /** A web server on loopback that the hosts of the list are looked up at, and what it was asked for. */

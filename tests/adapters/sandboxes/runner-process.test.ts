@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
-import { oddSeconds, processesWith } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';
 
 function command(

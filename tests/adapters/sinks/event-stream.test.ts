@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createEventStream } from '../../../src/adapters/sinks/event-stream.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { started } from '../../support/events.ts';
+import { started } from '../../support/runs/events.ts';
 
 test('events come as they happen, and the result is the last line', () => {
   const stdout = new PassThrough();

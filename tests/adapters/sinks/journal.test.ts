@@ -5,8 +5,8 @@ import { openJournal } from '../../../src/adapters/sinks/journal.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { started } from '../../support/events.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { started } from '../../support/runs/events.ts';
 
 const warning = (seq: number, message: string): RunEvent => ({
   type: 'warning.raised',

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { openLog } from '../../../src/adapters/sinks/log.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { completed, turn } from '../../support/events.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { completed, turn } from '../../support/runs/events.ts';
 
 const linesOf = (path: string): Record<string, unknown>[] =>
   readFileSync(path, 'utf8')

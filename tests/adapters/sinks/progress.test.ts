@@ -6,7 +6,7 @@ import type { ToolCall } from '../../../src/domain/conversation/conversation.ts'
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { openEndOf, redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { call, commandEnd, completed, started, turn } from '../../support/events.ts';
+import { call, commandEnd, completed, started, turn } from '../../support/runs/events.ts';
 
 const SECRET = 'hunter2-hunter2';
 

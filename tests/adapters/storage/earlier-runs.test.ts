@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findRun } from '../../../src/adapters/storage/find-run.ts';
 import { readJournal } from '../../../src/adapters/storage/read-journal.ts';
-import { started } from '../../support/events.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { started } from '../../support/runs/events.ts';
 
 describe('a run is found', () => {
   test('by its folder, and by its id in the places where runs are kept', () => {

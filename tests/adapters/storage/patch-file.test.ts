@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeF
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { patchFilePublisher } from '../../../src/adapters/storage/patch-file.ts';
-import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 const bytes = new Uint8Array([0xff, 0x0a, 0x00]);
 const publish = (path: string, content = bytes) =>

@@ -6,7 +6,7 @@ import { openRun } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
 import { readRegularFile } from '../../../src/files/regular-file.ts';
-import { makePipe, tempFolder } from '../../support/temp-folder.ts';
+import { makePipe, tempFolder } from '../../support/files/temp-folder.ts';
 
 /** What a run leaves behind, by name. */
 function runFolder(mode = 0o700): string {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/adapters/storage/run-directory.ts';
 import { redactorFor } from '../../../src/domain/secrets/redact.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 function make(part: Partial<RunDirectoryRequest>) {
   const made = makeRunDirectory({ runId: 'id', chosen: null, cwd: '/', env: {}, workTree: null, ...part });

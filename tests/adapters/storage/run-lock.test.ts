@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 test('a run directory is locked for one, until that one lets go', async () => {
   const folder = tempFolder();

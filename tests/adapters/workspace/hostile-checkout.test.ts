@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/waiting/until.ts';
 import { at, filesBelow, patchOfAll, ScratchCheckout } from './scratch-checkout.ts';
 
 /** A checkout whose every hook, filter and helper leaves a mark when it runs. */

@@ -3,8 +3,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { execa } from 'execa';
 import { expect, onTestFinished, test } from 'vitest';
 import { materialise, testFixture } from '../../../src/commands/demo/materialise.ts';
-import { runCli } from '../../support/cli.ts';
-import { tempFolder } from '../../support/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { runCli } from '../../support/runs/cli.ts';
 
 test('the demo: red before, green after, and a patch on stdout that applies and mends the tests', async () => {
   const home = tempFolder();

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { runCli } from '../../support/cli.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/repository.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
 
 afterAll(removeFolders);
 

@@ -5,8 +5,8 @@ import { readRun } from '../../../src/commands/publish/read-run.ts';
 import type { RunResult } from '../../../src/domain/run/outcome.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
 import { sha256Of } from '../../../src/files/hash.ts';
-import { finishedRun } from '../../support/finished-run.ts';
-import { removeFolders, temporaryFolder } from '../../support/repository.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { finishedRun } from '../../support/runs/finished-run.ts';
 
 afterAll(removeFolders);
 

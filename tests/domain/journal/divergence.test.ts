@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeDivergence, divergenceOf, withoutTimes } from '../../../src/domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
-import { call, commandEnd, started, turn } from '../../support/events.ts';
+import { call, commandEnd, started, turn } from '../../support/runs/events.ts';
 
 const event = (action: RunAction, seq = 7): RunEvent => ({ ...action, seq, at: seq * 1_000 });
 

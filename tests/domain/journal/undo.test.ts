@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/changes/change.ts';
 import { underWay, undoPlan, unrecordedWrites } from '../../../src/domain/journal/undo.ts';
 import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
-import { call, completed, started, turn } from '../../support/events.ts';
+import { call, completed, started, turn } from '../../support/runs/events.ts';
 
 const state = (blob: string): FileState => ({ mode: '100644', blob, size: 1 });
 const [a, b, c] = [state('a'), state('b'), state('c')];

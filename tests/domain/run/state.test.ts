@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import { advance } from '../../../src/domain/run/state.ts';
-import { call, commandEnd, completed, stateAfter, turn } from '../../support/events.ts';
+import { call, commandEnd, completed, stateAfter, turn } from '../../support/runs/events.ts';
 
 describe('the fold of a run', () => {
   test('begins with the task and waits for the model', () => {

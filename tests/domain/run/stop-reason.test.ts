@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { stopReason } from '../../../src/domain/run/stop-reason.ts';
-import { call, commandEnd, completed, limits, stateAfter, turn } from '../../support/events.ts';
+import { call, commandEnd, completed, limits, stateAfter, turn } from '../../support/runs/events.ts';
 
 const oneTurn = [
   turn({ calls: [call('a')], usage: { ...noUsage, input: 900, output: 100 } }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CommandReport } from '../../../src/domain/run/events.ts';
 import { judgeReports } from '../../../src/domain/run/verify-baseline.ts';
-import { commandEnd } from '../../support/events.ts';
+import { commandEnd } from '../../support/runs/events.ts';
 
 const report = (output: string, exitCode = 1, command = 'npm test'): CommandReport => ({
   command,

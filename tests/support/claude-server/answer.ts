@@ -1,9 +1,9 @@
 /** From a scripted turn to the message that the API would give, and to the events that stream it. */
 
 import type { Usage } from '../../../src/domain/conversation/conversation.ts';
-import type { Position } from './prefix.ts';
+import type { Position } from './checks/prefix.ts';
+import { thinkingBlock } from './checks/thinking.ts';
 import type { Block, ScriptedTurn } from './script.ts';
-import { thinkingBlock } from './thinking.ts';
 
 export interface ScriptedAnswer {
   readonly id: string;

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './checks/refusal.ts';
 
 export interface FederationRule {
   readonly ruleId: string;

@@ -1,7 +1,7 @@
 /** A request that has passed the checks that are the same for all, and the answer to it. */
 
 import type { SeenRequest } from './server.ts';
-import type { Repository, Token, World } from './world.ts';
+import type { Repository, Token, World } from './state/world.ts';
 
 export interface Call {
   readonly world: World;

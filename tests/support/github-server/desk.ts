@@ -13,11 +13,11 @@ import { type Match, publishedDescription } from './description.ts';
 import { type Fault, Faults, troubleAnswer } from './faults.ts';
 import { type GitRequest, gitRequest, serveGit } from './git-http.ts';
 import { graphql, graphqlKind } from './graphql.ts';
-import { labelNamed } from './labels.ts';
 import { checkPermission, sees } from './permissions.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Hook, Invalid, SeenRequest } from './server.ts';
-import type { Label, Repository, Token, World } from './world.ts';
+import { labelNamed } from './state/labels.ts';
+import type { Label, Repository, Token, World } from './state/world.ts';
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ...accounts,

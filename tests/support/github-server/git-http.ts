@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { execa } from 'execa';
-import type { Repository, Token } from './world.ts';
+import type { Repository, Token } from './state/world.ts';
 
 /** A request of git's own protocol. */
 export interface GitRequest {

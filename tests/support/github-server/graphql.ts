@@ -1,7 +1,7 @@
 /** The few questions that are asked by GraphQL. What is refused comes with status 200, as from GitHub. */
 
+import type { Issue, Repository, Token, World } from './state/world.ts';
 import { nodeId } from './views.ts';
-import type { Issue, Repository, Token, World } from './world.ts';
 
 export function graphql(world: World, token: Token, body: unknown): unknown {
   const { query = '', variables = {} } = (body ?? {}) as {

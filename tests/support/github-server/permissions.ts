@@ -1,7 +1,7 @@
 /** Which permission each operation needs, from the reference pages of the REST API, and whether a token has it. */
 
 import { Refusal } from './refusal.ts';
-import { mayPush, type Repository, roleOf, type Token } from './world.ts';
+import { mayPush, type Repository, roleOf, type Token } from './state/world.ts';
 
 /** Alternatives, each enough. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {

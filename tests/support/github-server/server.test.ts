@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { tempFolder } from '../temp-folder.ts';
+import { tempFolder } from '../files/temp-folder.ts';
 import { ask, serving } from './ask.ts';
 import type { GitHubRepository } from './server.ts';
 

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Desk } from './desk.ts';
 import type { Faults } from './faults.ts';
-import { newIssue } from './new-issue.ts';
-import { commitFiles, type FileContent, type NewRepository, newRepository } from './new-repository.ts';
+import { newIssue } from './state/new-issue.ts';
+import { commitFiles, type FileContent, type NewRepository, newRepository } from './state/new-repository.ts';
 import {
   type Account,
   type Comment,
@@ -21,7 +21,7 @@ import {
   type Repository,
   type RepositorySettings,
   World,
-} from './world.ts';
+} from './state/world.ts';
 
 /** A request as it arrived, with what became of it. */
 export interface SeenRequest {

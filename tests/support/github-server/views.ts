@@ -1,6 +1,6 @@
 /** How the API shows things. Fields that no test looks at are left out here: the description fills them in. */
 
-import type { Commit } from './git-store.ts';
+import type { Commit } from './state/git-store.ts';
 import {
   type Account,
   associationOf,
@@ -13,7 +13,7 @@ import {
   roleOf,
   type Token,
   type World,
-} from './world.ts';
+} from './state/world.ts';
 
 type Json = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { passwdFor } from '../../../../src/adapters/sandboxes/visible/passwd.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, tryToOpen, versionOutside } from '../fixture.ts';
 
 test('a server of the machine cannot be reached, and one inside can', async () => {

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { arch } from 'node:process';
 import { expect, test } from 'vitest';
-import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/leaderless-program.ts';
-import { processesSeeing } from '../../../support/processes.ts';
-import { until } from '../../../support/until.ts';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/machine/leaderless-program.ts';
+import { processesSeeing } from '../../../support/machine/processes.ts';
+import { until } from '../../../support/waiting/until.ts';
 import { makePlace, open } from '../fixture.ts';
 
 const CALLS =

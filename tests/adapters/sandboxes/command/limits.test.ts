@@ -6,9 +6,9 @@ import { arch } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import { enforcedLimits, limitingScript } from '../../../../src/adapters/sandboxes/command/limits.ts';
 import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
-import { withEnoughTime } from '../../../support/enough-time.ts';
-import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/leaderless-program.ts';
-import { oddSeconds, processesWith } from '../../../support/processes.ts';
+import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/machine/leaderless-program.ts';
+import { oddSeconds, processesWith } from '../../../support/machine/processes.ts';
+import { withEnoughTime } from '../../../support/waiting/enough-time.ts';
 import { makePlace, open } from '../fixture.ts';
 
 const MIB = 1024 * 1024;

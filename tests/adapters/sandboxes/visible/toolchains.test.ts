@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findToolchains } from '../../../../src/adapters/sandboxes/visible/toolchains.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, placeOf, versionOutside } from '../fixture.ts';
 
 /** What is found for this PATH, without the toolchain of the program that runs the test. */

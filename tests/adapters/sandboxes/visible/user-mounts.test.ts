@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
 import { userMounts } from '../../../../src/adapters/sandboxes/visible/user-mounts.ts';
-import { tempFolder } from '../../../support/temp-folder.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
 import { makePlace, open, versionOutside } from '../fixture.ts';
 
 test('a mount is read-only, and writable where that is asked for', async () => {

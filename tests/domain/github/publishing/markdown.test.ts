@@ -11,8 +11,8 @@ import {
   textCell,
 } from '../../../../src/domain/github/publishing/markdown.ts';
 import { prose } from '../../../../src/domain/github/publishing/prose.ts';
-import { hostileText as hostile } from '../../../support/hostile-text.ts';
-import { dangersIn, piecesOf, readableText } from '../../../support/rendered.ts';
+import { hostileText as hostile } from '../../../support/text/hostile-text.ts';
+import { dangersIn, piecesOf, readableText } from '../../../support/text/rendered.ts';
 
 const often = { numRuns: 300 };
 

@@ -11,7 +11,7 @@ import {
   verificationOf,
 } from '../../../../src/domain/github/publishing/policy.ts';
 import type { ChangedFile, OutcomeName } from '../../../../src/domain/run/outcome.ts';
-import { finishedRun, report } from '../../../support/finished-run.ts';
+import { finishedRun, report } from '../../../support/runs/finished-run.ts';
 
 describe('which runs may be published', () => {
   test.each<OutcomeName>(['done', 'verify_failed'])('%s is', (outcome) => {

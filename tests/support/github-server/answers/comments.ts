@@ -2,8 +2,8 @@
 
 import { type Answer, type Call, type Handler, page } from '../call.ts';
 import { notFound, Refusal } from '../refusal.ts';
+import { type Comment, type Issue, mayPush, roleOf } from '../state/world.ts';
 import { showComment } from '../views.ts';
-import { type Comment, type Issue, mayPush, roleOf } from '../world.ts';
 import { issueOf } from './issues.ts';
 import { checkText } from './text.ts';
 

@@ -1,11 +1,11 @@
 /** Blobs, trees, commits and refs: the Git data API. */
 
 import type { Answer, Call, Handler } from '../call.ts';
-import type { Signature } from '../git-store.ts';
 import { notAccessible } from '../permissions.ts';
 import { notFound, Refusal, unprocessable } from '../refusal.ts';
+import type { Signature } from '../state/git-store.ts';
+import type { Token } from '../state/world.ts';
 import { showGitCommit, showRef } from '../views.ts';
-import type { Token } from '../world.ts';
 import { checkRefUpdate } from './ref-update.ts';
 
 export const gitData: Readonly<Record<string, Handler>> = {

@@ -1,11 +1,18 @@
 /** Issues with their labels, assignees and milestones. */
 
 import { type Answer, type Call, type Handler, page } from '../call.ts';
-import { labelNamed } from '../labels.ts';
-import { newIssue } from '../new-issue.ts';
 import { notFound, Refusal, validationFailed } from '../refusal.ts';
+import { labelNamed } from '../state/labels.ts';
+import { newIssue } from '../state/new-issue.ts';
+import {
+  type Account,
+  type Issue,
+  type Milestone,
+  mayPush,
+  type Repository,
+  roleOf,
+} from '../state/world.ts';
 import { showIssue, showLabel, showMilestone } from '../views.ts';
-import { type Account, type Issue, type Milestone, mayPush, type Repository, roleOf } from '../world.ts';
 import { checkText } from './text.ts';
 
 export const issues: Readonly<Record<string, Handler>> = {

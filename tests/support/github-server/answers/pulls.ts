@@ -1,11 +1,11 @@
 /** Pull requests. */
 
 import { type Answer, type Call, type Handler, page } from '../call.ts';
-import { newIssue } from '../new-issue.ts';
 import { notFound, Refusal, unprocessable, validationFailed } from '../refusal.ts';
-import { forkOf } from '../revision.ts';
+import { newIssue } from '../state/new-issue.ts';
+import { forkOf } from '../state/revision.ts';
+import { type Account, type Issue, mayPush, type Repository, roleOf } from '../state/world.ts';
 import { showPull, showUser } from '../views.ts';
-import { type Account, type Issue, mayPush, type Repository, roleOf } from '../world.ts';
 import { changedFiles } from './repositories.ts';
 import { checkText } from './text.ts';
 

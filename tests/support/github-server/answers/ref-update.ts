@@ -2,7 +2,7 @@
 
 import { notAccessible } from '../permissions.ts';
 import { unprocessable } from '../refusal.ts';
-import type { Repository, Token } from '../world.ts';
+import type { Repository, Token } from '../state/world.ts';
 
 /** Throws the refusal of GitHub. */
 export async function checkRefUpdate(

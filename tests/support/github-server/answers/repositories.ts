@@ -2,9 +2,9 @@
 
 import { type Answer, type Call, type Handler, page } from '../call.ts';
 import { notFound, Refusal } from '../refusal.ts';
-import { resolveCommit } from '../revision.ts';
+import { resolveCommit } from '../state/revision.ts';
+import { type Repository, roleOf } from '../state/world.ts';
 import { showCommit, showRepository, showUser } from '../views.ts';
-import { type Repository, roleOf } from '../world.ts';
 
 export const repositories: Readonly<Record<string, Handler>> = {
   'repos/get': (call) => ({

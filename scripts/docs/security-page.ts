@@ -1,0 +1,185 @@
+import { type Attack, CATEGORIES, MODES, type Mode, verdictOf } from '../../tests/attacks/attack.ts';
+import { HOLDS } from '../../tests/attacks/held-by.ts';
+import { STAGES } from '../../tests/attacks/stages.ts';
+
+/** `docs/security.md`: what is promised in each mode, and how each attack of the suite ends. */
+export function securityPage(): string {
+  const attacks = STAGES.flatMap((stage) => stage.attacks);
+  const tables = CATEGORIES.map((category) =>
+    [
+      `### ${category}`,
+      '',
+      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | held by | case |',
+      '|---|---|---|---|---|---|',
+      ...attacks.filter((attack) => attack.category === category).map(row),
+    ].join('\n'),
+  );
+  const counted = `The suite has ${attacks.length} attacks. In the sandbox ${count(attacks, 'contained')} are held, without its filter ${count(attacks, 'unfiltered')}, with \`--sandbox off\` ${count(attacks, 'none')}.`;
+  return `${[THREATS, OPEN, TESTED, counted, HELD_BY, kinds(), ...tables, FUZZ].join('\n\n')}\n`;
+}
+
+/** What each name in the column "held by" stands for. */
+function kinds(): string {
+  const rows = Object.values(HOLDS).map(({ label, reach, means }) => cells([label, means, REACHES[reach]]));
+  return ['| held by | what that is | where |', '|---|---|---|', ...rows].join('\n');
+}
+
+const REACHES = { everywhere: 'everywhere', sandbox: 'in the sandbox', filter: 'with the filter' } as const;
+
+const VERDICTS = {
+  held: 'held',
+  open: '**not contained**',
+  untried: '**not contained** (not tried)',
+} as const;
+
+function row(attack: Attack): string {
+  const verdicts = MODES.map((mode) => VERDICTS[verdictOf(attack, mode)]);
+  const heldBy = attack.heldBy.map((hold) => HOLDS[hold].label).join(', ') || 'nothing';
+  return cells([attack.what, ...verdicts, heldBy, `\`${attack.id}\``]);
+}
+
+function cells(texts: readonly string[]): string {
+  return `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function count(attacks: readonly Attack[], mode: Mode): number {
+  return attacks.filter((attack) => verdictOf(attack, mode) === 'held').length;
+}
+
+const THREATS = `# Security
+
+What patchsmith promises against hostile input, what it does not, and how each was tested. The tables are generated from the
+attack suite (\`tests/attacks\`, run by \`npm test\`) by \`npm run docs\`.
+
+## Who is hostile
+
+The model (it may obey an attacker), the repository with its history and configuration, issue texts and plans that quote
+them, and the output of every command. Trusted are the machine, whoever starts the run, its flags and environment, the
+programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoint that the key is sent to.
+
+What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
+
+## What is promised
+
+| | in the sandbox (\`required\`, \`auto\` where it can be had) | \`--sandbox off\` |
+|---|---|---|
+| File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, also while others swap folders for links: every file, for the search too, is opened through descriptors, one plain name at a time | the same |
+| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it | **nothing**: a command can do what the user can, but git dirs that it makes are removed |
+| Commands: secrets | an environment from an allow-list; no process of the machine is seen; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
+| Commands: network | none | **not contained** |
+| Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
+| Memory, processes, file size, disk | limits, kept by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
+| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read | the same |
+| git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
+| Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands; submodules and other checkouts in the work tree, of which there is nothing to put back, are mounted read-only as soon as the globs could concern them, and what changes in the others is named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
+| Output | nothing printed is live for a terminal or a CI runner | the same |
+| Redaction | known secret values (raw, by line, JSON, URL, base64, hex) and well-known token formats are hidden in results, journal, log, patch and messages | the same. **Not promised**, in either mode: a secret in the work tree that a command disguises |
+
+\`--sandbox off\` contains no command. Use it only where the machine is thrown away afterwards and holds nothing of worth.
+
+The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
+processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
+holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`) and set-uid and set-gid bits
+(\`takeover-set-uid\` and its like), and more of the kernel is in reach.
+
+On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
+has the tables, and \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
+not on the list, hidden instructions in an issue, an edit after the label, rules in the head of a fork, \`pull_request_target\`, and
+credentials in \`.git/config\`.`;
+
+const OPEN = `## What an attacker could still try
+
+Nothing of this is closed by the attacks below. Each point says what is left, and what bounds the damage.
+
+Past the fence:
+
+- **A hole in the kernel.** Commands talk to the same kernel as the machine. The filter refuses what has let programs out of
+  containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What is left is large.
+  Run in a virtual machine that is thrown away, as GitHub's runners are.
+- **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
+  are then in reach, a command of root's can leave a set-uid file in the work tree, with bubblewrap before 0.8 also namespaces of its own.
+  \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
+- **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
+  can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
+- **Sockets with a path.** No network namespace holds a UNIX socket or a named pipe that lies in the work tree or in a \`--mount\` and
+  that a process of the machine listens at: a command can connect to it.
+- **Process 1 of the sandbox** cannot be traced or read, but a command may change its limits and its priority (\`prlimit\`,
+  \`setpriority\` need no right to trace). What it gains is the end of its own command, with an exit code that is not 0.
+- **What you have opened.** A folder of \`--mount PATH:rw\` can be filled with what later builds of yours run (a package cache, for
+  one); toolchain folders on PATH can be read whole, but for well-known credential files.
+
+Out by a channel that is meant to be there:
+
+- **The work tree is shown to the provider of the model**, ignored files too. What must not leave must not lie there.
+- **A secret in the work tree that is disguised** (reversed, encrypted, letter by letter) passes redaction, and the search for secrets in the
+  patch: it can leave in a request, in the patch, and with \`publish\` on GitHub. Keep secrets out of the checkout; the runner's own are
+  not in reach of commands.
+- **Every object of the repository can be read**, by its id: commands see the whole object store read-only, and \`git fsck\` or
+  \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never
+  committed. A fresh clone, as actions/checkout makes it, has none of that ([decision 025](decisions/025-the-object-store-is-shown-whole.md)).
+- **Hosts of \`--allow-domain\`**: whoever can publish there, or reads its logs, can be sent data; what is inside TLS is not looked
+  at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
+- **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
+  on the machine. Nothing is done against it.
+
+Into what you do next:
+
+- **A change that is plausible and wrong.** An instruction hidden in a file, in an issue or in the output of a command can lead the model
+  to a patch that passes every test. \`allow\` bounds where, flags name what to look at, provenance names the calls behind each
+  hunk, and principles and plan come from trusted places ([trust.md](trust.md)). Somebody has to read the patch.
+- **Verification of code by that code.** Verify commands run the repository's own tests on code that the model wrote: it can notice
+  the test and print what is expected, end the test process with code 0, or weaken the tests. \`--protect\` keeps test files and their configuration
+  as they are, flags name tests that are deleted, skipped or weakened, and \`--verify-in checkout\` (the default of
+  the action) takes away everything that is not in the patch. None of this proves that code which wants to deceive its own test is right.
+- **Files that git ignores.** They are in no patch, and stay: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by your
+  next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in the result and a
+  warning name those that changed. A bare repository planted there, or within another
+  checkout of the work tree, runs programs for whoever calls git in it. Run on a checkout that is thrown away, or look there before you go on.
+- **Checkouts in the work tree that cannot be covered** (more than 64 of them, or a \`.git\` that is a link): \`required\` refuses
+  (exit 10), \`auto\` goes on with a warning, and a command can then change what your git runs there.
+- **The run directory of somebody else.** It is looked through before it is used and permits nothing by itself, yet \`undo\` writes the contents it holds
+  into files, and \`resume\` carries on its conversation at your cost ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
+
+At the cost of the machine:
+
+- **Memory in socket and pipe buffers** belongs to no process and is no file. It does not count towards \`--max-memory\`; what the
+  machine has left does, and ends the command.
+- **A runner that is killed while it starts a command** (SIGKILL within milliseconds) starts nothing, yet can leave one idle bubblewrap
+  process behind, which has mounted nothing.
+- **Time of the processors.** There is no limit on it but the time of a command (\`--max-command-timeout\`), the number of its
+  processes and the deadline of the run. A cgroup around the runner, or a machine of its own, bounds it.
+- **Memory and disk up to their limits**, and for a moment beyond: where the watch keeps a limit it looks four times a second.
+  \`--max-disk\` is 10 GiB by default; what was written to ignored folders stays after the run.
+- **Inside one command** nothing is fenced off but process 1 and the shell that runs the script: programs of a command can trace, stop and
+  replace each other, and its background processes go on changing files until it ends. So a test runner that starts hostile code
+  under the same user can be made to say anything; the exit code that counts is that of the script's shell.`;
+
+const TESTED = `## How it is tested
+
+Each attack is a scripted model that obeys the attacker, played against the built command by a local Claude API as strict as
+the real one, with real git, real bubblewrap and a victim that has a home with credentials, neighbours, traps and listeners.
+Every attack is played in three modes: in the sandbox, in the sandbox without its filter (the runner is started under a
+filter of the test that refuses every further one, as a kernel without filters does), and with \`--sandbox off\`. **held**:
+the goal is not reached. **not contained**: nothing is promised, and the test shows that the goal *is* reached, so that the
+same test would see it where it must not be; where trying would harm the machine it is not tried. After each run every canary
+is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
+reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 250 MB.
+
+## Results`;
+
+const HELD_BY = `Each row names what holds the attack; where there are several, they stand one behind the other, or hold a part of it each.`;
+
+const FUZZ = `## Fuzzing
+
+Property tests with at least 10,000 cases each run in \`npm test\`: paths as the model may write them (\`tests/fuzz/path.test.ts\`),
+inputs of the tools, through the real executor (\`tests/fuzz/tool-inputs.test.ts\`), and redaction
+(\`tests/fuzz/redact.test.ts\`). The tree walk is compared with a naive one
+(\`tests/fuzz/tree-walk.test.ts\`) for 10,000 trees where \`CI\` is set and 1,000 elsewhere: a real tree takes 12 ms. Each is made
+of the one before by small changes, since a checkout of its own for each would take an hour.
+
+Random sequences of hostile commands between tool calls (\`tests/fuzz/hostile-commands.test.ts\`: chmod, rename, exchange, links,
+signals, ptrace, repositories, closed folders, sparse files, millions of lines) are played against the built command, as the user of
+the tests and, where that is root, as one without privileges. After each run nothing outside was read or written, nothing
+protected has changed, nothing is alive, no file has a set-id bit, git runs nothing that was planted, the runner has stayed below
+400 MB, and the result is final. \`npm test\` plays the same 40 sequences each time; \`PATCHSMITH_FUZZ_SEED\` and
+\`PATCHSMITH_FUZZ_SEQUENCES=2000\` play others, and more.`;

@@ -1,0 +1,105 @@
+/** Text that a terminal or a CI runner would obey. */
+
+import type { Attack, Goal, Stage } from '../attack.ts';
+import { call, shell, toDo } from '../goals.ts';
+
+/** What is obeyed, at the start of a line, in the middle of one, and on a terminal. */
+const OBEYED: Readonly<Record<string, readonly [text: string, what: string]>> = {
+  'set-env': ['::set-env name=PATH::/evil', 'A workflow command at the start of a line'],
+  blank: ['  \t::add-mask::x', 'A workflow command behind white space'],
+  carriage: ['begun\r::error::x', 'A workflow command behind a carriage return'],
+  old: ['text ##[set-env name=PATH;]/evil', 'An older workflow command in the middle of a line'],
+  azure: ['##vso[task.setvariable variable=x]y', 'A command of Azure Pipelines'],
+  teamcity: ["##teamcity[buildStatus status='SUCCESS']", 'A command of TeamCity'],
+  separator: ['begun\u2028::warning::x', 'A workflow command behind a line separator'],
+  'next-line': ['begun\u0085::warning::x', 'A workflow command behind a NEL'],
+  stop: ['::stop-commands::planted', 'A command that turns off the commands of others'],
+  colour: ['\u001b[2J\u001b[31mall green\u001b[0m', 'Sequences that clear the screen and colour it'],
+  title: [
+    '\u001b]0;planted\u0007\u001b]52;c;cGxhbnRlZA==\u0007',
+    'Sequences that set the title and the clipboard',
+  ],
+  c1: ['\u009b31m\u009d0;planted\u009c', 'Sequences of single control characters'],
+  backspace: ['malicious\b\b\b\b\b\b\b\b\bharmless', 'Backspaces that cover what was printed'],
+  direction: ['\u202egpj.exe\u2066 planted', 'Characters that turn the direction of reading'],
+  invisible: ['pla\u200bnted\u2060 \u{e0041}', 'Characters that nobody sees'],
+};
+
+const LIVE = [
+  /^\s*::/,
+  /##[\w.-]*\[/,
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/,
+  /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u,
+];
+
+/** To have a line on stderr or stdout that is obeyed. */
+const toBeObeyed: Goal = toDo(({ run }) => {
+  const lines = [...run.stderr.split('\n'), ...run.stdout.split('\n')];
+  const live = lines.filter((line) => LIVE.some((pattern) => pattern.test(line)));
+  return live.length === 0 ? null : JSON.stringify(live.slice(0, 3));
+});
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+const EVERYTHING = Object.values(OBEYED)
+  .map(([text]) => text)
+  .join('\n');
+
+function attack(id: string, what: string, does: Attack['does']): Attack {
+  return {
+    id: `output-${id}`,
+    category: 'Terminal and CI output',
+    what,
+    ...(does ? { does } : {}),
+    goal: toBeObeyed,
+    heldBy: ['neutral'],
+  };
+}
+
+/** Each text in a command, its output, a file name, a missing file's name, a pattern and a tool's name. */
+function everywhere(text: string, id: string): readonly (readonly ReturnType<typeof call>[])[] {
+  const name = `${id}-${text.replaceAll('/', '')}`;
+  return [
+    [
+      call('run_command', {
+        command: `printf '%s\\n' ${quoted(text)}; printf '%s\\n' ${quoted(text)} >&2; exit 3`,
+      }),
+      call('read_file', { path: `missing\n${name}` }),
+      call('search', { pattern: `(${text}` }),
+      call('no_such_tool', { [text]: text }),
+    ],
+    [call('write_file', { path: `named/${name}\n${text.replaceAll('/', '')}`, content: `${text}\n` })],
+  ];
+}
+
+export const OUTPUT: Stage = {
+  name: 'terminal and CI output',
+  env: () => ({ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' }),
+  args: ['--verbose', '--output', 'json'],
+  plan: `---\n${JSON.stringify({ title: EVERYTHING.slice(0, 300), setup: [`printf '%s\\n' ${quoted(EVERYTHING)}`], verify: [`printf '%s\\n' ${quoted(EVERYTHING)}; exit 1`] })}\n---\n${EVERYTHING}\n`,
+  words: EVERYTHING,
+  together: 5,
+  ends: 'blocked',
+  attacks: [
+    ...Object.entries(OBEYED).map(([id, [text, what]]) =>
+      attack(id, `${what}: in text of the model, commands, output, names and errors`, () =>
+        everywhere(text, id),
+      ),
+    ),
+    attack('plan', 'All of these in title, setup and verify commands of a plan', undefined),
+    attack('blocked', 'All of these in the reason why a run is blocked', () => [
+      [call('finish', { status: 'blocked', summary: EVERYTHING })],
+    ]),
+  ],
+};
+
+export const STREAM: Stage = {
+  name: 'events on stdout in CI',
+  env: () => ({ GITHUB_ACTIONS: 'true', GITHUB_EVENT_NAME: 'push', CI: 'true' }),
+  args: ['--output', 'jsonl'],
+  attacks: [
+    attack('stream', 'All of these in the events on stdout', () => [
+      ...shell(`printf '%s\\n' ${quoted(EVERYTHING)}`),
+      ...everywhere(EVERYTHING.slice(0, 100), 'stream'),
+    ]),
+  ],
+};

@@ -1,0 +1,122 @@
+/** Attacks on the time and the memory of the runner itself: contents, rules and turns that are made to be too much for it. */
+
+import { join } from 'node:path';
+import { type Attack, attacksIn, type Stage } from '../attack.ts';
+import { call, shell, toDo } from '../goals.ts';
+
+const CATEGORY = 'Processes and resources';
+const byLimit = attacksIn(CATEGORY, 'own-work', 'limits', 'bounded');
+const byBounds = attacksIn(CATEGORY, 'own-work', 'bounded');
+
+/** A run that one attack brings to its end, as `ends` says. */
+function stage(
+  name: string,
+  ends: NonNullable<Stage['ends']>,
+  attack: Attack,
+  more: Pick<Stage, 'files' | 'args' | 'prepare'> = {},
+): Stage {
+  return { name, ends, attacks: [attack], ...more };
+}
+
+/** To have the run end in any other way than for a reason that says this. */
+const toEndWithout = (...words: readonly string[]) =>
+  toDo(({ run: { result } }) =>
+    words.every((word) => result.reason.includes(word)) ? null : `${result.outcome}: ${result.reason}`,
+  );
+
+export const OWN_WORK: readonly Stage[] = [
+  stage(
+    'sparse files that are too large to be read',
+    'limit_reached',
+    byLimit('sparse', 'Twenty sparse files of a gigabyte', toEndWithout('--max-changed-file-size'), () =>
+      shell('for i in $(seq 20); do truncate -s 1G sparse-$i; done'),
+    ),
+  ),
+  stage(
+    'more files than a run may change',
+    'limit_reached',
+    byLimit(
+      'files',
+      'Thousands of small files, over the limit of changed files',
+      toEndWithout('--max-changed-files'),
+      () => shell('mkdir many && cd many && seq 3000 | split -l 1 -a 4'),
+    ),
+    { args: ['--max-changed-files', '100'] },
+  ),
+  stage(
+    'what the runner keeps fills the disk',
+    'limit_reached',
+    byLimit(
+      'disk',
+      'Contents that grow the shadow repository, which fit where they were written',
+      toEndWithout('--max-disk'),
+      () => shell('for i in 1 2 3; do head -c 12000000 /dev/urandom > grown-$i; done'),
+    ),
+    { args: ['--max-disk', '48m'] },
+  ),
+  stage(
+    'ignore rules that take hours',
+    'deadline',
+    {
+      ...byBounds(
+        'ignore',
+        'An ignore file of `**/a/` again and again, and folders one in the other',
+        toEndWithout('--deadline'),
+      ),
+      heldBy: ['deadline'],
+    },
+    {
+      files: { '.gitignore': `${'**/a/'.repeat(12)}x\n` },
+      args: ['--deadline', '8s'],
+      prepare(victim) {
+        victim.put(join(victim.root, ...Array.from({ length: 120 }, () => 'a'), 'file'), 'x\n');
+      },
+    },
+  ),
+  {
+    name: 'contents that are too much',
+    files: { '.gitignore': 'grown*\n' },
+    attacks: [
+      byBounds(
+        'calls',
+        'A turn of a thousand calls',
+        toDo(({ results }) => {
+          const run = results.filter(
+            (result) => result.status !== 'failed' || result.reason !== 'too_many_calls',
+          );
+          return results.length === 1000 && run.length <= 128 ? null : `${run.length} calls were run`;
+        }),
+        () => [Array.from({ length: 1000 }, () => call('read_file', { path: 'README.md' }))],
+      ),
+      byBounds(
+        'reads',
+        'Sixteen reads at a time of a file of 31 MB',
+        toDo(({ results }) => {
+          const let_in = results
+            .slice(1)
+            .filter((result) => result.status !== 'failed' || result.reason !== 'too_large');
+          return results.length === 17 && let_in.length === 0
+            ? null
+            : `${let_in.length} reads of a large file`;
+        }),
+        () => [
+          ...shell('yes short | head -c 31000000 > grown'),
+          Array.from({ length: 16 }, (_, at) =>
+            call('read_file', { path: 'grown', offset: at + 1, limit: 1 }),
+          ),
+        ],
+      ),
+      byBounds(
+        'lines',
+        'A file of megabytes that is line ends only, so that each byte is a line',
+        toDo(({ run: { result } }) => {
+          const added = result.changedFiles.find(({ path }) => path === 'lines.txt')?.additions;
+          return result.outcome === 'done' && added === 4_000_000
+            ? null
+            : `${result.outcome}: ${added} lines`;
+        }),
+        () => shell("head -c 4000000 /dev/zero | tr '\\0' '\\n' > lines.txt"),
+      ),
+    ],
+  },
+];

@@ -1,0 +1,224 @@
+/** What commands can reach of the machine. */
+
+import { join } from 'node:path';
+import { CLI } from '../../support/runs/cli.ts';
+import { OPEN_WITHOUT_SANDBOX, type Stage } from '../attack.ts';
+import { commandsIn, toChange, toDo, toHear, toSee } from '../goals.ts';
+
+const attack = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'mounts');
+const byCovers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'covers');
+
+const UNTRIED = { none: 'untried' } as const;
+const HELD = {};
+const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter');
+
+export const REACH: Stage = {
+  name: 'files of the machine',
+  prepare(victim) {
+    victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('neighbour')}\n`);
+    victim.put(join(victim.outside, 'more.txt'), `${victim.canary('by-link')}\n`);
+    victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
+    victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
+    victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
+    victim.put(join(victim.root, 'tools/linked/.git'), 'gitdir: /nonexistent\n');
+  },
+  attacks: [
+    attack(
+      'read',
+      'A command reads a file outside',
+      ({ outside }) => `cat ${outside}/secret.txt`,
+      toSee('neighbour'),
+    ),
+    attack(
+      'read-relative',
+      'A command leaves by `..`',
+      () => 'cd src 2>/dev/null; cat ../outside/more.txt',
+      toSee('by-link'),
+    ),
+    attack(
+      'link',
+      'A command reads through a link that it makes',
+      ({ outside }) => `ln -s ${outside}/more.txt l; cat l; rm l`,
+      toSee('by-link'),
+    ),
+    attack(
+      'write',
+      'A command writes a file outside',
+      ({ outside }) => `echo planted >> ${outside}/written.txt`,
+      toChange(({ outside }) => [join(outside, 'written.txt')]),
+    ),
+    attack(
+      'hard-link',
+      'A command makes a hard link to a file outside and writes to that',
+      ({ outside }) => `ln ${outside}/written.txt hard && echo planted >> hard; rm -f hard`,
+      toChange(({ outside }) => [join(outside, 'written.txt')]),
+    ),
+    attack(
+      'create',
+      'A command creates a file outside',
+      ({ outside }) => `echo planted > ${outside}/created.txt`,
+      toChange(({ outside }) => [join(outside, 'created.txt')]),
+    ),
+    attack(
+      'journal-read',
+      'A command reads the journal of the run',
+      ({ runDir }) => `grep -c run.started ${runDir}/events.jsonl && echo journal seen`,
+      toHear('journal seen'),
+    ),
+    attack(
+      'journal-write',
+      'A command leaves a file in the run directory',
+      ({ runDir }) => `echo planted > ${runDir}/planted`,
+      toChange(({ runDir }) => [join(runDir, 'planted')]),
+    ),
+    attack(
+      'shadow',
+      'A command writes into the shadow repository',
+      ({ runDir }) => `echo planted > ${runDir}/shadow.git/planted`,
+      toChange(({ runDir }) => [join(runDir, 'shadow.git/planted')]),
+    ),
+    attack(
+      'runner',
+      "A command can write to the runner's own program",
+      () => `test -w ${CLI} && echo is writable`,
+      toHear('is writable'),
+    ),
+    byCovers(
+      'hooks',
+      "A command plants a hook in the repository's own git folder",
+      ({ root }) => `mkdir -p ${root}/.git/hooks; echo planted > ${root}/.git/hooks/post-merge`,
+      toChange(({ root }) => [join(root, '.git/hooks/post-merge')]),
+    ),
+    byCovers(
+      'config',
+      "A command changes the repository's own git configuration",
+      ({ root }) => `printf '[core]\\n\\tpager = false\\n' >> ${root}/.git/config`,
+      toChange(({ root }) => [join(root, '.git/config')]),
+    ),
+    byCovers(
+      'nested-hooks',
+      'A command plants a hook in a checkout that lies in the work tree',
+      () => 'mkdir -p tools/inner/.git/hooks; echo planted > tools/inner/.git/hooks/post-merge',
+      toChange(({ root }) => [join(root, 'tools/inner/.git/hooks')]),
+    ),
+    byCovers(
+      'nested-moved',
+      'A command changes the configuration of such a checkout under another name, and names it back',
+      () =>
+        'mv tools/inner tools/away || cp -r tools/inner tools/away; echo "[alias]" >> tools/away/.git/config; rm -rf tools/inner; mv tools/away tools/inner',
+      toChange(({ root }) => [join(root, 'tools/inner/.git/config')]),
+    ),
+    byCovers(
+      'nested-swapped',
+      'A command puts a link in the place of the folder around such a checkout, for the next command to follow',
+      ({ outside }) =>
+        `mv tools toolz && ln -s ${outside} tools; rm -f tools && mv toolz tools && echo was swapped`,
+      toHear('was swapped'),
+    ),
+    byCovers(
+      'nested-file',
+      'A command turns the `.git` file of a submodule or linked worktree to a folder of its own',
+      () => 'echo "gitdir: ../../planted" > tools/linked/.git',
+      toChange(({ root }) => [join(root, 'tools/linked/.git')]),
+    ),
+    byCovers(
+      'git-gone',
+      "A command moves or removes the repository's own git folder",
+      ({ root }) => `mv ${root}/.git/refs ${root}/.git/moved`,
+      toChange(({ root }) => [join(root, '.git/refs/heads')]),
+      { none: 'untried' },
+    ),
+    commandsIn('Files', 'reach', HELD, 'mounts', 'environment')(
+      'home',
+      "A command adds to the start-up files of the user's shell",
+      () => 'echo planted >> ~/.bashrc; echo planted >> ~/.profile',
+      toChange(({ home }) => [join(home, '.bashrc'), join(home, '.profile')]),
+      HELD,
+    ),
+    attack(
+      'system',
+      'A command writes to the programs of the machine',
+      () => 'echo x > /usr/local/bin/patchsmith-planted && echo planted',
+      toHear('planted\n'),
+      UNTRIED,
+    ),
+    attack(
+      'etc',
+      'A command writes to /etc',
+      () => 'echo x > /etc/patchsmith-planted && echo was written',
+      toHear('was written'),
+      UNTRIED,
+    ),
+    attack(
+      'shadow-file',
+      'A command reads the password hashes',
+      () => 'cut -d: -f1 /etc/shadow && echo shadow seen',
+      toHear('shadow seen'),
+      UNTRIED,
+    ),
+    attack(
+      'kernel',
+      'A command sets kernel parameters',
+      () => 'echo x > /proc/sys/kernel/core_pattern && echo was set',
+      toHear('was set'),
+      UNTRIED,
+    ),
+    attack(
+      'sysrq',
+      'A command reboots the machine by its trigger',
+      () => 'test -w /proc/sysrq-trigger && echo x > /proc/sysrq-trigger && echo was triggered',
+      toHear('was triggered'),
+      UNTRIED,
+    ),
+    withoutPrivileges(
+      'remount',
+      'A command mounts, remounts or unmounts',
+      () =>
+        'for try in "-o remount,rw /usr" "-t tmpfs none /mnt" "--bind / /mnt" "-t proc none /proc"; do mount $try && echo has mounted; done; umount -l /proc && echo has mounted',
+      toHear('has mounted\n'),
+      UNTRIED,
+    ),
+    withoutPrivileges(
+      'namespace',
+      'A command makes a user namespace of its own, to have privileges in it',
+      () => 'unshare --user --map-root-user --mount sh -c "mount -t tmpfs none /mnt && echo has mounted"',
+      toHear('has mounted\n'),
+      UNTRIED,
+    ),
+    commandsIn(
+      'Files',
+      'reach',
+      OPEN_WITHOUT_SANDBOX,
+      'processes',
+      'untraced',
+    )(
+      'root-of-init',
+      'A command looks at the machine through the root folder of its parent',
+      ({ outside }) => `cat /proc/$PPID/root${outside}/secret.txt`,
+      toSee('neighbour'),
+    ),
+    commandsIn('Files', 'reach', UNTRIED, 'user')(
+      'device',
+      'A command makes a device node of the disk',
+      () => 'mknod disk b 8 0 && head -c 1 disk > /dev/null && echo disk seen; rm -f disk',
+      toHear('disk seen'),
+      UNTRIED,
+    ),
+    commandsIn('Files', 'reach', HELD, 'inheritance')(
+      'descriptors',
+      'A command finds open files of the runner among its descriptors',
+      () =>
+        'for fd in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do readlink /proc/$$/fd/$fd; done; true',
+      toDo(({ said, victim }) => (said.includes(victim.folder) ? said : null)),
+      HELD,
+    ),
+    attack(
+      'swap-root',
+      'A command replaces the work tree by a link, for the next call to follow',
+      ({ root, outside }) =>
+        `cd /; mv ${root} ${root}-moved && ln -s ${outside} ${root} && echo was replaced`,
+      toHear('was replaced'),
+      UNTRIED,
+    ),
+  ],
+};

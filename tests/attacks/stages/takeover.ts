@@ -1,0 +1,68 @@
+/** Commands that want control of process 1 of their sandbox, or of the machine after the run. */
+
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { arch } from 'node:process';
+import type { Attack, Stage } from '../attack.ts';
+import { commandsIn, toDo, toHear } from '../goals.ts';
+
+const PTRACE = arch === 'arm64' ? 117 : 101;
+const [PIDFD_OPEN, PIDFD_GETFD] = [434, 438];
+const PTRACE_SEIZE = 0x4206;
+
+/** Without a sandbox process 1 is the machine's own. */
+const UNTRIED: Attack['expected'] = { none: 'untried' };
+const takeover = commandsIn('Processes and resources', 'takeover', UNTRIED, 'untraced');
+
+/** Writes 1 into every eventfd of process 1, by which bubblewrap's own would report the exit code 0. */
+const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number (0 .. 50) {
+  my $fd = syscall(${PIDFD_GETFD}, $pidfd, $number, 0);
+  if ($fd >= 0) { open(my $out, ">&=", $fd); syswrite($out, pack("Q", 1)); }
+}'`;
+
+const setId = (id: string, what: string, make: string) =>
+  commandsIn('Processes and resources', 'takeover', { unfiltered: 'open', none: 'open' }, 'filter')(
+    id,
+    what,
+    () => `mkdir -p kept && cp /bin/sh kept/${id} && cd kept && ${make}`,
+    toDo(({ victim }) => {
+      const path = join(victim.root, 'kept', id);
+      return existsSync(path) && (statSync(path).mode & 0o6000) !== 0 ? `${path} is set-id` : null;
+    }),
+  );
+
+export const TAKEOVER: Stage = {
+  name: 'commands that want to rule',
+  files: { '.gitignore': 'kept/\n' },
+  attacks: [
+    takeover(
+      'trace',
+      'A command traces process 1 of its sandbox, so that it outlives the run',
+      () => `perl -e 'print "seized\\n" if syscall(${PTRACE}, ${PTRACE_SEIZE}, 1, 0, 0) == 0'`,
+      toHear('seized'),
+    ),
+    takeover(
+      'memory',
+      'A command writes into the memory of process 1, or of its own shell',
+      () => `perl -e 'for (1, getppid) { print "open\\n" if open(my $memory, "+<", "/proc/$_/mem") }'; true`,
+      toHear('open'),
+    ),
+    takeover(
+      'exit-code',
+      'A command takes the descriptor that reports its exit code, and reports another one',
+      () => `${FORGE}; exit 7`,
+      toHear('[exit code 0]'),
+    ),
+    setId('set-uid', 'A set-uid shell is left in an ignored folder, by chmod', 'chmod 4755 set-uid'),
+    setId(
+      'set-gid',
+      'A set-gid shell is left in an ignored folder, by install',
+      'install -m 2755 set-gid x && mv x set-gid',
+    ),
+    setId(
+      'set-uid-new',
+      'A set-uid shell is left in an ignored folder, by the mode of a new file',
+      `perl -e 'use Fcntl; umask 0; sysopen(my $out, "x", O_CREAT | O_WRONLY, 04755) or die' && mv x set-uid-new`,
+    ),
+  ],
+};

@@ -1,0 +1,195 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { withEnoughTime } from '../../support/waiting/enough-time.ts';
+
+afterAll(removeFolders);
+
+const done = { text: 'Done.' };
+const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+
+/** Replays a run from an empty folder, without a key. */
+async function replay({ runDir }: Pick<FinishedRun, 'runDir'>, ...args: string[]) {
+  const state = temporaryFolder();
+  const end = await runCli(['replay', runDir, ...args], {
+    cwd: temporaryFolder(),
+    env: { XDG_STATE_HOME: state },
+  });
+  return { ...end, state };
+}
+
+/** Changes one event of a finished run's journal. */
+function rewrite({ runDir }: FinishedRun, seq: number, change: (event: RunEvent) => unknown): void {
+  const journal = join(runDir, 'events.jsonl');
+  const lines = readFileSync(journal, 'utf8').trimEnd().split('\n');
+  lines[seq - 1] = JSON.stringify(change(JSON.parse(lines[seq - 1] ?? '') as RunEvent));
+  writeFileSync(journal, `${lines.join('\n')}\n`);
+}
+
+const proven =
+  /^patchsmith: done \(exit 0\): \d+ events replayed to the same patch, byte for byte \([\d,]+ bytes\)\.$/;
+
+describe('a replay proves the same patch', () => {
+  test('with all seven tools, setup and verify commands, after the checkout has gone', async () => {
+    const repository = await makeRepository({
+      'plan.md':
+        '---\nsetup: [echo generated > generated.txt]\nverify: [test -f new.txt && pwd && date]\nprotect: [kept.txt]\n---\nDo it.\n',
+      'a.txt': 'old\n',
+      '.gitattributes': '*.bat eol=crlf\n',
+      'run.bat': 'one\r\ntwo\r\n',
+      'dir/b.txt': 'b\n',
+    });
+    repository.write('dirty.txt', 'uncommitted\n');
+    const recorded = await scriptedRun({
+      repository,
+      plan: join(repository.root, 'plan.md'),
+      turns: [
+        {
+          calls: [
+            call('list_files', { path: '.' }),
+            call('search', { pattern: 'old' }),
+            call('read_file', { path: 'run.bat' }),
+            call('write_file', { path: 'kept.txt', content: 'refused' }),
+          ],
+        },
+        { calls: [call('edit_file', { path: 'a.txt', find: 'old', replace: 'new' })] },
+        command('pwd; ls -l; date; pwd > new.txt; git log --format=%s | wc -l; time true; rm dir/b.txt'),
+        command(`cd ${repository.root} && chmod +x a.txt; exit 3`),
+        { calls: [call('finish', { status: 'done', summary: 'Done.' })] },
+      ],
+    });
+    expect(recorded.result.outcome, recorded.stderr).toBe('done');
+    rmSync(repository.root, { recursive: true });
+    const end = await replay(recorded);
+    expect(end.lastLine, end.stderr).toMatch(proven);
+    expect(end.exitCode).toBe(0);
+  });
+
+  test('of runs that did not go well: a limit, failed verification, a failing provider', async () => {
+    const unhappy = [
+      { turns: [write('a.txt', 'x\n')], args: ['--max-iterations', '1'] },
+      { turns: [write('a.txt', 'x\n'), done], args: ['--verify', 'echo red; false', '--fix-rounds', '0'] },
+    ];
+    for (const { turns, args } of unhappy) {
+      const repository = await makeRepository({ 'a.txt': 'old\n' });
+      const recorded = await scriptedRun({ repository, turns, args });
+      expect(recorded.exitCode).not.toBe(0);
+      const end = await replay(recorded);
+      expect(end.lastLine, `${args} ${end.stderr}`).toMatch(proven);
+    }
+  });
+
+  test('of a run whose deadline struck in a command', async () => {
+    const turns = [write('a.txt', 'x\n'), command('echo half > half.txt; sleep 600')];
+    const recorded = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository({ 'a.txt': 'old\n' });
+        return scriptedRun({ repository, turns, args: ['--deadline', `${limitMs / 1000}s`] });
+      },
+      ({ patch }) => patch.includes('+half'),
+    );
+    expect(recorded.result.outcome).toBe('deadline');
+    const end = await replay(recorded);
+    expect(end.lastLine, end.stderr).toMatch(proven);
+  });
+});
+
+test('a run whose deadline struck among commands that ran side by side, some ended and some not begun, is replayed to the same patch', async () => {
+  const calls = ['echo whole > whole.txt', ...Array.from({ length: 17 }, () => 'sleep 600')].map((text) =>
+    call('run_command', { command: text }),
+  );
+  const recorded = await withEnoughTime(
+    async (limitMs) => {
+      const repository = await makeRepository({ 'a.txt': 'old\n' });
+      return scriptedRun({ repository, turns: [{ calls }], args: ['--deadline', `${limitMs / 1000}s`] });
+    },
+    ({ events }) => events.some((event) => event.type === 'tool.completed' && event.outcome.status === 'ok'),
+  );
+  const ends = recorded.events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
+  expect(ends.filter(({ status }) => status === 'ok')).toHaveLength(1);
+  expect(ends.some(({ text }) => text === '[interrupted]')).toBe(true);
+  const end = await replay(recorded);
+  expect(end.lastLine, end.stderr).toMatch(proven);
+});
+
+describe('a divergence is named, with exit code 9:', () => {
+  test('another tool result', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const recorded = await scriptedRun({
+      repository,
+      turns: [{ calls: [call('read_file', { path: 'a.txt' })] }, write('a.txt', 'new\n'), done],
+    });
+    const seq = recorded.events.findIndex((event) => event.type === 'tool.completed') + 1;
+    rewrite(recorded, seq, (event) => JSON.parse(JSON.stringify(event).replace('old', 'odd')));
+    const end = await replay(recorded);
+    expect(end.exitCode).toBe(9);
+    expect(end.lastLine).toMatch(
+      new RegExp(
+        `^patchsmith: verify_failed \\(exit 9\\): The replay diverges at event ${seq} \\(tool.completed \\w+\\), outcome.text: expected ".*odd.*", got ".*old.*"\\. The patch is the same nevertheless\\.$`,
+      ),
+    );
+  });
+
+  test('another call', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
+    rewrite(recorded, 2, (event) => JSON.parse(JSON.stringify(event).replaceAll('new', 'newer')));
+    expect((await replay(recorded)).lastLine).toMatch(
+      /diverges at event 3 \(tool\.started write_file \w+\), call\.input\.content: expected "new\\n", got "newer\\n"\. 2 more events differ too\. The patch is another one\.$/,
+    );
+  });
+
+  test('a command that does something else each time', async () => {
+    const repository = await makeRepository({});
+    const recorded = await scriptedRun({
+      repository,
+      turns: [command('cat /proc/sys/kernel/random/uuid > id.txt'), done],
+    });
+    const end = await replay(recorded);
+    expect(end.exitCode).toBe(9);
+    expect(end.lastLine).toContain('diverges at event 4 (change.recorded), changes.0.after.blob: expected');
+  });
+
+  test('another patch', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
+    appendFileSync(join(recorded.runDir, 'changes.patch'), '\n');
+    const end = await replay(recorded);
+    expect(end.lastLine).toContain(
+      'verify_failed (exit 9): The replay went the recorded way to another patch than',
+    );
+  });
+});
+
+test('a run that was not finished, or is none, is refused by name', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
+  const journal = join(recorded.runDir, 'events.jsonl');
+  writeFileSync(journal, readFileSync(journal, 'utf8').slice(0, -20));
+  expect((await replay(recorded)).lastLine).toMatch(
+    /usage_error \(exit 2\): The run \S+ was not finished: its journal ends with event \d+\.$/,
+  );
+  expect((await replay({ runDir: 'nothing' })).lastLine).toMatch(
+    /usage_error \(exit 2\): There is no run "nothing"/,
+  );
+});
+
+test('a replay leaves the run as it was and no copy behind', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
+  const temporary = temporaryFolder();
+  const end = await runCli(['replay', recorded.runDir, '--run-dir', join(temporary, 'again')], {
+    cwd: temporary,
+    env: { TMPDIR: temporary },
+  });
+  expect(end.lastLine).toMatch(proven);
+  expect(readFileSync(join(temporary, 'again/changes.patch'))).toEqual(
+    readFileSync(join(recorded.runDir, 'changes.patch')),
+  );
+  expect(existsSync(join(temporary, 'again/result.json'))).toBe(true);
+});

@@ -1,0 +1,267 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Script } from '../../support/claude-server/script.ts';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
+import { treeOf } from '../../support/files/tree.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { withEnoughTime } from '../../support/waiting/enough-time.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const done = { text: 'Done.' };
+const write = (path: string, content: string) => ({ calls: [call('write_file', { path, content })] });
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+
+const undo = (repository: Pick<Repository, 'root'>, runDir: string, ...args: string[]) =>
+  runCli(['undo', runDir, ...args], { cwd: repository.root });
+
+/** HEAD, index and refs, byte for byte. */
+function gitState(root: string): string[] {
+  return ['HEAD', 'index', 'refs/heads/main'].map((name) => readFileSync(join(root, '.git', name), 'latin1'));
+}
+
+describe('undo puts back', () => {
+  test('every kind of change, the uncommitted work of the user included, and touches nothing of git', async () => {
+    const repository = await makeRepository({
+      'edit.txt': 'one\n',
+      'gone.txt': 'gone\n',
+      'old.txt': 'moved\n',
+      'run.sh': '#!/bin/sh\n',
+      'becomes-link': 'a file\n',
+      'becomes-folder': 'a file\n',
+      'folder/becomes-file': 'x\n',
+      'dirty.txt': 'committed\n',
+      'staged.txt': 'committed\n',
+      'removed.txt': 'removed by the user\n',
+    });
+    const { root } = repository;
+    symlinkSync('edit.txt', join(root, 'link'));
+    symlinkSync('folder', join(root, 'link-to-folder'));
+    repository.write('dirty.txt', 'work of the user\n');
+    repository.write('staged.txt', 'staged\n');
+    repository.write('untracked.bin', Buffer.from([0, 255, 1]));
+    repository.write('tool', 'untracked program\n', 0o755);
+    rmSync(join(root, 'removed.txt'));
+    mkdirSync(join(root, 'empty/inner'), { recursive: true });
+    mkdirSync(join(root, 'was-empty'));
+    await repository.git('add', 'staged.txt');
+    const before = treeOf(root);
+    const git = gitState(root);
+
+    const finished = await scriptedRun({
+      repository,
+      turns: [
+        write('edit.txt', 'changed\n'),
+        write('deep/er/new.txt', 'new\n'),
+        write('was-empty/new.txt', 'new\n'),
+        write('dirty.txt', 'overwritten\n'),
+        command(
+          'rm gone.txt untracked.bin link link-to-folder && mv old.txt new-name.txt && chmod +x run.sh',
+        ),
+        command('rm becomes-link becomes-folder && ln -s edit.txt becomes-link && mkdir becomes-folder'),
+        command(
+          'echo x > becomes-folder/x && rm -r folder && echo f > folder && rm -r empty && chmod -x tool',
+        ),
+        command('ln -s deep link-to-folder; echo back > removed.txt; echo y >> staged.txt'),
+        done,
+      ],
+      args: ['--verify', 'echo cache > cache.tmp && rm staged.txt'],
+    });
+    expect(finished.result.outcome, finished.stderr).toBe('done');
+    const end = await undo(repository, finished.runDir);
+    expect(end.lastLine).toMatch(/^patchsmith: done \(exit 0\): \d+ files put back as before the run\.$/);
+    expect(treeOf(root)).toEqual(before);
+    expect(gitState(root)).toEqual(git);
+
+    const again = await undo(repository, finished.runDir);
+    expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Nothing to put back.');
+  });
+
+  test('the very bytes of files that git would keep with other line endings or expansions', async () => {
+    const id = '$Id: 0123456789012345678901234567890123456789 $';
+    const repository = await makeRepository({
+      '.gitattributes':
+        '*.txt text\n*.c ident\n*.u16 working-tree-encoding=UTF-16LE-BOM text\n*.x filter=x\n',
+      'crlf.txt': 'one\r\ntwo\r\n',
+      'lf.txt': 'one\ntwo\n',
+      'turned.txt': 'one\r\ntwo\r\n',
+      'expanded.c': `${id}\n`,
+      'wide.u16': Buffer.from('\ufeffwide\r\n', 'utf16le'),
+      'dirty.txt': 'x\n',
+    });
+    const { root } = repository;
+    await repository.git('config', 'filter.x.clean', 'tr a-z n-za-m');
+    await repository.git('config', 'filter.x.smudge', 'tr a-z n-za-m');
+    repository.write('secret.x', 'plain\n');
+    await repository.git('add', 'secret.x');
+    await repository.git('commit', '-q', '-m', 'filtered');
+    repository.write('dirty.txt', 'mixed\r\nendings\n');
+    const before = treeOf(root);
+    const finished = await scriptedRun({
+      repository,
+      turns: [
+        command(
+          'for f in *.txt *.c *.u16 *.x; do echo changed > $f; done; printf "one\\ntwo\\n" > turned.txt',
+        ),
+        done,
+      ],
+    });
+    expect(finished.result.outcome, finished.stderr).toBe('done');
+    expect((await undo(repository, finished.runDir)).exitCode).toBe(0);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  test('what an interrupted run has left', async () => {
+    const turns = [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 600')];
+    const { repository, before, finished } = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository({ 'a.txt': 'old\n' });
+        const before = treeOf(repository.root);
+        const args = ['--deadline', `${limitMs / 1000}s`];
+        return { repository, before, finished: await scriptedRun({ repository, turns, args }) };
+      },
+      ({ finished }) => finished.result.changedFiles.length === 2,
+    );
+    expect(finished.result.outcome).toBe('deadline');
+    expect((await undo(repository, finished.runDir)).exitCode).toBe(0);
+    expect(treeOf(repository.root)).toEqual(before);
+  });
+});
+
+describe('a run that was killed', () => {
+  test('between two calls is undone by its journal, torn as it may be', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const before = treeOf(repository.root);
+    const runDir = join(temporaryFolder(), 'run');
+    await killedRun(
+      repository,
+      runDir,
+      [write('a.txt', 'new\n'), { fault: { kind: 'stall', afterEvents: 1 } }],
+      5,
+    );
+    appendFileSync(join(runDir, 'events.jsonl'), '{"type":"tool.st');
+    expect((await undo(repository, runDir)).lastLine).toContain('done (exit 0): 1 file put back');
+    expect(treeOf(repository.root)).toEqual(before);
+  });
+
+  test('inside a command that had changed something is refused, as nobody knows who it was; --force takes back the rest', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const runDir = join(temporaryFolder(), 'run');
+    await killedRun(repository, runDir, [write('a.txt', 'new\n'), command('echo b > b.txt; sleep 60')], 7);
+    repository.write('b.txt', 'b\n');
+    const refused = await undo(repository, runDir);
+    expect(refused.lastLine).toMatch(
+      /^patchsmith: usage_error \(exit 2\): The run died while this was under way: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
+    );
+    expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
+    expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
+    expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
+  });
+});
+
+/** Starts a run and kills it when its journal has so many lines; what it left is in `runDir`. */
+async function killedRun(
+  repository: Repository,
+  runDir: string,
+  turns: Script,
+  lines: number,
+): Promise<void> {
+  await scriptedRun({
+    repository,
+    turns,
+    runDir,
+    during: async ({ pid }) => {
+      const journal = join(runDir, 'events.jsonl');
+      const count = () => (existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').length - 1 : 0);
+      await until('the journal is as long', () => count() >= lines);
+      expect(count()).toBe(lines);
+      process.kill(pid, 'SIGKILL');
+    },
+  });
+}
+
+describe('a tree that moved on since the run', () => {
+  test('is refused with the paths named, and nothing is changed', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n', 'b.txt': 'old\n' });
+    const { runDir } = await scriptedRun({
+      repository,
+      turns: [write('a.txt', 'new\n'), write('b.txt', 'new\n'), write('c.txt', 'new\n'), done],
+    });
+    repository.write('b.txt', 'newer\n');
+    rmSync(join(repository.root, 'c.txt'));
+    writeFileSync(join(repository.root, 'unrelated.txt'), 'x');
+    const moved = treeOf(repository.root);
+    const refused = await undo(repository, runDir);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain('b.txt: it has changed since the run');
+    expect(refused.stderr).not.toContain('c.txt');
+    expect(treeOf(repository.root)).toEqual(moved);
+
+    const forced = await undo(repository, runDir, '--force');
+    expect(forced.lastLine).toBe(
+      'patchsmith: done (exit 0): 1 file put back as before the run; 1 path left as listed above.',
+    );
+    expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
+  });
+
+  test('a link in the place of a folder is not followed', async () => {
+    const repository = await makeRepository({ 'd/a.txt': 'old\n' });
+    const outside = await makeRepository({ 'a.txt': 'new\n' });
+    const { runDir } = await scriptedRun({ repository, turns: [write('d/a.txt', 'new\n'), done] });
+    rmSync(join(repository.root, 'd'), { recursive: true });
+    symlinkSync(outside.root, join(repository.root, 'd'));
+    expect((await undo(repository, runDir)).exitCode).toBe(2);
+    expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
+    expect(treeOf(outside.root)).toEqual({ 'a.txt': '644 new\n' });
+  });
+});
+
+test('ignored files that file tools wrote are named and left', async () => {
+  const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
+  const { runDir } = await scriptedRun({
+    repository,
+    turns: [write('build/out.txt', 'x\n'), write('a.txt', 'new\n'), done],
+  });
+  const end = await undo(repository, runDir);
+  expect(end.stderr).toContain('Left as they are, since ignored files are not recorded: build/out.txt.');
+  expect(treeOf(repository.root)).toMatchObject({ 'a.txt': '644 old\n', 'build/out.txt': '644 x\n' });
+});
+
+test('undo works on the checkout of the run, or on the one that --repo names', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const other = await makeRepository({ 'a.txt': 'old\n' });
+  const { runDir } = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
+  const elsewhere = await undo(other, runDir);
+  expect(elsewhere).toMatchObject({
+    exitCode: 2,
+    lastLine: expect.stringContaining('Name the checkout with --repo'),
+  });
+  expect((await undo(other, runDir, '--repo', repository.root)).exitCode).toBe(0);
+  expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('old\n');
+});
+
+test('what is no run is told by name', async () => {
+  const repository = await makeRepository({});
+  expect((await undo(repository, 'no-such-run')).lastLine).toMatch(
+    /^patchsmith: usage_error \(exit 2\): There is no run "no-such-run" \(looked in /,
+  );
+  expect((await runCli(['undo'], { cwd: repository.root })).lastLine).toBe(
+    'patchsmith: usage_error (exit 2): undo needs a RUN: patchsmith undo RUN',
+  );
+});

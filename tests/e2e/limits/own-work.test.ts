@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, describe, expect, test } from 'vitest';
+import { MAX_CALLS_IN_A_TURN } from '../../../src/domain/conversation/tools-phase.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+/** Plays turns that are written down, since a real model's window would be full of them. */
+async function played(
+  files: Record<string, string>,
+  turns: readonly object[],
+  args: readonly string[] = [],
+): Promise<FinishedRun & { root: string }> {
+  const recording = join(temporaryFolder(), 'turns.jsonl');
+  writeFileSync(recording, turns.map((turn) => `${JSON.stringify(turn)}\n`).join(''));
+  const repository = await makeRepository(files);
+  const played = ['--provider', 'replay', '--recording', recording];
+  const run = await scriptedRun({ repository, turns: [], args: [...played, ...args] });
+  return { ...run, root: repository.root };
+}
+
+test('a turn of 5,000 calls: the first are run, the others answered, and the run goes on', async () => {
+  const calls = Array.from({ length: 5_000 }, () => call('read_file', { path: 'a.txt' }));
+  const next = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+  const run = await played({ 'a.txt': 'a\n' }, [{ calls }, next, { text: 'Done.' }]);
+  expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
+  const answers = run.events.flatMap((event) => (event.type === 'tool.completed' ? [event] : []));
+  const ends = answers.slice(0, calls.length).map(({ outcome }) => outcome.status);
+  expect(ends).toEqual(calls.map((_, at) => (at < MAX_CALLS_IN_A_TURN ? 'ok' : 'failed')));
+  expect(answers[MAX_CALLS_IN_A_TURN]?.outcome).toMatchObject({
+    reason: 'too_many_calls',
+    text: expect.stringContaining(`a turn may have ${MAX_CALLS_IN_A_TURN} calls`),
+  });
+  expect(run.events.filter(({ type }) => type === 'tool.started')).toHaveLength(MAX_CALLS_IN_A_TURN + 1);
+  expect(run.stderr).toContain('[1] 5,000 calls in one turn: only the first 128 are run\n');
+});
+
+describe('time that is over', () => {
+  /** Takes git hours to compare with a path of that many folders. */
+  const endless = { '.gitignore': `${'**/a/'.repeat(12)}x\n`, 'b.txt': 'b\n' };
+  const deep = 'mkdir -p $(printf "a/%.0s" $(seq 120)); echo > $(printf "a/%.0s" $(seq 120))f';
+  const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
+
+  test('the deadline ends the look at the work tree that the run begins with, and git with it', async () => {
+    const repository = await makeRepository(endless);
+    await execa('bash', ['-c', deep], { cwd: repository.root });
+    const run = await scriptedRun({ repository, turns: [], args: ['--deadline', '2s'] });
+    expect(run.lastLine).toBe(
+      'patchsmith: deadline (exit 124): The deadline of 2 s passed; no file was changed. Raise it with --deadline.',
+    );
+    expect(gitIn(run.runDir)).toEqual([]);
+  });
+
+  test('a signal ends the look after a command, and git with it; what was recorded before is the patch', async () => {
+    const edit = { calls: [call('write_file', { path: 'b.txt', content: 'new\n' })] };
+    const run = await scriptedRun({
+      repository: await makeRepository(endless),
+      turns: [edit, command(deep)],
+      async during({ pid, runDir }) {
+        await until(
+          'git looks at the folders',
+          () => gitIn(runDir).length > 0 && countOf(runDir, 'tool.started') === 2,
+        );
+        process.kill(pid, 'SIGTERM');
+      },
+    });
+    expect(run.lastLine).toBe(
+      'patchsmith: interrupted (exit 143): Stopped by SIGTERM; the patch so far has 1 file.',
+    );
+    expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
+    expect(run.result.warnings.join()).toContain('There was no time to look at the whole work tree');
+    expect(run.events.slice(-2).map(({ type }) => type)).toEqual(['run.interrupted', 'run.stopped']);
+    expect(gitIn(run.runDir)).toEqual([]);
+  });
+});
+
+describe('changes over a limit', () => {
+  const files = { 'a.txt': 'a\n' };
+  const edit = { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] };
+  const never = { calls: [call('write_file', { path: 'never.txt', content: '' })] };
+
+  test.each([
+    [
+      'one file: a sparse one is not read',
+      'truncate -s 900M sparse; echo > small',
+      ['--max-changed-file-size', '100m'],
+      'A changed file holds 943,718,400 bytes of 104,857,600 (--max-changed-file-size)',
+      ['a.txt', 'small'],
+    ],
+    [
+      'all of them',
+      'for i in 1 2 3 4; do head -c 40000 /dev/zero > $i; done',
+      ['--max-changed-size', '100000'],
+      'Changed files hold 160,004 bytes of 100,000 (--max-changed-size)',
+      ['1', '2', 'a.txt'],
+    ],
+    [
+      'their number: what was there before comes first',
+      'for i in $(seq 50); do echo $i > 0$i; done; echo newer > a.txt',
+      ['--max-changed-files', '3'],
+      'Changed 51 files of 3 (--max-changed-files)',
+      ['01', '010', 'a.txt'],
+    ],
+  ])('%s', async (_what, script, args, reason, kept) => {
+    const commands = { calls: [call('run_command', { command: script }), ...never.calls] };
+    const run = await played(files, [edit, commands, never], args);
+    const has = kept.length === 1 ? '1 file' : `${kept.length} files`;
+    expect(run.exitCode, run.stderr).toBe(7);
+    expect(run.result.reason.replace(`; the patch so far has ${has}.`, '')).toBe(reason);
+    expect(run.result.changedFiles.map(({ path }) => path)).toEqual(kept);
+    expect(run.result.warnings.join()).toContain(
+      'Changed, and not in the patch since it is over the limit: ',
+    );
+    expect(run.events.at(-1)).toMatchObject({ stop: { why: 'limit' } });
+    expect(existsSync(join(run.root, 'never.txt'))).toBe(false);
+  });
+
+  test('what verify commands make counts as well: such a run is no success', async () => {
+    const args = ['--verify', 'truncate -s 200M large', '--max-changed-file-size', '100m'];
+    const run = await played(files, [edit, { text: 'Done.' }], args);
+    expect(run.lastLine).toContain('limit_reached (exit 7): A changed file holds 209,715,200 bytes');
+  });
+
+  test('a file that is touched and stays as it was is no change, however large', async () => {
+    const args = ['--max-changed-file-size', '10'];
+    const run = await played(
+      { 'large.txt': 'x'.repeat(100) },
+      [
+        { calls: [call('run_command', { command: 'touch large.txt; chmod +x large.txt' })] },
+        { text: 'Done.' },
+      ],
+      args,
+    );
+    expect(run.lastLine).toBe('patchsmith: done (exit 0): 1 file changed, nothing to verify.');
+  });
+});
+
+/** Processes of git that work with a run's folders. */
+function gitIn(runDir: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+        return /^\S*\/git /.test(line) && `${line}${environment}`.includes(runDir) ? [line] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function countOf(runDir: string, type: string): number {
+  const journal = join(runDir, 'events.jsonl');
+  return existsSync(journal) ? readFileSync(journal, 'utf8').split(`"type":"${type}"`).length - 1 : 0;
+}

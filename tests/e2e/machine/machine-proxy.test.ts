@@ -1,0 +1,146 @@
+/** The runner behind a proxy that is the only way out, as on self-hosted runners of companies. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { startGitHub } from '../../support/github-server/server.ts';
+import { runAction } from '../../support/jobs/action-runner.ts';
+import { startIdentityServer } from '../../support/jobs/identity-server.ts';
+import { closeGitHubs, madeRun, NAME, onGitHub, publish } from '../../support/jobs/publishing.ts';
+import { type ConnectProxy, startConnectProxy } from '../../support/machine/connect-proxy.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+afterAll(closeGitHubs);
+
+const PASSWORD = 'p@ss-word of the proxy';
+const LOGIN = `builder:${PASSWORD}`;
+const FORMS = [PASSWORD, encodeURIComponent(PASSWORD), Buffer.from(LOGIN).toString('base64')];
+
+async function behindProxy(
+  servers: Record<string, string>,
+): Promise<ConnectProxy & { env: Record<string, string> }> {
+  const proxy = await startConnectProxy({ servers, login: LOGIN });
+  onTestFinished(() => proxy.close());
+  const HTTPS_PROXY = `http://builder:${encodeURIComponent(PASSWORD)}@${proxy.host}`;
+  return { ...proxy, env: { HTTPS_PROXY, NODE_EXTRA_CA_CERTS: proxy.certificate } };
+}
+
+/** Looks at its own variables and those of whoever started it. */
+const LOOK = `env; tr '\\0' '\\n' < /proc/$PPID/environ | grep -i proxy; echo looked`;
+
+test.each(['auto', 'off'])(
+  'a run reaches GitHub and the model through it, and its password reaches nobody (--sandbox %s)',
+  async (sandbox) => {
+    const github = await startGitHub();
+    onTestFinished(() => github.close());
+    await github.addRepository(NAME, { files: { 'a.txt': 'a\n' }, collaborators: { mona: 'write' } });
+    const { number } = github.addIssue(NAME, { title: 'Do it', author: 'mona' });
+    const turns = [
+      {
+        calls: [
+          call('run_command', { command: LOOK }),
+          call('write_file', { path: 'b.txt', content: 'b\n' }),
+        ],
+      },
+      { text: `Done, by way of ${FORMS.join(' and ')}.` },
+    ];
+    const model = await startClaudeServer({ turns, apiKey: KEY });
+    onTestFinished(() => model.close());
+    const { env, asked } = await behindProxy({
+      'model.example.test': model.url,
+      'github.example.test': github.url,
+    });
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const runDir = join(temporaryFolder(), 'run');
+    const args = ['run', '--plan-from-issue', String(number), '--sandbox', sandbox, '--run-dir', runDir];
+    const ended = await runCli([...args, '--output', 'json'], {
+      cwd: root,
+      env: {
+        ...env,
+        HOME: temporaryFolder(),
+        ANTHROPIC_API_KEY: KEY,
+        ANTHROPIC_BASE_URL: 'https://model.example.test',
+        GITHUB_API_URL: 'https://github.example.test',
+        GITHUB_SERVER_URL: github.serverUrl,
+        GITHUB_REPOSITORY: NAME,
+      },
+    });
+    expect([ended.exitCode, JSON.parse(ended.stdout || '{}').outcome], ended.stderr).toEqual([0, 'done']);
+    expect([...new Set(asked)].sort()).toEqual(['github.example.test:443', 'model.example.test:443']);
+    expect(JSON.stringify(model.requests[1])).toContain('looked');
+    const kept = ['result.json', 'events.jsonl', 'patchsmith.log'].map((name) =>
+      readFileSync(join(runDir, name), 'utf8'),
+    );
+    const toldOfTools = JSON.stringify(model.requests[1]?.body);
+    for (const form of FORMS)
+      expect(
+        [...kept, ended.stdout, ended.stderr, toldOfTools].filter((text) => text.includes(form)),
+      ).toEqual([]);
+  },
+);
+
+test('a pull request is made through it', async () => {
+  const made = await madeRun({ 'a.txt': 'a\n' }, [
+    { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] },
+    { text: 'Done.' },
+  ]);
+  const place = await onGitHub(made);
+  const { env, asked } = await behindProxy({ 'github.example.test': place.github.url });
+  const { told, exitCode, stderr } = await publish(place, {
+    env: { ...env, GITHUB_API_URL: 'https://github.example.test' },
+  });
+  expect([exitCode, told?.outcome, told?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);
+  expect(asked.length).toBeGreaterThan(0);
+});
+
+test('the action asks for its identity, logs in and talks to the model through it', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const rule = { ruleId: 'fdrl_0123', organizationId: '11111111-2222-3333-4444-555555555555' };
+  const turns = [{ calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] }, { text: 'Done.' }];
+  const federation = { ...rule, accepts: (identity: string) => identity.startsWith('eyJ') };
+  const model = await startClaudeServer({ turns, federation });
+  onTestFinished(() => model.close());
+  const identities = await startIdentityServer();
+  onTestFinished(() => identities.close());
+  const { ACTIONS_ID_TOKEN_REQUEST_URL = '', ...permission } = identities.env;
+  const { origin, pathname, search } = new URL(ACTIONS_ID_TOKEN_REQUEST_URL);
+  const { env, asked } = await behindProxy({
+    'model.example.test': model.url,
+    'identity.example.test': origin,
+  });
+  const ended = await runAction({
+    workspace: root,
+    inputs: {
+      plan: 'Do it',
+      'base-url': 'https://model.example.test',
+      'federation-rule-id': rule.ruleId,
+      'organization-id': rule.organizationId,
+    },
+    env: {
+      ...env,
+      ...permission,
+      ACTIONS_ID_TOKEN_REQUEST_URL: `https://identity.example.test${pathname}${search}`,
+    },
+  });
+  expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([0, 'done']);
+  expect([...new Set(asked)].sort()).toEqual(['identity.example.test:443', 'model.example.test:443']);
+  for (const form of FORMS) expect(ended.stdout + ended.stderr + ended.summary).not.toContain(form);
+});
+
+test('what it is not for is asked for directly, and one that is not to be had is named as a cause', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const env = { HTTPS_PROXY: 'http://127.0.0.1:9' };
+  const direct = await scriptedRun({ repository, turns: [{ text: 'Done.' }], env });
+  expect(direct.exitCode, direct.stderr).toBe(0);
+  const lost = await scriptedRun({
+    repository,
+    turns: [],
+    env: { ...env, ANTHROPIC_BASE_URL: 'https://model.example.test' },
+  });
+  expect([lost.exitCode, lost.result.outcome]).toEqual([4, 'provider_error']);
+  expect(lost.result.reason).toContain('ECONNREFUSED 127.0.0.1:9, by way of the proxy 127.0.0.1:9');
+});

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolders } from '../../support/files/repository.ts';
+import type { Fault, Trouble } from '../../support/github-server/faults.ts';
+import {
+  closeGitHubs,
+  find,
+  type MadeRun,
+  madeRun,
+  onGitHub,
+  publish,
+} from '../../support/jobs/publishing.ts';
+import { call } from '../../support/runs/scripted-run.ts';
+
+let made: MadeRun;
+
+beforeAll(async () => {
+  made = await madeRun({ 'a.txt': 'a\n', 'logo.bin': Buffer.from([0, 1]) }, [
+    {
+      calls: [
+        call('write_file', { path: 'a.txt', content: 'b\n' }),
+        call('run_command', { command: "printf '\\000\\377' > logo.bin" }),
+      ],
+    },
+    { text: 'Done.' },
+  ]);
+});
+
+// Each test starts several processes.
+
+afterAll(closeGitHubs);
+afterAll(removeFolders);
+
+const READS = [
+  'repos/get',
+  'git/get-ref',
+  'git/get-commit',
+  'git/get-tree',
+  'pulls/list',
+  'issues/list-comments',
+];
+const WRITES = [
+  'git/create-blob',
+  'git/create-tree',
+  'git/create-commit',
+  'git/create-ref',
+  'pulls/create',
+  'issues/create-comment',
+];
+
+/** Publishes with these faults, and again without them; the end is one of each. */
+async function publishThrough(...faults: Fault[]) {
+  const there = await onGitHub(made, { issue: true });
+  for (const fault of faults) there.github.faults.add(fault);
+  const first = await publish(there);
+  expect((await find(there)).pulls.length).toBeLessThanOrEqual(1);
+  there.github.faults.clear();
+  const second = await publish(there);
+  expect(second.exitCode, second.stderr).toBe(0);
+  expect(await find(there)).toMatchObject({
+    branches: [{ tree: made.result.treeSha, commits: 1 }],
+    pulls: [{ state: 'open' }],
+    comments: 1,
+  });
+  expect(there.github.invalid).toEqual([]);
+  return { ...there, first };
+}
+
+describe.concurrent('a passing fault', () => {
+  const passing: [string, Trouble, boolean][] = [
+    [
+      '502 before anything is done',
+      { kind: 'status', status: 502, rawBody: '<html>Bad gateway</html>' },
+      false,
+    ],
+    ['502 although it was done', { kind: 'status', status: 502, message: 'Server Error' }, true],
+    ['a reset before anything is done', { kind: 'reset' }, false],
+    ['a reset although it was done', { kind: 'reset' }, true],
+  ];
+
+  test.each(passing)(
+    '%s, of every write once, is passed over without doing anything twice',
+    async (_, trouble, carriedOut) => {
+      const { first, github } = await publishThrough(
+        ...WRITES.map((operation) => ({ on: { operation }, trouble, carriedOut })),
+      );
+      expect(first.exitCode, first.stderr).toBe(0);
+      const made = (operation: string) =>
+        github.requests.filter((request) => request.operation === operation && request.status === 201).length;
+      expect(made('pulls/create') + made('issues/create-comment')).toBeLessThanOrEqual(2);
+    },
+  );
+
+  test('of every read once is passed over', async () => {
+    const trouble: Trouble = { kind: 'status', status: 503 };
+    const { first } = await publishThrough(...READS.map((operation) => ({ on: { operation }, trouble })));
+    expect(first.exitCode, first.stderr).toBe(0);
+  });
+});
+
+describe.concurrent('rate limits', () => {
+  test.each<[string, Trouble]>([
+    ['a secondary limit of one second', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 1 }],
+    ['a secondary limit by 429', { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 }],
+    ['a primary limit that ends soon', { kind: 'primary-limit', status: 403, resetInSeconds: 1 }],
+  ])('%s is waited for', async (_, trouble) => {
+    const { first } = await publishThrough({ on: { operation: 'pulls/create' }, trouble });
+    expect(first.exitCode, first.stderr).toBe(0);
+  });
+
+  test.each<[string, Trouble]>([
+    ['a secondary limit of an hour', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 3600 }],
+    ['a primary limit of half an hour', { kind: 'primary-limit', status: 429, resetInSeconds: 1800 }],
+  ])('%s is not waited for, and what was made is told', async (_, trouble) => {
+    const { first } = await publishThrough({ on: { operation: 'pulls/create' }, times: 99, trouble });
+    expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+    expect(first.told).toMatchObject({ commit: { operation: 'created' }, pullRequest: null });
+    expect(first.told?.reason).toMatch(/rate limit/i);
+  });
+});
+
+describe.concurrent('a fault that stays', () => {
+  // Each is asked for four times, which takes a quarter of a minute.
+  test.each(['repos/get', 'git/get-tree', 'git/create-ref', 'pulls/create', 'issues/create-comment'])(
+    'at %s ends as publish_failed, and publishing again mends it',
+    async (operation) => {
+      const { first } = await publishThrough({
+        on: { operation },
+        times: 99,
+        trouble: { kind: 'status', status: 500 },
+      });
+      expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+      expect(first.stderr).not.toMatch(/\n\s+at /);
+    },
+  );
+
+  test.each([403, 404, 422])('a %i at the pull request ends as publish_failed at once', async (status) => {
+    const { first, github } = await publishThrough({
+      on: { operation: 'pulls/create' },
+      times: 99,
+      trouble: { kind: 'status', status },
+    });
+    expect([first.exitCode, first.told?.outcome], first.stderr).toEqual([11, 'publish_failed']);
+    const asked = github.requests.filter((one) => one.operation === 'pulls/create' && one.status === status);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+test('an answer that never comes ends at the deadline', async () => {
+  const there = await onGitHub(made);
+  there.github.faults.add({ on: { operation: 'git/create-tree' }, times: 99, trouble: { kind: 'stall' } });
+  const { exitCode, told, stderr } = await publish(there, { args: ['--deadline', '3s'] });
+  expect([exitCode, told?.outcome], stderr).toEqual([124, 'deadline']);
+});
+
+test('slow answers are waited for', async () => {
+  const there = await onGitHub(made);
+  there.github.faults.add({ times: 99, trouble: { kind: 'slow', ms: 100 } });
+  const { exitCode, stderr } = await publish(there);
+  expect(exitCode, stderr).toBe(0);
+});

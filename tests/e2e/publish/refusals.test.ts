@@ -1,0 +1,265 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolders } from '../../support/files/repository.ts';
+import { isWrite } from '../../support/github-server/server.ts';
+import {
+  closeGitHubs,
+  find,
+  JOB_PERMISSIONS,
+  type MadeRun,
+  madeRun,
+  NAME,
+  onGitHub,
+  publish,
+} from '../../support/jobs/publishing.ts';
+import { call } from '../../support/runs/scripted-run.ts';
+
+const FILES = { 'a.txt': 'a\n', '.github/workflows/ci.yml': 'on: push\n' };
+const done = { text: 'Done.' };
+
+let made: MadeRun;
+let workflow: MadeRun;
+
+beforeAll(async () => {
+  made = await madeRun(FILES, [{ calls: [call('write_file', { path: 'a.txt', content: 'b\n' })] }, done]);
+  workflow = await madeRun(FILES, [
+    { calls: [call('run_command', { command: 'echo "jobs: {}" >> .github/workflows/ci.yml' })] },
+    done,
+  ]);
+});
+
+// Each test starts several processes.
+
+afterAll(closeGitHubs);
+afterAll(removeFolders);
+
+const nothing = { branches: [], pulls: [], comments: 0 };
+
+describe('what GitHub refuses is told with the permission that is missing', () => {
+  test.each([
+    ['contents', 'contents: write', { contents: 'read' }],
+    ['pull_requests', 'pull-requests: write', { pull_requests: 'read' }],
+    ['issues', 'issues: write', { issues: 'read', pull_requests: 'read' }],
+  ] as const)('%s', async (_, permission, lacking) => {
+    const there = await onGitHub(made, { issue: true });
+    const token = there.github.addToken({
+      kind: 'installation',
+      permissions: { ...JOB_PERMISSIONS, ...lacking },
+    });
+    const { exitCode, told, stderr } = await publish({ ...there, token });
+    expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain(permission === 'issues: write' ? 'pull-requests: write' : permission);
+    expect(there.github.invalid).toEqual([]);
+  });
+
+  test.each(['api', 'push'])(
+    'a workflow in the patch (--via %s): file and permission, and how to mend it',
+    async (via) => {
+      const there = await onGitHub(workflow);
+      const args = ['--protected', 'allow', '--via', via];
+      const { exitCode, told } = await publish(there, { args });
+      expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+      expect(told?.reason).toContain('.github/workflows/ci.yml');
+      expect(told?.reason).toContain('workflows: write');
+      expect(await find(there)).toEqual(nothing);
+      const token = there.github.addToken({
+        kind: 'installation',
+        login: 'our-app[bot]',
+        permissions: { ...JOB_PERMISSIONS, workflows: 'write' },
+      });
+      const again = await publish({ ...there, token }, { args });
+      expect(again.exitCode, again.stderr).toBe(0);
+    },
+  );
+
+  test('a workflow in the patch is refused before GitHub is asked to write, unless it is accepted', async () => {
+    const there = await onGitHub(workflow);
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([8, 'policy_violation']);
+    expect(there.github.requests.filter(isWrite)).toEqual([]);
+  });
+
+  test('pull requests by Actions being turned off', async () => {
+    const there = await onGitHub(made, { actionsMayOpenPulls: false });
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain('Allow GitHub Actions to create and approve pull requests');
+  });
+
+  test('an archived repository, a token that is not one, and a repository that cannot be seen', async () => {
+    const there = await onGitHub(made, { private: true });
+    there.repository.settings.archived = true;
+    const reasons = [await publish(there), await publish({ ...there, token: 'ghs_nonsense' })];
+    there.repository.settings.archived = false;
+    const stranger = there.github.addToken({
+      kind: 'installation',
+      permissions: JOB_PERMISSIONS,
+      repositories: [],
+    });
+    reasons.push(await publish({ ...there, token: stranger }));
+    expect(reasons.map(({ exitCode }) => exitCode)).toEqual([11, 11, 11]);
+    expect(reasons.map(({ told }) => told?.reason)).toEqual([
+      expect.stringContaining('archived'),
+      expect.stringContaining('GITHUB_TOKEN'),
+      expect.stringContaining('--repository'),
+    ]);
+    expect(await find(there)).toEqual(nothing);
+  });
+
+  test('no drafts in this repository', async () => {
+    const there = await onGitHub(made, { drafts: false });
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toContain('--draft never');
+    const ready = await publish(there, { args: ['--draft', 'never'] });
+    expect(ready.exitCode, ready.stderr).toBe(0);
+  });
+
+  test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
+    const there = await onGitHub(made, { collaborators: { ben: 'write' }, teams: ['core'] });
+    const { exitCode, told } = await publish(there, {
+      args: ['nobody', 'ben']
+        .map((login) => `--reviewer=${login}`)
+        .concat(
+          ['none', 'core'].map((slug) => `--team-reviewer=${slug}`),
+          ['--milestone=v9', '--label=bot'],
+        ),
+    });
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.pullRequest?.number).toBe(1);
+    expect(told?.reason).toMatch(/v9/);
+    expect(told?.reason).toMatch(/does not ask nobody, none for a review: .*collaborator/);
+    expect(there.repository.issues.get(1)).toMatchObject({
+      labels: [{ name: 'bot' }],
+      pull: { reviewers: [{ login: 'ben' }], teams: ['core'] },
+    });
+  });
+});
+
+test('a token that the base has lost meanwhile, and that the patch would bring back, is withheld', async () => {
+  const lines = [
+    'ghp_0123456789abcdefghijABCDEFGHIJ012345',
+    ...Array.from({ length: 20 }, (_, at) => `line ${at}`),
+  ];
+  const text = (all: readonly string[]) => `${all.join('\n')}\n`;
+  const [token = '', ...rest] = lines;
+  const moves = await madeRun({ 'a.txt': text(lines) }, [
+    { calls: [call('run_command', { command: 'sed 1d a.txt > b && head -n1 a.txt >> b && mv b a.txt' })] },
+    done,
+  ]);
+  const there = await onGitHub(moves);
+  await there.repository.commit('main', { 'a.txt': text(rest) });
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(told?.reason).toContain('a.txt');
+  expect(JSON.stringify(told)).not.toContain(token);
+  expect(await find(there)).toEqual(nothing);
+});
+
+test('a part that makes a folder of the base as it is now one that git takes for a repository is withheld', async () => {
+  const part = await madeRun({ 'a.txt': 'a\n', 'evil/config': '[core]\n' }, [
+    { calls: [call('write_file', { path: 'evil/refs/x', content: 'x\n' })] },
+    done,
+  ]);
+  const there = await onGitHub(part);
+  await there.repository.commit('main', { 'evil/HEAD': 'ref: refs/heads/main\n', 'evil/objects/x': 'x\n' });
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
+  expect(told?.reason).toContain(
+    'takes for a repository, whose configuration can name programs that git runs: evil.',
+  );
+  expect(await find(there)).toEqual(nothing);
+});
+
+test('a new file whose name is not UTF-8 is refused with the reason', async () => {
+  const bytes = await madeRun(FILES, [
+    { calls: [call('run_command', { command: `echo x > "$(printf 'n\\377')"` })] },
+    done,
+  ]);
+  const there = await onGitHub(bytes);
+  const { exitCode, stderr, told } = await publish(there);
+  expect([exitCode, told?.outcome], stderr).toEqual([11, 'publish_failed']);
+  expect(told?.reason).toContain('its name is not UTF-8');
+  expect(await find(there)).toEqual(nothing);
+});
+
+describe('a run directory that is not as the run left it', () => {
+  test.each<[string, (folder: string) => void]>([
+    ['the patch was changed', (folder) => edit(folder, 'changes.patch', '+b', '+evil')],
+    [
+      'the hash of the result was changed',
+      (folder) => edit(folder, 'result.json', /"sha256": ?"\w{64}"/, `"sha256":"${'0'.repeat(64)}"`),
+    ],
+    [
+      'the tree of the result was changed',
+      (folder) => edit(folder, 'result.json', made.result.treeSha ?? '', '1'.repeat(40)),
+    ],
+    ['the result is no JSON', (folder) => writeFileSync(join(folder, 'result.json'), '{')],
+  ])('%s: nothing is published', async (_, spoil) => {
+    const there = await onGitHub(made);
+    spoil(there.artifact);
+    const { exitCode, stderr } = await publish(there);
+    expect([2, 11], stderr).toContain(exitCode);
+    expect(await find(there)).toEqual(nothing);
+  });
+});
+
+function edit(folder: string, name: string, from: string | RegExp, to: string): void {
+  const path = join(folder, name);
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replaceAll(typeof from === 'string' ? from : new RegExp(from, 'g'), to);
+  if (changed === text) throw new Error(`There is no ${String(from)} in ${name}`);
+  writeFileSync(path, changed);
+}
+
+test.each(['api', 'push'])('an enterprise server is asked at its own addresses (--via %s)', async (via) => {
+  const there = await onGitHub(made, { issue: true });
+  const { github } = there;
+  const env = { GITHUB_API_URL: github.enterpriseUrl };
+  const { exitCode, stderr, told } = await publish(there, { env, args: ['--via', via] });
+  expect(exitCode, stderr).toBe(0);
+  expect(told?.pullRequest?.url).toBe(`${github.serverUrl}/${NAME}/pull/2`);
+});
+
+test('a dry run says what it would do, and does none of it', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const { exitCode, stderr, told } = await publish(there, { args: ['--dry-run'] });
+  expect(exitCode, stderr).toBe(0);
+  expect(told?.dryRun).toBe(true);
+  expect(there.github.requests.filter(isWrite)).toEqual([]);
+  for (const call of ['git/trees', 'git/commits', 'git/refs', 'pulls', 'issues/1/comments'])
+    expect(stderr).toMatch(new RegExp(`POST .*${call}`));
+  expect(await find(there)).toEqual(nothing);
+});
+
+test('the token is in nothing that is told or kept', async () => {
+  const there = await onGitHub(made, { issue: true });
+  const token = there.github.addToken({ kind: 'installation', permissions: { contents: 'read' } });
+  for (const args of [[], ['--via', 'push'], ['--dry-run']]) {
+    const { stderr, told } = await publish({ ...there, token }, { args });
+    expect(stderr + JSON.stringify(told)).not.toContain(token);
+  }
+  const kept = join(there.artifact, 'publish.json');
+  expect(existsSync(kept)).toBe(true);
+  expect(readFileSync(kept, 'utf8')).not.toContain(token);
+});
+
+test('a fork: the branch is made there, and the pull request comes from it', async () => {
+  const there = await onGitHub(made);
+  const { github } = there;
+  const fork = await github.addRepository('robot/shop', { forkOf: NAME });
+  const token = github.addToken({ kind: 'user', login: 'robot', permissions: JOB_PERMISSIONS });
+  for (const operation of ['created', 'none'] as const) {
+    const { exitCode, stderr, told } = await publish(
+      { ...there, token },
+      { args: ['--head-repo', 'robot/shop'] },
+    );
+    expect(exitCode, stderr).toBe(0);
+    expect(told?.pullRequest).toMatchObject({ number: 1, operation });
+    expect(await fork.head(told?.branch ?? '')).toBe(told?.commit?.sha);
+  }
+  expect(there.repository.pulls().map(({ pull }) => pull?.headRepository)).toEqual(['robot/shop']);
+  expect((await find(there)).branches).toEqual([]);
+});

@@ -1,0 +1,162 @@
+/** What a run leaves whose process died without a word, and what each command over it says of that. */
+
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reportKilledStep } from '../../../src/action/post-step.ts';
+import { endDeadRun } from '../../../src/adapters/storage/dead-run.ts';
+import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
+import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
+import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { patient } from '../../support/runs/recorded-run.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'old', replace: 'new' })] };
+const done = { text: 'Done.' };
+const DEAD = "The runner's process ended without a result (killed, or out of memory). ";
+
+/** A run that dies while the model is silent in its second turn. */
+async function deadRun(signal: 'SIGKILL' | 'SIGABRT'): Promise<{ repository: Repository; runDir: string }> {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const { runDir, result } = await scriptedRun({
+    repository,
+    turns: [edit, { fault: { kind: 'stall', afterEvents: 1 } }],
+    args: ['--sandbox', 'off'],
+    during: async ({ pid, server }) => {
+      await until('the second turn is asked for', () => server.requests.length === 2);
+      process.kill(pid, signal);
+    },
+  });
+  expect([result.status, result.outcome]).toEqual(['running', null]);
+  return { repository, runDir };
+}
+
+let dead: { repository: Repository; runDir: string };
+beforeAll(async () => {
+  dead = await deadRun('SIGKILL');
+});
+
+/** The run once more: its directory is another one, and nobody holds its lock. */
+function another(): string {
+  const runDir = join(temporaryFolder(), 'run');
+  cpSync(dead.runDir, runDir, { recursive: true });
+  return runDir;
+}
+
+const resultOf = (runDir: string) =>
+  RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+
+const ended = (runDir: string) => ({
+  status: 'finished',
+  outcome: 'internal_error',
+  exitCode: 1,
+  reason: `${DEAD}Carry the run on: patchsmith resume ${runDir}`,
+  patch: null,
+});
+
+const over = (command: string, runDir: string, baseUrl = 'http://127.0.0.1:9') =>
+  runCli([command, runDir, ...(command === 'publish' ? ['--dry-run', '--repository', 'o/r'] : [])], {
+    cwd: dead.repository.root,
+    env: {
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: baseUrl,
+      GITHUB_TOKEN: 'ghs_0123456789abcdefghij',
+      XDG_STATE_HOME: temporaryFolder(),
+    },
+  });
+
+describe('a run whose process was killed', () => {
+  test.each(['replay', 'blame', 'publish'])(
+    '%s says so, and result.json does from then on',
+    async (command) => {
+      const runDir = another();
+      const { stderr, exitCode } = await over(command, runDir);
+      expect(exitCode).not.toBe(0);
+      expect(stderr).toContain(`${DEAD}Carry the run on: patchsmith resume ${runDir}`);
+      expect(resultOf(runDir)).toMatchObject(ended(runDir));
+      expect(existsSync(join(runDir, 'result.json.new'))).toBe(false);
+    },
+  );
+
+  test('the post step of the action says so', async () => {
+    const runDir = another();
+    const { lines, summary } = await reportKilledStep({ runDir, wasPublishing: false });
+    expect(lines).toContain('outcome: internal_error (exit 1)');
+    expect(summary).toContain(`patchsmith resume ${runDir}`);
+    expect(resultOf(runDir)).toMatchObject(ended(runDir));
+  });
+
+  test('before its first turn has nothing to be carried on', async () => {
+    const runDir = another();
+    rmSync(join(runDir, 'events.jsonl'));
+    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject({
+      reason: `${DEAD}It had not begun to work: begin anew with patchsmith run.`,
+    });
+    expect((await over('resume', runDir)).stderr).toContain('Begin anew');
+  });
+
+  test('is at work as long as a process holds its lock', async () => {
+    const runDir = another();
+    const letGo = await lockRun(runDir);
+    for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
+      const { exitCode, stderr } = await over(command, runDir);
+      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('at work')]);
+      expect(resultOf(runDir).status).toBe('running');
+    }
+    letGo?.();
+  });
+
+  test('is told where its directory cannot be written, and nothing is written through what lies there', async () => {
+    const runDir = another();
+    mkdirSync(join(runDir, 'result.json.new', 'full'), { recursive: true });
+    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));
+    expect(resultOf(runDir).status).toBe('running');
+    expect((await over('publish', runDir)).stderr).toContain(DEAD);
+  });
+
+  test('is not written where others may write', async () => {
+    const runDir = another();
+    chmodSync(runDir, 0o777);
+    expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject(ended(runDir));
+    expect(resultOf(runDir).status).toBe('running');
+  });
+
+  test('is undone, and its result names its end', async () => {
+    const killed = await deadRun('SIGABRT');
+    const { exitCode, stderr } = await runCli(['undo', killed.runDir], {
+      cwd: killed.repository.root,
+      env: { XDG_STATE_HOME: temporaryFolder() },
+    });
+    expect(exitCode, stderr).toBe(0);
+    expect(readFileSync(join(killed.repository.root, 'a.txt'), 'utf8')).toBe('old\n');
+    expect(resultOf(killed.runDir)).toMatchObject(ended(killed.runDir));
+  });
+});
+
+test('a dead run that every reader has looked at is carried on to its patch', async () => {
+  const { runDir } = dead;
+  await over('blame', runDir);
+  expect(resultOf(runDir)).toMatchObject(ended(runDir));
+  const server = await startClaudeServer({ turns: patient([edit, done]), apiKey: KEY });
+  try {
+    const resumed = await runCli(['resume', runDir, '--sandbox', 'off'], {
+      cwd: dead.repository.root,
+      env: { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url },
+    });
+    expect(resumed.lastLine).toContain('done (exit 0): 1 file changed');
+    expect(resultOf(runDir)).toMatchObject({ status: 'finished', outcome: 'done', exitCode: 0 });
+  } finally {
+    await server.close();
+  }
+});

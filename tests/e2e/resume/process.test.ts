@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { afterAll, expect, test } from 'vitest';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { CLI } from '../../support/runs/cli.ts';
+import { patient } from '../../support/runs/recorded-run.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' };
+const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };
+const command = { calls: [call('run_command', { command: 'echo c > c.txt; rm -f b.txt' })] };
+
+function environment(baseUrl: string) {
+  const { PATH, HOME } = process.env;
+  return {
+    extendEnv: false,
+    env: { PATH, HOME, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: baseUrl },
+  } as const;
+}
+
+function linesOf(journal: string): string[] {
+  return existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+test('a run that is killed again and again, in its sandbox, comes to its end', async () => {
+  const { root, git } = await makeRepository(FILES);
+  const runDir = join(temporaryFolder(), 'run');
+  const server = await startClaudeServer({ turns: patient([edit, command, { text: 'Done.' }]), apiKey: KEY });
+  try {
+    const start = ['run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--verify', 'test -e c.txt'];
+    const journal = join(runDir, 'events.jsonl');
+    let kills = 0;
+    for (;;) {
+      const had = linesOf(journal).length;
+      const child = execa(process.execPath, [CLI, ...(had === 0 ? start : ['resume', runDir])], {
+        ...environment(server.url),
+        cwd: root,
+        reject: false,
+        stdin: 'ignore',
+      });
+      let isOver = false;
+      void child.then(() => {
+        isOver = true;
+      });
+      while (!isOver && linesOf(journal).length < had + 3) await sleep(1);
+      if (!isOver) child.kill('SIGKILL');
+      const { exitCode, stderr } = await child;
+      if (exitCode !== undefined) {
+        expect(exitCode, stderr).toBe(0);
+        break;
+      }
+      kills += 1;
+    }
+    const events = linesOf(journal).map((line) => JSON.parse(line) as RunEvent);
+    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    // In the middle of each answer at least, however slow whoever kills it is.
+    expect(kills).toBeGreaterThanOrEqual(2);
+    expect(events.filter(({ type }) => type === 'run.resumed')).toHaveLength(kills);
+    expect([result.outcome, result.sandbox, result.unexplained]).toEqual(['done', 'namespaces+seccomp', []]);
+    expect(result.changedFiles.map(({ path, kind }) => [path, kind])).toEqual([
+      ['a.txt', 'modify'],
+      ['b.txt', 'delete'],
+      ['c.txt', 'create'],
+    ]);
+    const again = (...args: string[]) =>
+      execa(process.execPath, [CLI, ...args], { ...environment(server.url), cwd: root, reject: false });
+    const replayed = await again('replay', runDir);
+    expect([replayed.exitCode, replayed.stderr]).toEqual([
+      2,
+      expect.stringContaining('was killed and resumed'),
+    ]);
+    const undone = await again('undo', runDir);
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    expect(await git('status', '--porcelain')).toBe('');
+  } finally {
+    await server.close();
+  }
+});
+
+test('a run that ended on a full disk goes on when there is room again', async () => {
+  const { root } = await makeRepository(FILES);
+  const folder = temporaryFolder();
+  const disk = temporaryFolder();
+  const long = { ...edit, text: 'x'.repeat(3_000_000) };
+  const server = await startClaudeServer({ turns: patient([command, long, { text: 'Done.' }]), apiKey: KEY });
+  try {
+    const small = ['--dev-bind', '/', '/', '--size', String(12 * 1024 * 1024), '--tmpfs', disk];
+    const script = `
+      head -c $((10 * 1024 * 1024)) /dev/zero > "$DISK/filler"
+      "$NODE" "$CLI" run -m 'Do it' --repo "$ROOT" --run-dir "$DISK/run" --sandbox off --log-level silent
+      echo "first $?"
+      rm "$DISK/filler"
+      cd "$ROOT" && "$NODE" "$CLI" resume "$DISK/run" --sandbox off --output json > "$OUT/result.json"
+      echo "second $?"`;
+    const { env } = environment(server.url);
+    const places = { DISK: disk, NODE: process.execPath, CLI, ROOT: root, OUT: folder };
+    const ran = await execa('bwrap', [...small, 'sh', '-c', script], {
+      extendEnv: false,
+      env: { ...env, ...places },
+      reject: false,
+    });
+    expect(ran.stdout.split('\n'), ran.stderr).toEqual(['first 1', 'second 0']);
+    expect(ran.stderr).toContain('ENOSPC');
+    const result = RunResult.parse(JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8')));
+    expect([result.outcome, result.changedFiles.map(({ path }) => path)]).toEqual([
+      'done',
+      ['a.txt', 'b.txt', 'c.txt'],
+    ]);
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,191 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { cutRun } from '../../support/runs/recorded-run.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const done = { text: 'Done.' };
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+const domains = (...names: string[]) => names.flatMap((name) => ['--allow-domain', name]);
+
+/** A web server on every address of this machine, and how often somebody came. */
+async function victim(): Promise<{ port: number; visits: () => number }> {
+  let visits = 0;
+  const server: Server = createServer((_request, response) => response.end('secret'));
+  server.on('connection', () => {
+    visits += 1;
+  });
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, visits: () => visits };
+}
+
+async function run(script: string, ...args: string[]): Promise<FinishedRun & { told: string }> {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const finished = await scriptedRun({ repository, turns: [command(script), done], args });
+  return { ...finished, told: JSON.stringify(finished.server.requests[1] ?? {}) };
+}
+
+/** Asks the proxy, as the environment names it, for a tunnel to each of these and prints the status lines. */
+const askFor = (...authorities: string[]) =>
+  `node -e '
+    const { hostname, port } = new URL(process.env.https_proxy);
+    for (const to of process.argv.slice(1)) {
+      const socket = require("net").connect(port, hostname, () => socket.write(\`CONNECT \${to} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n\`));
+      socket.once("data", (d) => { console.log(String(d).split("\\r\\n")[0]); socket.destroy(); });
+    }' ${authorities.join(' ')}`;
+
+describe('a run with --allow-domain', () => {
+  test('tells the model which domains there are, and journal and result what was allowed and refused', async () => {
+    const { result, events, server, told, stderr, exitCode } = await run(
+      `${askFor('evil.example:443')}; ${askFor('evil.example:443', '127.0.0.1:443')}`,
+      ...domains('Registry.npmjs.org', '*.example.com:8443'),
+    );
+    expect([exitCode, result.outcome], stderr).toEqual([0, 'no_change']);
+    const allowed = ['registry.npmjs.org', '*.example.com:8443'];
+    expect(result.network).toEqual({
+      allowed,
+      refused: [
+        { host: 'evil.example', times: 2 },
+        { host: '127.0.0.1:443', times: 1 },
+      ],
+    });
+    expect(events[0]).toMatchObject({ type: 'run.started', allowedDomains: allowed });
+    expect(JSON.stringify(server.requests[0])).toContain(
+      'of the network only `registry.npmjs.org`, `*.example.com:8443`, by HTTP',
+    );
+    expect(told).toContain(
+      'HTTP/1.1 403 Refused by the sandbox: evil.example is not among the domains that may be reached (registry.npmjs.org, *.example.com:8443)',
+    );
+    expect(stderr).toContain(
+      'Commands asked for hosts that they may not reach: evil.example (2), 127.0.0.1:443 (1).',
+    );
+  });
+
+  test('lets nobody reach this machine, under no name and address of it', async () => {
+    const { port, visits } = await victim();
+    const names = [
+      'localhost',
+      '127.0.0.1',
+      '0.0.0.0',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+      '127.1',
+      '0177.0.0.1',
+    ];
+    const { told, result } = await run(
+      askFor(...names.map((name) => `${name}:${port}`), `localhost.localdomain:${port}`),
+      ...domains(`localhost.localdomain:${port}`, 'localhost.example'),
+    );
+    expect(told.match(/403 Refused by the sandbox/g)?.length ?? 0).toBeGreaterThanOrEqual(names.length);
+    expect(told).not.toContain('HTTP/1.1 200');
+    expect(result.network?.refused.map(({ host }) => host)).toEqual(
+      expect.arrayContaining(names.map((name) => `${name}:${port}`)),
+    );
+    expect(visits()).toBe(0);
+  });
+
+  test('without a sandbox claims nothing and warns', async () => {
+    const { result, events, stderr, told } = await run(
+      'env | grep -i _proxy; true',
+      '--sandbox',
+      'off',
+      ...domains('good.example'),
+    );
+    expect(result.network).toBeNull();
+    expect(events[0]).toMatchObject({ allowedDomains: [] });
+    expect(result.warnings).toContain(
+      '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.',
+    );
+    expect(stderr).toContain('--allow-domain HAS NO EFFECT');
+    expect(told).not.toContain('127.0.0.1:17128');
+  });
+
+  test.each([
+    '*',
+    'localhost',
+    '127.0.0.1',
+    'https://registry.npmjs.org',
+    'registry.npmjs.org.',
+    'bücher.example',
+  ])('does not start for %s', async (domain) => {
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    const args = ['run', '--message', 'Do it', ...domains(domain)];
+    const { exitCode, stderr } = await runCli(args, { cwd: root, env: { ANTHROPIC_API_KEY: 'x' } });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/^patchsmith: usage_error \(exit 2\): --allow-domain: /);
+  });
+
+  test('is replayed with those of its domains that whoever replays it permits, and with no others', async () => {
+    const { runDir, events } = await run(
+      `${askFor('evil.example:443')} > status.txt`,
+      ...domains('good.example'),
+    );
+    expect(events.length).toBeGreaterThan(3);
+    const replay = (...args: string[]) =>
+      runCli(['replay', runDir, '--output', 'json', ...args], {
+        cwd: temporaryFolder(),
+        env: { XDG_STATE_HOME: temporaryFolder() },
+      });
+    const permitted = await replay(...domains('good.example', 'other.example'));
+    expect(permitted.lastLine).toContain('replayed to the same patch, byte for byte');
+    expect(JSON.parse(permitted.stdout).network.allowed).toEqual(['good.example']);
+    // A recording is no permission: its own list could be anybody's.
+    const journal = join(runDir, 'events.jsonl');
+    const text = readFileSync(journal, 'utf8').replace('["good.example"]', '["good.example","evil.example"]');
+    writeFileSync(journal, text);
+    const alone = await replay();
+    expect(JSON.parse(alone.stdout).network).toEqual({ allowed: [], refused: [] });
+    expect(alone.stderr).toContain(
+      "The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
+    );
+    expect(alone.exitCode).toBe(9);
+  });
+
+  test('that was killed is resumed with its own domains when they are permitted again, and with no others', async () => {
+    const run = await cutRun(
+      { 'a.txt': 'a\n' },
+      [command('echo one > one.txt'), command(`${askFor('evil.example:443')} > status.txt`), done],
+      { sandbox: 'required', allowedDomains: ['good.example'] },
+    );
+    expect(run.result.outcome, run.stderr).toBe('done');
+    run.goBackTo(run.events.findIndex(({ type }) => type === 'turn.completed') + 1);
+    expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toContain(
+      'Repeat what you agree to: patchsmith resume ',
+    );
+    const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
+    if (typeof resumed === 'string') throw new Error(resumed);
+    expect(resumed.result.network).toEqual(run.result.network);
+    expect(resumed.patch).toContain('+HTTP/1.1 403 Refused by the sandbox: evil.example is not among');
+  });
+});
+
+test('a run without --allow-domain has no network at all', async () => {
+  const { port, visits } = await victim();
+  const { told, result, events } = await run(
+    `env | grep -i _proxy; ls -d /run/patchsmith/proxy.sock; (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1; cat /proc/net/dev | grep -c :`,
+  );
+  expect(result.network).toEqual({ allowed: [], refused: [] });
+  expect(events[0]).toMatchObject({ allowedDomains: [] });
+  expect(told).toContain('Connection refused');
+  expect(told).not.toContain('proxy=');
+  expect(visits()).toBe(0);
+});
+
+test('a socket that nobody listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {
+  const server = createTcpServer().listen(17_128, '127.0.0.1');
+  server.on('error', () => {});
+  onTestFinished(() => void server.close());
+  const { told } = await run(askFor('evil.example:443'), ...domains('good.example'));
+  expect(told).toContain('403 Refused by the sandbox: evil.example');
+});

@@ -1,0 +1,85 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const done = { text: 'Done.' };
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+
+describe('verify commands that run before the work', () => {
+  const checks = '#!/bin/sh\ncat failures.txt; [ ! -s failures.txt ]\n';
+
+  async function verified(
+    turns: Parameters<typeof scriptedRun>[0]['turns'],
+    plan = '---\nverify: ["sh check.sh", "test -f a.txt"]\nverify_baseline: true\n---\nDo it.\n',
+    args: readonly string[] = [],
+  ) {
+    const repository = await makeRepository({
+      'a.txt': 'a\n',
+      'check.sh': checks,
+      'failures.txt': 'FAIL old (3 ms)\n',
+    });
+    const file = join(temporaryFolder(), 'plan.md');
+    writeFileSync(file, plan);
+    return scriptedRun({ repository, turns, plan: file, args });
+  }
+
+  test('a command that fails as before is told as such, also to the model, and is no failure of the run', async () => {
+    const { result, server, stderr, exitCode, runDir } = await verified([
+      command("sed -i 's/3 ms/7 ms/' failures.txt; echo b > b.txt"),
+      done,
+    ]);
+    expect([result.outcome, exitCode], stderr).toEqual(['done', 0]);
+    expect(result.reason).toBe('2 files changed, 1 verify command passed, 1 failed as before the run.');
+    expect(result.verifyBaseline?.map(({ command: line, end }) => [line, end.exitCode])).toEqual([
+      ['sh check.sh', 1],
+      ['test -f a.txt', 0],
+    ]);
+    const replayed = await runCli(['replay', runDir, '--sandbox', 'off'], { cwd: temporaryFolder() });
+    expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
+    expect(result.preexistingFailures).toEqual(['sh check.sh']);
+    expect(result.verify.map(({ end }) => end.exitCode)).toEqual([1, 0]);
+    expect(JSON.stringify(server.requests[0])).toContain(
+      '- `sh check.sh` (already fails before your work: exit code 1;',
+    );
+    expect(JSON.stringify(server.requests[0])).toContain('- `test -f a.txt`"');
+  });
+
+  test('a new failure in a command that was red before is one that the model has to mend', async () => {
+    const { result, server } = await verified([
+      command('echo "FAIL new" >> failures.txt'),
+      done,
+      command("sed -i '/new/d' failures.txt"),
+      done,
+    ]);
+    expect(server.requests).toHaveLength(4);
+    expect([result.outcome, result.preexistingFailures]).toEqual(['no_change', ['sh check.sh']]);
+  });
+
+  test('a regression ends as verify_failed, and names only what is new', async () => {
+    const { result } = await verified([command('rm a.txt'), done], undefined, ['--fix-rounds', '0']);
+    expect([result.outcome, result.exitCode]).toEqual(['verify_failed', 9]);
+    expect(result.reason).toContain('Failed: test -f a.txt;');
+    expect(result.preexistingFailures).toEqual(['sh check.sh']);
+  });
+
+  test('without it nothing runs before, and every failure counts; the flag asks for it as well', async () => {
+    const plan = '---\nverify: ["sh check.sh"]\n---\nDo it.\n';
+    const plain = await verified([command('echo b > b.txt'), done], plan, ['--fix-rounds', '0']);
+    expect([plain.result.outcome, plain.result.verifyBaseline]).toEqual(['verify_failed', null]);
+    const flagged = await verified([command('echo b > b.txt'), done], plan, ['--verify-baseline']);
+    expect([flagged.result.outcome, flagged.result.preexistingFailures]).toEqual(['done', ['sh check.sh']]);
+  });
+
+  test('what they write stays out of the patch and is told', async () => {
+    const plan =
+      '---\nverify: ["echo x > made-by-verify.txt; true && test -f a.txt"]\nverify_baseline: true\n---\nDo it.\n';
+    const { result } = await verified([command('echo b > b.txt'), done], plan);
+    expect(result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
+    expect(result.warnings.join()).toContain('commands before the work changed them: made-by-verify.txt');
+  });
+});

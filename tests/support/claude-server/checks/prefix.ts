@@ -1,0 +1,56 @@
+/**
+ * A request as the line of blocks that the model reads: tools, system, messages. The cache and the signatures of
+ * thinking blocks both go by the exact prefix of that line; `cache_control` is not part of it.
+ */
+
+import { createHash } from 'node:crypto';
+import type { Block } from '../script.ts';
+
+export interface Position {
+  readonly role: 'tools' | 'system' | 'user' | 'assistant';
+  /** Where an error message finds it: `messages.1.content.0`. */
+  readonly path: string;
+  readonly block: Block;
+  /** The block alone, in tokens (four characters each). */
+  readonly tokens: number;
+  /** Hash of everything up to and including this block. */
+  readonly hash: string;
+}
+
+export interface RequestBody {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly messages: readonly { role: 'user' | 'assistant'; content: string | readonly Block[] }[];
+  readonly system?: string | readonly Block[];
+  readonly tools?: readonly Block[];
+  readonly [field: string]: unknown;
+}
+
+/** Of a request whose shape has been checked. */
+export function positionsOf(body: RequestBody): Position[] {
+  const positions: Position[] = [];
+  let hash = createHash('sha256').update(body.model).digest('hex');
+  const add = (role: Position['role'], path: string, block: Block): void => {
+    const { cache_control: _, ...content } = block;
+    const text = JSON.stringify(content);
+    hash = createHash('sha256').update(`${hash}\n${role}\n${text}`).digest('hex');
+    positions.push({ role, path, block, tokens: Math.ceil(text.length / 4), hash });
+  };
+  body.tools?.forEach((tool, index) => {
+    add('tools', `tools.${index}`, tool);
+  });
+  blocksOf(body.system ?? []).forEach((block, index) => {
+    add('system', `system.${index}`, block);
+  });
+  body.messages.forEach((message, m) => {
+    blocksOf(message.content).forEach((block, b) => {
+      add(message.role, `messages.${m}.content.${b}`, block);
+    });
+  });
+  return positions;
+}
+
+/** A plain string is shorthand for one text block. */
+export function blocksOf(content: string | readonly Block[]): readonly Block[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openSandbox } from '../../../src/adapters/sandboxes/open.ts';
+import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
+import { ToolExecutor } from '../../../src/agent/tool-executor.ts';
+import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
+import { SeenLines } from '../../../src/domain/conversation/seen-files.ts';
+import type { RunAction } from '../../../src/domain/run/events.ts';
+import { redactorFor } from '../../../src/domain/secrets/redact.ts';
+import type { Sandbox, VerifyPlace, Workspace } from '../../../src/ports.ts';
+import { createTools } from '../../../src/tools/registry.ts';
+import { makeRepository } from './repository.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** A secret that the executor knows. */
+export const SECRET = 'hunter2-hunter2';
+
+export interface RealParts {
+  readonly root: string;
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly executor: ToolExecutor;
+}
+
+/** A repository of these files with a real workspace, a real sandbox `off` and the executor over both. */
+export async function openRealParts(
+  files: Readonly<Record<string, string>>,
+  permits: (path: string) => boolean = () => true,
+): Promise<RealParts> {
+  const { root } = await makeRepository(files);
+  const found = await findCheckout(root, {});
+  if (found.status !== 'ok') throw new Error(found.message);
+  const own = tempFolder();
+  const workspace = await openWorkspace(found.checkout, {
+    shadowDir: join(own, 'shadow.git'),
+    agentGitDir: join(own, 'agent.git'),
+    env: {},
+  });
+  const { agentGit } = workspace;
+  const hostEnv = { PATH: process.env.PATH };
+  const opened = await openSandbox({
+    mode: 'off',
+    root,
+    agentGit,
+    scratchDir: join(own, 'scratch'),
+    hostEnv,
+  });
+  if (opened.status !== 'ok') throw new Error(opened.reason);
+  const { sandbox } = opened;
+  onTestFinished(() => sandbox.close());
+  const executor = new ToolExecutor({
+    tools: createTools({ commandTimeoutMs: 20_000, maxCommandTimeoutMs: 60_000 }),
+    workspace,
+    sandbox,
+    seen: new SeenLines(),
+    clock: Date.now,
+    redact: redactorFor([SECRET]),
+    permits,
+    maxOutputChars: 2_000,
+  });
+  return { root, workspace, sandbox, executor };
+}
+
+/** The work tree as the place of verify commands, by the sandbox of the model's. */
+export function placeIn(sandbox: Sandbox): VerifyPlace {
+  return {
+    kind: 'worktree',
+    setup: [],
+    open: async () => ({ status: 'ok', sandbox, close: async () => {} }),
+    warnings: () => [],
+  };
+}
+
+/** What happens when these calls are the model's turn. */
+export async function actionsOf(
+  { executor }: RealParts,
+  calls: readonly ToolCall[],
+  turn: { cutOff?: boolean; tooMany?: ReadonlySet<ToolCall>; signal?: AbortSignal } = {},
+): Promise<RunAction[]> {
+  const signal = turn.signal ?? new AbortController().signal;
+  const actions: RunAction[] = [];
+  const happening = executor.execute({
+    calls,
+    tooMany: turn.tooMany ?? new Set(),
+    cutOff: turn.cutOff ?? false,
+    iteration: 1,
+    signal,
+  });
+  for await (const action of happening) actions.push(action);
+  return actions;
+}

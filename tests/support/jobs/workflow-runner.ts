@@ -1,0 +1,243 @@
+/**
+ * Runs a workflow file as GitHub does, as far as the templates go: conditions, job tokens with the permissions that the
+ * job names, checkout, artifacts, and the built action.
+ */
+
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { execa } from 'execa';
+import { parse } from 'yaml';
+import { temporaryFolder } from '../files/repository.ts';
+import type { GitHub, GitHubRepository } from '../github-server/server.ts';
+import type { Access } from '../github-server/state/world.ts';
+import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
+import { type Contexts, filled, isDue } from './expressions.ts';
+
+interface WorkflowStep {
+  readonly name?: string;
+  readonly id?: string;
+  readonly if?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly 'continue-on-error'?: boolean;
+  readonly with?: Readonly<Record<string, string | boolean | number>>;
+}
+
+interface WorkflowJob {
+  readonly if?: string;
+  readonly needs?: string;
+  readonly permissions?: Readonly<Record<string, Access>>;
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
+  readonly steps: readonly WorkflowStep[];
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, WorkflowJob>>;
+}
+
+export interface WorkflowRun {
+  /** The file. */
+  readonly workflow: string;
+  readonly github: GitHub;
+  readonly repository: GitHubRepository;
+  readonly event: { readonly name: string; readonly payload: Readonly<Record<string, unknown>> };
+  readonly actor: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Variables of every job. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Cancels the workflow while the action runs for the first time. */
+  readonly cancel?: NonNullable<ActionRun['during']>;
+}
+
+export interface JobEnd {
+  readonly name: string;
+  readonly result: 'success' | 'failure' | 'cancelled' | 'skipped';
+  /** What the action did in this job, in order. */
+  readonly actions: readonly ActionEnd[];
+  /** The token that the job had. */
+  readonly token: string;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** The jobs in the order of the file, which is the order of their needs. */
+export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
+  const { jobs } = parse(readFileSync(run.workflow, 'utf8')) as Workflow;
+  const artifacts = temporaryFolder();
+  const ends: JobEnd[] = [];
+  const needs: Record<string, JobEnd> = {};
+  for (const [name, job] of Object.entries(jobs)) {
+    for (const matrix of combinations(job)) {
+      const end = await runJob(run, { name, job, matrix, artifacts, needs });
+      ends.push(end);
+      needs[name] = end;
+    }
+  }
+  return ends;
+}
+
+function combinations({ strategy }: WorkflowJob): Record<string, string>[] {
+  return Object.entries(strategy?.matrix ?? {}).reduce<Record<string, string>[]>(
+    (all, [key, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [key]: value }))),
+    [{}],
+  );
+}
+
+interface JobPlace {
+  readonly name: string;
+  readonly job: WorkflowJob;
+  readonly matrix: Readonly<Record<string, string>>;
+  readonly artifacts: string;
+  readonly needs: Readonly<Record<string, JobEnd>>;
+}
+
+async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }: JobPlace): Promise<JobEnd> {
+  const { github, repository, event } = run;
+  const granted = Object.entries(job.permissions ?? {}).map(([key, access]) => [
+    key.replaceAll('-', '_'),
+    access,
+  ]);
+  const token = github.addToken({ kind: 'installation', permissions: Object.fromEntries(granted) });
+  const sha = (await repository.head(repository.settings.defaultBranch)) ?? '';
+  const steps: Record<string, { outputs: Record<string, string>; outcome: string }> = {};
+  const temp = temporaryFolder();
+  const workspace = temporaryFolder();
+  const values = {
+    github: { event: event.payload, token, sha },
+    inputs: (event.payload.inputs as object | undefined) ?? {},
+    runner: { temp },
+    secrets: run.secrets,
+    needs,
+    matrix,
+    steps,
+  };
+  const actions: ActionEnd[] = [];
+  let failed = Object.entries(needs).some(([key, { result }]) => key === job.needs && result !== 'success');
+  let cancelled = Object.values(needs).some(({ result }) => result === 'cancelled');
+  const contexts = (): Contexts => ({ values, failed, cancelled });
+  if (!isDue(job.if, contexts())) return { name, result: 'skipped', actions, token, outputs: {} };
+
+  failed = false;
+  const place = { workspace, temp, sha, token, artifacts };
+  for (const step of job.steps) {
+    if (!isDue(step.if, contexts())) continue;
+    const given = Object.fromEntries(
+      Object.entries(step.with ?? {}).map(([key, value]) => [key, filled(String(value), contexts())]),
+    );
+    const end = await runStep(run, step, given, place);
+    if (end.action !== null) actions.push(end.action);
+    if (end.action !== null && run.cancel !== undefined) cancelled = true;
+    const outcome = end.failed ? 'failure' : 'success';
+    if (step.id !== undefined) steps[step.id] = { outputs: end.outputs, outcome };
+    failed ||= end.failed && step['continue-on-error'] !== true;
+  }
+  const outputs = Object.entries(job.outputs ?? {}).map(([key, text]) => [key, filled(text, contexts())]);
+  const result = cancelled ? 'cancelled' : failed ? 'failure' : 'success';
+  return { name, result, actions, token, outputs: Object.fromEntries(outputs) };
+}
+
+interface StepPlace {
+  readonly workspace: string;
+  readonly temp: string;
+  readonly sha: string;
+  readonly token: string;
+  readonly artifacts: string;
+}
+
+interface StepResult {
+  readonly failed: boolean;
+  readonly outputs: Record<string, string>;
+  readonly action: ActionEnd | null;
+}
+
+async function runStep(
+  run: WorkflowRun,
+  { uses = '', run: script, name }: WorkflowStep,
+  given: Record<string, string>,
+  place: StepPlace,
+): Promise<StepResult> {
+  const done = (outputs: Record<string, string> = {}, failed = false) => ({ failed, outputs, action: null });
+  const [action = ''] = uses.split('@');
+  switch (action) {
+    case 'actions/checkout':
+      await checkOut(run, given, place);
+      return done();
+    case 'actions/upload-artifact': {
+      const found = (given.path ?? '').split('\n').filter((path) => path !== '' && existsSync(path));
+      for (const path of found) {
+        mkdirSync(join(place.artifacts, given.name ?? ''), { recursive: true });
+        cpSync(path, join(place.artifacts, given.name ?? '', basename(path)));
+      }
+      return done(found.length > 0 ? { 'artifact-id': '1' } : {}, found.length === 0);
+    }
+    case 'actions/download-artifact': {
+      const from = join(place.artifacts, given.name ?? '');
+      if (!existsSync(from)) return done({}, true);
+      cpSync(from, given.path ?? '', { recursive: true });
+      return done();
+    }
+    case 'your-org/patchsmith': {
+      const ended = await runPatchsmith(run, given, place);
+      return { failed: ended.exitCode !== 0, outputs: ended.outputs, action: ended };
+    }
+    case '':
+      // Tests have a sandbox, or are not run.
+      if (name === 'Make the sandbox available' && script !== undefined) return done();
+  }
+  throw new Error(`This step is not known here: ${name ?? uses}`);
+}
+
+/** As actions/checkout does: the branch of the event, or the commit that is asked for. */
+async function checkOut(
+  { github, repository }: WorkflowRun,
+  given: Record<string, string>,
+  place: StepPlace,
+): Promise<void> {
+  if (given['persist-credentials'] !== 'false') throw new Error('The checkout leaves its credentials behind');
+  const url = `${github.serverUrl}/${repository.fullName}.git`;
+  const basic = Buffer.from(`x-access-token:${place.token}`).toString('base64');
+  const header = ['-c', `http.extraHeader=Authorization: Basic ${basic}`];
+  const git = (...args: string[]) => execa('git', args, { cwd: place.workspace });
+  const depth = given['fetch-depth'] === '0' ? [] : ['--depth=1'];
+  await git('init', '--quiet');
+  await git('remote', 'add', 'origin', url);
+  const wanted = given.ref ?? repository.settings.defaultBranch;
+  const isCommit = /^[0-9a-f]{40}$/.test(wanted);
+  const refspec = isCommit
+    ? [wanted, '+refs/heads/*:refs/remotes/origin/*']
+    : [`+refs/heads/${wanted}:refs/remotes/origin/${wanted}`];
+  await git(...header, 'fetch', '--quiet', ...depth, 'origin', ...refspec);
+  if (isCommit) await git('checkout', '--quiet', '--detach', wanted);
+  else await git('checkout', '--quiet', '-B', wanted, `refs/remotes/origin/${wanted}`);
+}
+
+function runPatchsmith(
+  run: WorkflowRun,
+  inputs: Record<string, string>,
+  place: StepPlace,
+): Promise<ActionEnd> {
+  const { github, repository, event, actor, env = {} } = run;
+  const { settings, fullName } = repository;
+  return runAction({
+    workspace: place.workspace,
+    inputs,
+    event: event.payload,
+    ...(run.cancel === undefined ? {} : { during: run.cancel }),
+    env: {
+      RUNNER_TEMP: place.temp,
+      GITHUB_API_URL: github.url,
+      GITHUB_SERVER_URL: github.serverUrl,
+      GITHUB_REPOSITORY: fullName,
+      GITHUB_REPOSITORY_OWNER: fullName.split('/')[0] ?? '',
+      GITHUB_EVENT_NAME: event.name,
+      GITHUB_SHA: place.sha,
+      GITHUB_REF: `refs/heads/${settings.defaultBranch}`,
+      GITHUB_REF_NAME: settings.defaultBranch,
+      GITHUB_ACTOR: actor,
+      GITHUB_TRIGGERING_ACTOR: actor,
+      GITHUB_RUN_ID: '4711',
+      GITHUB_RUN_ATTEMPT: '1',
+      ...env,
+    },
+  });
+}

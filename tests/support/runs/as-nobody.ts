@@ -1,0 +1,42 @@
+/** Runs of the built command by a user without privileges, for tests that root runs. */
+
+import { chmodSync, cpSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { type Repository, temporaryFolder } from '../files/repository.ts';
+import { CLI } from './cli.ts';
+import { type FinishedRun, type ScriptedRun, scriptedRun } from './scripted-run.ts';
+
+const NOBODY = '65534';
+
+export const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
+
+/** Only root can become somebody else. */
+export const isRoot = process.getuid?.() === 0;
+
+export interface RunAsNobody extends Pick<ScriptedRun, 'turns' | 'args' | 'during'> {
+  /** Text of a plan. */
+  readonly plan?: string;
+}
+
+/** A run in a repository that is made that user's own. */
+export async function runAsNobody(
+  repository: Repository,
+  { plan, ...run }: RunAsNobody,
+): Promise<FinishedRun> {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  cpSync(dirname(CLI), join(folder, 'dist'), { recursive: true });
+  const home = temporaryFolder();
+  if (plan !== undefined) writeFileSync(join(home, 'plan.md'), plan);
+  await execa('chown', ['-R', NOBODY, home, repository.root]);
+  return scriptedRun({
+    ...run,
+    ...(plan === undefined ? {} : { plan: join(home, 'plan.md') }),
+    repository,
+    cli: join(folder, 'dist/cli.js'),
+    runDir: join(home, 'run'),
+    wrap: AS_NOBODY,
+    env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, HOME: home },
+  });
+}

@@ -1,0 +1,198 @@
+/** Runs in this process that can be cut off after every event, and carried on. */
+
+import { cpSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { resumeRun } from '../../../src/commands/resume/resume.ts';
+import { Settings } from '../../../src/config/schema.ts';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
+import type { ScriptedTurn } from '../claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
+import { makeRepository, temporaryFolder } from '../files/repository.ts';
+import { KEY } from './scripted-run.ts';
+
+/** What a run left behind. */
+export interface RunEnd {
+  readonly result: RunResult;
+  readonly events: RunEvent[];
+  readonly patch: string;
+  readonly stderr: string;
+}
+
+export interface CutRun extends RunEnd {
+  readonly root: string;
+  readonly runDir: string;
+  readonly server: ClaudeServer;
+  /** Makes work tree and run directory what they were right after an event, by its number; the rest never happened. */
+  goBackTo(seq: number): void;
+  /** `patchsmith resume`; what it printed when it was refused. */
+  resume(asked?: {
+    repo?: string;
+    runDir?: string;
+    acceptChanges?: boolean;
+    /** Settings that are others than the run's. */
+    today?: Partial<Settings>;
+  }): Promise<RunEnd | string>;
+}
+
+/**
+ * Carries out a run to its end and keeps a copy of everything after each event, as a SIGKILL would leave it. `meddle` may
+ * change the work tree while the model thinks about its answer, counted from 0.
+ */
+export async function cutRun(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  turns: readonly ScriptedTurn[],
+  given: Partial<Settings> = {},
+  meddle: (root: string, answer: number) => void = () => {},
+): Promise<CutRun> {
+  const { root } = await makeRepository(files);
+  const answer = patient(turns);
+  const server = await startClaudeServer({
+    turns: (request, index) => {
+      meddle(root, index);
+      return answer(request);
+    },
+    apiKey: KEY,
+  });
+  onTestFinished(() => server.close());
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const copyOf = (seq: number) => join(folder, `after-${seq}`);
+  const settings: Settings = {
+    ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl', ...given }),
+    runDir,
+    baseUrl: server.url,
+  };
+  let seq = 0;
+  const stdout = sink(() => {
+    seq += 1;
+    mkdirSync(copyOf(seq));
+    cpSync(root, join(copyOf(seq), 'root'), COPY);
+    cpSync(runDir, join(copyOf(seq), 'run'), COPY);
+  });
+  const input = inputOf(settings, stdout);
+  await runPatchsmith(input);
+  return {
+    ...endOf(runDir, input.printed),
+    root,
+    runDir,
+    server,
+    goBackTo(at) {
+      for (const [to, from] of [
+        [root, 'root'],
+        [runDir, 'run'],
+      ] as const) {
+        rmSync(to, { recursive: true, force: true });
+        cpSync(join(copyOf(at), from), to, COPY);
+      }
+    },
+    async resume({ repo, runDir: moved = runDir, acceptChanges = false, today = {} } = {}) {
+      const again = {
+        ...inputOf(
+          { ...settings, repo: repo ?? null, output: 'none', ...today },
+          sink(() => {}),
+        ),
+        cwd: root,
+      };
+      const resumed = await resumeRun(again, { run: moved, acceptChanges });
+      if (resumed.status === 'refused') return resumed.problems.join('; ');
+      const { name, reason } = resumed.outcome;
+      return name === 'usage_error' ? reason : endOf(moved, again.printed);
+    },
+  };
+}
+
+/** Without sockets, which cannot be copied; nobody answers at those of a killed run. */
+const COPY = {
+  recursive: true,
+  verbatimSymlinks: true,
+  preserveTimestamps: true,
+  filter: (from: string) => !lstatSync(from).isSocket(),
+};
+
+function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
+  const printed: string[] = [];
+  const stderr = sink((text) => printed.push(text));
+  return {
+    settings,
+    apiKey: KEY,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    cwd: '/',
+    stdin: Readable.from([]),
+    stdout,
+    stderr,
+    interrupt: new AbortController().signal,
+    now: Date.now,
+    version: '0.0.0',
+    startNotes: [],
+    printed,
+  };
+}
+
+/** Calls back at once with every piece that is written. */
+function sink(onText: (text: string) => void): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      onText(String(chunk));
+      done();
+    },
+  });
+}
+
+function endOf(runDir: string, printed: readonly string[]): RunEnd {
+  const read = (name: string) => readFileSync(join(runDir, name), 'utf8');
+  const result = RunResult.parse(JSON.parse(read('result.json')));
+  return {
+    result,
+    events: read('events.jsonl')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as RunEvent),
+    patch: result.patch === null ? '' : read('changes.patch'),
+    stderr: printed.join(''),
+  };
+}
+
+interface Said {
+  readonly role: string;
+  readonly content: readonly {
+    readonly type: string;
+    readonly id?: string;
+    readonly name?: string;
+    readonly input?: Record<string, unknown>;
+    readonly tool_use_id?: string;
+    readonly content?: unknown;
+  }[];
+}
+
+/**
+ * A model that gives the same answers however often it is asked, and makes calls again of which it is told that they were
+ * interrupted.
+ */
+export function patient(turns: readonly ScriptedTurn[]) {
+  return (request: Record<string, unknown>): ScriptedTurn => {
+    const messages = request.messages as readonly Said[];
+    const asked = messages.filter(({ role }) => role === 'user').map(interruptedCalls);
+    const answers = messages.filter(({ role }) => role === 'assistant');
+    const again = asked.at(-1) ?? [];
+    if (again.length > 0) {
+      const blocks = (answers.at(-1)?.content ?? []).filter(({ id }) => again.includes(id ?? ''));
+      return { calls: blocks.map(({ name = '', input = {} }) => ({ name, input })) };
+    }
+    const repeated = asked.filter((ids) => ids.length > 0).length;
+    return turns[answers.length - repeated] ?? { text: 'Done.' };
+  };
+}
+
+function interruptedCalls({ content }: Said): string[] {
+  return content.flatMap((block) =>
+    block.type === 'tool_result' &&
+    JSON.stringify(block.content).includes('Interrupted: the runner was killed')
+      ? [block.tool_use_id ?? '']
+      : [],
+  );
+}

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+import { RunResult } from '../../../src/domain/run/outcome.ts';
+import type { Script, ScriptedCall } from '../claude-server/script.ts';
+import type { ClaudeServer } from '../claude-server/server.ts';
+import { startClaudeServer } from '../claude-server/server.ts';
+import { type Repository, temporaryFolder } from '../files/repository.ts';
+import { PATIENCE_MS } from '../waiting/patience.ts';
+import { CLI } from './cli.ts';
+
+export const KEY = 'sk-ant-test-0123456789abcdef';
+
+/** What a run of the built command left behind. */
+export interface FinishedRun {
+  readonly exitCode: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The last line on stderr. */
+  readonly lastLine: string;
+  readonly runDir: string;
+  readonly result: RunResult;
+  readonly events: RunEvent[];
+  readonly patch: string;
+  readonly server: ClaudeServer;
+}
+
+export interface ScriptedRun {
+  readonly repository: Pick<Repository, 'root'>;
+  readonly turns: Script;
+  /** A plan file in place of `--message`. */
+  readonly plan?: string;
+  /** The arguments say what the task is. */
+  readonly withoutTask?: boolean;
+  /** Default: a fresh temporary folder. */
+  readonly runDir?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A command line that the run's own is added to, which it ends by becoming. */
+  readonly wrap?: readonly string[];
+  /** The built command; default: where it was built. */
+  readonly cli?: string;
+  /** Called with the running process, to send it signals. */
+  readonly during?: (run: { pid: number; runDir: string; server: ClaudeServer }) => Promise<void>;
+}
+
+/** Calls a tool. */
+export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
+
+/** Runs the built command in a repository, against a scripted API on loopback. */
+export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
+  const { repository, turns, plan, args = [], env = {}, wrap = [], cli = CLI, during } = run;
+  const runDir = run.runDir ?? join(temporaryFolder(), 'run');
+  const message = run.withoutTask === true ? [] : ['--message', 'Do it'];
+  const task = plan === undefined ? message : ['--plan', plan];
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  try {
+    const [program = '', ...line] = [...wrap, process.execPath, cli];
+    const child = execa(
+      program,
+      [...line, 'run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],
+      {
+        env: {
+          PATH: process.env.PATH,
+          HOME: process.env.HOME,
+          ANTHROPIC_API_KEY: KEY,
+          ANTHROPIC_BASE_URL: server.url,
+          ...env,
+        },
+        extendEnv: false,
+        reject: false,
+        stdin: 'ignore',
+        timeout: PATIENCE_MS,
+        stripFinalNewline: false,
+      },
+    );
+    if (during && child.pid) await during({ pid: child.pid, runDir, server });
+    const { exitCode, stdout, stderr } = await child;
+    return {
+      exitCode,
+      stdout,
+      stderr,
+      lastLine: lastLineOf(stderr),
+      runDir,
+      server,
+      ...filesOf(runDir, stderr),
+    };
+  } finally {
+    await server.close();
+  }
+}
+
+function filesOf(runDir: string, stderr: string) {
+  if (!existsSync(join(runDir, 'result.json'))) throw new Error(`The run left no result:\n${stderr}`);
+  const read = (name: string) =>
+    existsSync(join(runDir, name)) ? readFileSync(join(runDir, name), 'utf8') : '';
+  return {
+    result: RunResult.parse(JSON.parse(read('result.json'))),
+    events: read('events.jsonl')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as RunEvent),
+    patch: read('changes.patch'),
+  };
+}
+
+function lastLineOf(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
