@@ -99,11 +99,16 @@ export interface SeenFiles {
 
 // ── Workspace ────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Runs nothing of it. */
+/**
+ * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Runs nothing of it.
+ *
+ * A plain object: a decorator is `{ ...workspace, writeFile }`, and a new method is added in one place.
+ */
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
-  readonly base: BaseRevision;
+  /** What changes count from. `rebase` gives it another tree. */
+  base(): BaseRevision;
   /** The throwaway git dir that commands get instead of the real one. */
   readonly agentGit: SandboxGitDir;
 

@@ -173,7 +173,7 @@ export async function prepare(session: Session): Promise<Ready | Stopped> {
     sandbox: sandbox.level,
     allowedDomains,
     root: workspace.root,
-    base: workspace.base,
+    base: workspace.base(),
     plan: { title, sha256, source, allow: [...plan.allow], protect: [...plan.protect] },
     paths,
     principles: principles.principles.map(({ text: _, ...file }) => file),

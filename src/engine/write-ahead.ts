@@ -19,21 +19,18 @@ export function writeAhead(
 ): ActingPorts {
   return {
     provider: {
-      name: provider.name,
-      model: provider.model,
+      ...provider,
       async complete(request) {
         sync();
         return provider.complete(request);
       },
     },
     sandbox: {
-      level: sandbox.level,
-      limits: sandbox.limits,
+      ...sandbox,
       async run(command) {
         sync();
         return sandbox.run(command);
       },
-      close: () => sandbox.close(),
     },
     verifyPlace: {
       ...verifyPlace,
@@ -54,34 +51,15 @@ export function writeAhead(
       },
     },
     workspace: {
-      root: workspace.root,
-      get base() {
-        return workspace.base;
-      },
-      agentGit: workspace.agentGit,
-      readFile: (path) => workspace.readFile(path),
+      ...workspace,
       async writeFile(path, bytes) {
         sync();
         return workspace.writeFile(path, bytes);
       },
-      listFiles: (path, glob) => workspace.listFiles(path, glob),
-      search: (query) => workspace.search(query),
-      checkpoint: () => workspace.checkpoint(),
-      capture: (scope) => workspace.capture(scope),
       async putBack(changes) {
         sync();
         return workspace.putBack(changes);
       },
-      hidden: () => workspace.hidden(),
-      removedGitDirs: () => workspace.removedGitDirs(),
-      sweepGitDirs: () => workspace.sweepGitDirs(),
-      repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
-      ignoredWrites: () => workspace.ignoredWrites(),
-      exceeded: () => workspace.exceeded(),
-      nestedChanges: () => workspace.nestedChanges(),
-      warnings: () => workspace.warnings(),
-      rebase: (changes) => workspace.rebase(changes),
-      makePatch: (net) => workspace.makePatch(net),
     },
   };
 }

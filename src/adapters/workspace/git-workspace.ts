@@ -1,47 +1,24 @@
 /** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open-workspace.ts makes one. */
 
 import { lstatSync } from 'node:fs';
-import type { PathChange } from '../../domain/changes/change.ts';
-import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
-import { IgnoredFileList, type IgnoredFiles } from '../../domain/changes/ignored-files.ts';
-import type { RepoPath } from '../../domain/changes/path.ts';
+import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
-import type { ExceededChangeLimit } from '../../domain/run/change-limits.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
-import { openNofollowFiles } from '../../files/nofollow-files.ts';
 import { viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { blobId } from '../../git/object-store.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
-import type {
-  CaptureScope,
-  Checkpoint,
-  FileList,
-  FileRead,
-  FileWrite,
-  NestedChange,
-  PatchResult,
-  PutBack,
-  SandboxGitDir,
-  SearchQuery,
-  SearchResult,
-  Workspace,
-} from '../../ports.ts';
+import type { SandboxGitDir, Workspace } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
 import { makeProvenPatch } from './patch/patch.ts';
-import { searchFiles } from './search/search.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
 import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
-
-/** Files above this are not read for the model; it reads a part of them with a command. */
-const MAX_READ_BYTES = 8 * 1024 * 1024;
+import { workTreeFiles } from './work-tree-files.ts';
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
@@ -59,182 +36,124 @@ interface WorkspaceParts {
   readonly budget: ChangeBudget;
 }
 
-export class GitWorkspace implements Workspace {
-  readonly root: string;
-  readonly agentGit: SandboxGitDir;
-  readonly #parts: WorkspaceParts;
-  #base: BaseRevision;
+/** Captures, patches and what else reads the whole tree come one after the other, in the order in which they are asked for. */
+export function openGitWorkspace(parts: WorkspaceParts): Workspace {
+  const { checkout, shadowDir, snapshot, tree, planted, warnings, budget } = parts;
+  const { root } = checkout;
+  let { base } = parts;
   /** When the last commands began, where the file system's clock tells. */
-  #lastLine: Instant | null = null;
+  let lastCommands: Instant | null = null;
   /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
-  #keeping: Promise<void> | null = null;
-  /** Ends when the work before has ended: captures and patches come one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  let keeping: Promise<void> | null = null;
+  const inTurn = oneByOne();
 
-  constructor(parts: WorkspaceParts) {
-    this.root = parts.checkout.root;
-    this.#base = parts.base;
-    this.agentGit = parts.agentGit;
-    this.#parts = parts;
-  }
+  return {
+    root,
+    agentGit: parts.agentGit,
+    base: () => base,
+    ...workTreeFiles(parts, base.objectFormat),
 
-  get base(): BaseRevision {
-    return this.#base;
-  }
+    capture(scope) {
+      keeping ??= keepBase(shadowDir, base, warnings);
+      return inTurn(() => snapshot.capture(scope));
+    },
 
-  async readFile(path: RepoPath): Promise<FileRead> {
-    const read = await openNofollowFiles(this.root).read(path, MAX_READ_BYTES);
-    if (read.status === 'failed') return read;
-    const { bytes } = read;
-    return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, this.base.objectFormat) };
-  }
+    checkpoint() {
+      keepBeginning(shadowDir);
+      // A clock of another file system may be another one.
+      const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
+      return inTurn(async () => {
+        const changes = ownClock ? [] : await snapshot.capture('all');
+        const instant = ownClock ? snapshot.instant() : null;
+        lastCommands = instant;
+        return {
+          changes,
+          captureSince: () =>
+            inTurn(async () =>
+              instant === null
+                ? { earlier: [], since: await snapshot.capture('after_commands') }
+                : snapshot.captureSince(instant),
+            ),
+        };
+      });
+    },
 
-  async writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite> {
-    const { tracked } = this.#parts.tree;
-    const submodule = tracked.submoduleOf(path);
-    if (submodule !== null) {
-      const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
-      return { status: 'failed', reason: 'path_refused', message };
-    }
-    keepBeginning(this.#parts.shadowDir);
-    const written = await openNofollowFiles(this.root).write(path, bytes);
-    if (written.status === 'failed') return written;
-    const ignored = !(await walk(this.#parts.tree, path)).files.has(path);
-    return { ...written, blob: blobId(bytes, this.base.objectFormat), ignored };
-  }
+    sweepGitDirs: () => inTurn(() => snapshot.sweepGitDirs(lastCommands)),
 
-  async listFiles(path: RepoPath, glob: string | null): Promise<FileList> {
-    const walked = await walk(this.#parts.tree, path);
-    if (walked.scope !== path || walked.at === 'absent') {
-      const scope = JSON.stringify(walked.scope);
-      if (walked.at === 'foreign') return { status: 'ok', paths: [] };
-      const message =
-        walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
-      return { status: 'failed', reason: 'not_found', message };
-    }
-    if (glob !== null && glob.length > MAX_GLOB_LENGTH)
-      return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
-    const isMatch = glob === null ? () => true : filterOf(glob);
-    const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
-    const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
-    return { status: 'ok', paths: paths.sort() };
-  }
-
-  async search(query: SearchQuery): Promise<SearchResult> {
-    const listed = await this.listFiles(query.path, query.glob);
-    return listed.status === 'failed' ? listed : searchFiles(this.root, listed.paths, query);
-  }
-
-  capture(scope: CaptureScope): Promise<PathChange[]> {
-    this.#keeping ??= this.#keepBase();
-    return this.#inTurn(() => this.#parts.snapshot.capture(scope));
-  }
-
-  checkpoint(): Promise<Checkpoint> {
-    const { snapshot, shadowDir } = this.#parts;
-    keepBeginning(shadowDir);
-    // A clock of another file system may be another one.
-    const ownClock = lstatSync(this.root).dev === lstatSync(shadowDir).dev;
-    return this.#inTurn(async () => {
-      const changes = ownClock ? [] : await snapshot.capture('all');
-      const instant = ownClock ? snapshot.instant() : null;
-      this.#lastLine = instant;
-      return {
-        changes,
-        captureSince: () =>
-          this.#inTurn(async () =>
-            instant === null
-              ? { earlier: [], since: await snapshot.capture('after_commands') }
-              : snapshot.captureSince(instant),
-          ),
-      };
-    });
-  }
-
-  sweepGitDirs(): Promise<void> {
-    return this.#inTurn(() => this.#parts.snapshot.sweepGitDirs(this.#lastLine));
-  }
-
-  putBack(changes: readonly PathChange[]): Promise<PutBack> {
-    const { snapshot, shadowDir, tree } = this.#parts;
-    return this.#inTurn(async () => {
-      // Few runs have anything to put back.
-      const { revert: putBack } = await import('./restore/revert.ts');
-      return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed });
-    });
-  }
-
-  hidden(): readonly string[] {
-    return this.#parts.snapshot.hidden;
-  }
-
-  removedGitDirs(): readonly string[] {
-    return this.#parts.planted.removed;
-  }
-
-  async repositoriesAround(paths: readonly string[], added: readonly string[] = []): Promise<string[]> {
-    const { closed } = this.#parts.tree;
-    return viewing(this.root, (view) =>
-      repositoriesAround(paths, (folder) => {
-        const listing = closed.insist(folder, () => view.listFolder(folder));
-        const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
-        const from = folder === '' ? 0 : folder.length + 1;
-        const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
-        return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
+    putBack: (changes) =>
+      inTurn(async () => {
+        // Few runs have anything to put back.
+        const { revert } = await import('./restore/revert.ts');
+        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed });
       }),
-    );
-  }
 
-  async ignoredWrites(): Promise<IgnoredFiles> {
-    const { tree, shadowDir, planted } = this.#parts;
-    const found = new IgnoredFileList();
-    await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
-      (error: unknown) => {
-        // What was found until then is worth telling.
-        if (!(error instanceof CutShort)) throw error;
-      },
-    );
-    return found.list();
-  }
+    hidden: () => snapshot.hidden,
+    removedGitDirs: () => planted.removed,
+    repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
 
-  exceeded(): ExceededChangeLimit | null {
-    return this.#parts.budget.exceeded;
-  }
+    async ignoredWrites() {
+      const found = new IgnoredFileList();
+      await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
+        (error: unknown) => {
+          // What was found until then is worth telling.
+          if (!(error instanceof CutShort)) throw error;
+        },
+      );
+      return found.list();
+    },
 
-  nestedChanges(): Promise<NestedChange[]> {
-    return this.#inTurn(() => nestedChanges(this.#parts.beside));
-  }
+    exceeded: () => budget.exceeded,
+    nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
 
-  warnings(): string[] {
-    const { warnings, budget } = this.#parts;
-    const all = [...leftOutWarning(budget.leftOut), ...warnings];
-    const rest = all.length - MAX_WARNINGS;
-    return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
-  }
+    warnings() {
+      const all = [...leftOutWarning(budget.leftOut), ...warnings];
+      const rest = all.length - MAX_WARNINGS;
+      return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
+    },
 
-  async rebase(changes: readonly PathChange[]): Promise<void> {
-    const index = new ScratchIndex(this.#parts.shadowDir, BASE_INDEX);
-    await index.readTree(this.#base.tree);
-    await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
-    this.#base = { ...this.#base, tree: await index.writeTree(), dirty: true };
-  }
+    async rebase(changes) {
+      const index = new ScratchIndex(shadowDir, BASE_INDEX);
+      await index.readTree(base.tree);
+      await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
+      base = { ...base, tree: await index.writeTree(), dirty: true };
+    },
 
-  async makePatch(net: readonly PathChange[]): Promise<PatchResult> {
-    await this.#keeping;
-    return this.#inTurn(() => makeProvenPatch(this.#parts.shadowDir, this.base, net));
-  }
+    async makePatch(net) {
+      await keeping;
+      return inTurn(() => makeProvenPatch(shadowDir, base, net));
+    },
+  };
+}
 
-  async #keepBase(): Promise<void> {
-    const failure = await keepTree(this.#parts.shadowDir, this.base.tree);
-    if (failure !== null)
-      this.#parts.warnings.add(`The run cannot be replayed without this checkout: ${failure}.`);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work, work);
-    this.#last = turn.catch(() => undefined);
+/** Gives a function that begins a piece of work when the one before has ended, however it ended. */
+function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
     return turn;
-  }
+  };
+}
+
+async function keepBase(shadowDir: string, base: BaseRevision, warnings: Set<string>): Promise<void> {
+  const failure = await keepTree(shadowDir, base.tree);
+  if (failure !== null) warnings.add(`The run cannot be replayed without this checkout: ${failure}.`);
+}
+
+async function repositoriesIn(
+  { checkout, tree }: WorkspaceParts,
+  paths: readonly string[],
+  added: readonly string[],
+): Promise<string[]> {
+  return viewing(checkout.root, (view) =>
+    repositoriesAround(paths, (folder) => {
+      const listing = tree.closed.insist(folder, () => view.listFolder(folder));
+      const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
+      const from = folder === '' ? 0 : folder.length + 1;
+      const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
+      return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
+    }),
+  );
 }
 
 /** One warning, or none. */
@@ -243,22 +162,4 @@ function leftOutWarning(paths: readonly string[]): string[] {
   const named = paths.slice(0, 5).map((path) => JSON.stringify(path.slice(0, 200)));
   const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
   return [`Changed, and not in the patch since it is over the limit: ${named.join(', ')}${more}.`];
-}
-
-/** A leading `!` is everything else. */
-function filterOf(glob: string): GlobMatcher {
-  if (!glob.startsWith('!')) return globMatcher(glob);
-  const matches = filterOf(glob.slice(1));
-  return (path) => !matches(path);
-}
-
-/** Null when the bytes are no text: not UTF-8, or with a NUL. A byte order mark stays. */
-function textOf(bytes: Buffer): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
 }

@@ -15,7 +15,7 @@ import { BASELINE_INDEX, readBaselineIndex } from './baseline/baseline-index.ts'
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { GitWorkspace } from './git-workspace.ts';
+import { openGitWorkspace } from './git-workspace.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
@@ -101,7 +101,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   const base = await baseRevision(checkout, shadowDir, snapshot);
   const { tree, planted, contents } = parts;
   const { budget } = contents;
-  return new GitWorkspace({
+  return openGitWorkspace({
     checkout,
     shadowDir,
     base,

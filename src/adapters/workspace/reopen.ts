@@ -16,7 +16,7 @@ import type { SandboxGitDir, Workspace } from '../../ports.ts';
 import { readKeptIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
-import { GitWorkspace } from './git-workspace.ts';
+import { openGitWorkspace } from './git-workspace.ts';
 import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
@@ -122,7 +122,7 @@ export async function reopenWorkspace(
     });
   const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
   const agentGit = { ...keptGit, nested: underPolicy(nested, isKept) };
-  const workspace = new GitWorkspace({
+  const workspace = openGitWorkspace({
     checkout,
     shadowDir,
     base,

@@ -133,7 +133,7 @@ export async function prepareReplay(
     patchsmith: session.input.version,
     provider: 'replay',
     sandbox: sandbox.level,
-    base: { ...opened.base, commit: base.commit, dirty: base.dirty },
+    base: { ...opened.base(), commit: base.commit, dirty: base.dirty },
     allowedDomains,
     setup,
     verifyBaseline,

@@ -13,24 +13,7 @@ export function replayWorkspace(
   restorer: Restorer,
 ): Workspace {
   return {
-    root: workspace.root,
-    base: workspace.base,
-    agentGit: workspace.agentGit,
-    readFile: (path) => workspace.readFile(path),
-    writeFile: (path, bytes) => workspace.writeFile(path, bytes),
-    listFiles: (path, glob) => workspace.listFiles(path, glob),
-    search: (query) => workspace.search(query),
-    putBack: (changes) => workspace.putBack(changes),
-    hidden: () => workspace.hidden(),
-    removedGitDirs: () => workspace.removedGitDirs(),
-    sweepGitDirs: () => workspace.sweepGitDirs(),
-    repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
-    ignoredWrites: () => workspace.ignoredWrites(),
-    exceeded: () => workspace.exceeded(),
-    nestedChanges: () => workspace.nestedChanges(),
-    warnings: () => workspace.warnings(),
-    rebase: (changes) => workspace.rebase(changes),
-    makePatch: (net) => workspace.makePatch(net),
+    ...workspace,
     async capture(scope) {
       await putDue(follower.due, restorer);
       return workspace.capture(scope);

@@ -234,7 +234,7 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
   const first: RunEvent = {
     type: 'run.resumed',
     patchsmith: session.input.version,
-    base: workspace.base,
+    base: workspace.base(),
     accepted: foreign,
     iteration: state.iterations,
     seq: state.seq + 1,

@@ -75,7 +75,7 @@ async function openCheckout(
 ): Promise<OpenedPlace> {
   const root = join(folder, 'tree');
   const gitDir = join(folder, 'git');
-  const { base } = workspace;
+  const base = workspace.base();
   const made = await makeFreshCheckout({ checkout, shadowDir, base, net, folder: root, gitDir, signal });
   if (made.status === 'failed') return made;
   if (made.submodules.length > 0)
@@ -123,8 +123,7 @@ export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandb
   if (sandbox.level !== 'none' || root === shownAs) return sandbox;
   const back = (text: string) => text.replaceAll(root, shownAs);
   return {
-    level: sandbox.level,
-    limits: sandbox.limits,
+    ...sandbox,
     async run(command) {
       const { end, output } = await sandbox.run({
         ...command,
@@ -132,7 +131,6 @@ export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandb
       });
       return { end, output: { ...output, head: back(output.head), tail: back(output.tail) } };
     },
-    close: () => sandbox.close(),
   };
 }
 

@@ -47,7 +47,7 @@ describe('the workspace', () => {
     await expectRoundTrip(scratch);
     expect(filesBelow(join(scratch.folder, 'checkout/.git'))).toEqual(main);
     const { base, agentGit } = await scratch.open();
-    expect([base.branch, agentGit.dotGitIsFile]).toEqual(['side', true]);
+    expect([base().branch, agentGit.dotGitIsFile]).toEqual(['side', true]);
   });
 
   test('works in a shallow clone', async () => {
@@ -79,21 +79,21 @@ describe('the workspace', () => {
   test('works on a detached HEAD', async () => {
     const scratch = committed();
     scratch.git('checkout', '--quiet', '--detach');
-    expect((await scratch.open()).base.branch).toBeNull();
+    expect((await scratch.open()).base().branch).toBeNull();
     await expectRoundTrip(scratch);
   });
 
   test('works with SHA-256', async () => {
     const scratch = committed('--object-format=sha256');
     const { base } = await scratch.open();
-    expect([base.objectFormat, base.dirty, base.tree.length]).toEqual(['sha256', false, 64]);
+    expect([base().objectFormat, base().dirty, base().tree.length]).toEqual(['sha256', false, 64]);
     await expectRoundTrip(scratch);
   });
 
   test('works before the first commit', async () => {
     const scratch = new ScratchCheckout();
     const { base } = await scratch.open();
-    expect(base).toEqual({
+    expect(base()).toEqual({
       commit: null,
       tree: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
       branch: 'main',
@@ -102,7 +102,7 @@ describe('the workspace', () => {
     });
     scratch.write('a.txt', 'one\n');
     scratch.write('sub/b.txt', 'one\n');
-    expect((await scratch.open()).base.dirty).toBe(true);
+    expect((await scratch.open()).base().dirty).toBe(true);
     await expectRoundTrip(scratch);
   });
 
@@ -114,7 +114,7 @@ describe('the workspace', () => {
     const scratch = committed();
     scratch.git(...args);
     scratch.git('status');
-    expect((await scratch.open()).base.dirty).toBe(false);
+    expect((await scratch.open()).base().dirty).toBe(false);
     await expectRoundTrip(scratch);
   });
 
@@ -126,7 +126,7 @@ describe('the workspace', () => {
     scratch.commit();
     scratch.git('sparse-checkout', 'set', '--no-cone', '/*', '!/left');
     const workspace = await scratch.open();
-    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.base().dirty).toBe(false);
     scratch.write('left/out.txt', 'changed\n');
     scratch.write('left/new.tmp', 'ignored by a rule that is not on disk\n');
     expect((await patchOfAll(workspace)).files).toEqual([
@@ -159,7 +159,7 @@ describe('the workspace', () => {
     scratch.write('left/deep/out.txt', 'out\n');
     scratch.commit();
     scratch.git('sparse-checkout', 'set', '--cone', '--sparse-index', 'sub');
-    expect((await scratch.open()).base.dirty).toBe(false);
+    expect((await scratch.open()).base().dirty).toBe(false);
   });
 
   test('leaves submodules as they are, and says so', async () => {
@@ -168,7 +168,7 @@ describe('the workspace', () => {
     scratch.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '../library', 'lib');
     scratch.commit();
     const workspace = await scratch.open();
-    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.base().dirty).toBe(false);
     expect(workspace.warnings()).toEqual(['Submodules are left out: lib.']);
     scratch.write('lib/a.txt', 'changed in the submodule\n');
     expect(await workspace.capture('all')).toEqual([]);
@@ -241,7 +241,7 @@ describe('the workspace', () => {
     const scratch = committed();
     scratch.git('clone', '--quiet', '.', 'nested');
     const workspace = await scratch.open();
-    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.base().dirty).toBe(false);
     scratch.write('nested/a.txt', 'changed\n');
     scratch.git('clone', '--quiet', '.', 'sub/later');
     expect(await workspace.capture('all')).toEqual([]);

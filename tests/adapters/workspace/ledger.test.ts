@@ -85,7 +85,7 @@ test('for any sequence of changes, captured step by step, the net of the ledger 
           if (made.status === 'failed') throw new Error(made.message);
           const { patch } = made;
           // The same tree, had it been the start.
-          expect((await scratch.open()).base.tree).toBe(patch.tree);
+          expect((await scratch.open()).base().tree).toBe(patch.tree);
         } finally {
           scratch.close();
         }

@@ -47,15 +47,15 @@ describe('uncommitted work', () => {
     const scratch = dirtyCheckout();
     const workspace = await scratch.open();
     const { 'ignored.log': _ignored, ...before } = filesBelow(scratch.root);
-    expect(appliedByGit(scratch, workspace.base.tree, Buffer.alloc(0))).toEqual(before);
-    expect({ ...workspace.base, tree: '', commit: '' }).toEqual({
+    expect(appliedByGit(scratch, workspace.base().tree, Buffer.alloc(0))).toEqual(before);
+    expect({ ...workspace.base(), tree: '', commit: '' }).toEqual({
       commit: '',
       tree: '',
       branch: 'main',
       dirty: true,
       objectFormat: 'sha1',
     });
-    expect(workspace.base.commit).toBe(scratch.git('rev-parse', 'HEAD').trim());
+    expect(workspace.base().commit).toBe(scratch.git('rev-parse', 'HEAD').trim());
 
     scratch.write('staged-then-edited.txt', 'edited\nby the model\n');
     scratch.write('untracked.txt', 'untracked\nby the model\n');
@@ -87,7 +87,7 @@ describe('uncommitted work', () => {
     scratch.write('b.sh', 'b\n', 0o755);
     scratch.commit();
     const { base } = await scratch.open();
-    expect({ dirty: base.dirty, tree: base.tree }).toEqual({
+    expect({ dirty: base().dirty, tree: base().tree }).toEqual({
       dirty: false,
       tree: scratch.git('rev-parse', 'HEAD^{tree}').trim(),
     });
@@ -106,8 +106,8 @@ describe('uncommitted work', () => {
       scratch.write(`${'x'.repeat(1 + (at % 150))}/${names[at % 3]}${at}`, 'text\n');
     scratch.commit();
     const workspace = await scratch.open();
-    expect(workspace.base.dirty).toBe(false);
-    expect(workspace.base.tree).toBe(scratch.git('rev-parse', 'HEAD^{tree}').trim());
+    expect(workspace.base().dirty).toBe(false);
+    expect(workspace.base().tree).toBe(scratch.git('rev-parse', 'HEAD^{tree}').trim());
   });
 
   test('a file that git was told to take for unchanged is still seen as it is', async () => {
@@ -116,7 +116,7 @@ describe('uncommitted work', () => {
     scratch.commit();
     scratch.git('update-index', '--assume-unchanged', 'a.txt');
     scratch.write('a.txt', 'changed\n');
-    expect((await scratch.open()).base.dirty).toBe(true);
+    expect((await scratch.open()).base().dirty).toBe(true);
   });
 
   test('an unresolved merge is taken as it stands on disk', async () => {
@@ -131,7 +131,7 @@ describe('uncommitted work', () => {
     scratch.commit();
     expect(() => scratch.git('merge', '--quiet', 'other')).toThrow();
     const { base } = await scratch.open();
-    expect(appliedByGit(scratch, base.tree, Buffer.alloc(0))).toEqual(filesBelow(scratch.root));
+    expect(appliedByGit(scratch, base().tree, Buffer.alloc(0))).toEqual(filesBelow(scratch.root));
   });
 });
 

@@ -67,7 +67,7 @@ describe('ignore rules', () => {
     scratch.write('build/below/untracked.txt', 'x\n');
     scratch.write('node_modules/a/b.js', 'x\n');
     const workspace = await scratch.open();
-    expect(workspace.base.dirty).toBe(false);
+    expect(workspace.base().dirty).toBe(false);
     scratch.write('build/tracked.txt', 'changed\n');
     scratch.write('tracked.log', 'changed\n');
     scratch.write('build/more.txt', 'x\n');

@@ -1,0 +1,90 @@
+/** Files of the work tree as the model's tools read, write, list and search them. */
+
+import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
+import type { BaseRevision } from '../../domain/run/events.ts';
+import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { blobId } from '../../git/object-store.ts';
+import type { Workspace } from '../../ports.ts';
+import { searchFiles } from './search/search.ts';
+import { walk } from './snapshot/walk.ts';
+import type { WalkedTree } from './snapshot/walked-tree.ts';
+import { keepBeginning } from './unwalked/ignored-changes.ts';
+
+/** Files above this are not read for the model; it reads a part of them with a command. */
+const MAX_READ_BYTES = 8 * 1024 * 1024;
+
+export interface FilePlaces {
+  readonly tree: WalkedTree;
+  readonly shadowDir: string;
+}
+
+/** `objectFormat` is that of the ids by which versions of files are told apart. */
+export function workTreeFiles(
+  { tree, shadowDir }: FilePlaces,
+  objectFormat: BaseRevision['objectFormat'],
+): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
+  const { root } = tree;
+  const files = openNofollowFiles(root);
+  const listFiles: Workspace['listFiles'] = async (path, glob) => {
+    const walked = await walk(tree, path);
+    if (walked.scope !== path || walked.at === 'absent') {
+      const scope = JSON.stringify(walked.scope);
+      if (walked.at === 'foreign') return { status: 'ok', paths: [] };
+      const message =
+        walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
+      return { status: 'failed', reason: 'not_found', message };
+    }
+    if (glob !== null && glob.length > MAX_GLOB_LENGTH)
+      return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
+    const isMatch = glob === null ? () => true : filterOf(glob);
+    const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
+    const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
+    return { status: 'ok', paths: paths.sort() };
+  };
+  return {
+    async readFile(path) {
+      const read = await files.read(path, MAX_READ_BYTES);
+      if (read.status === 'failed') return read;
+      const { bytes } = read;
+      return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
+    },
+
+    async writeFile(path, bytes) {
+      const submodule = tree.tracked.submoduleOf(path);
+      if (submodule !== null) {
+        const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
+        return { status: 'failed', reason: 'path_refused', message };
+      }
+      keepBeginning(shadowDir);
+      const written = await files.write(path, bytes);
+      if (written.status === 'failed') return written;
+      const ignored = !(await walk(tree, path)).files.has(path);
+      return { ...written, blob: blobId(bytes, objectFormat), ignored };
+    },
+
+    listFiles,
+
+    async search(query) {
+      const listed = await listFiles(query.path, query.glob);
+      return listed.status === 'failed' ? listed : searchFiles(root, listed.paths, query);
+    },
+  };
+}
+
+/** A leading `!` is everything else. */
+function filterOf(glob: string): GlobMatcher {
+  if (!glob.startsWith('!')) return globMatcher(glob);
+  const matches = filterOf(glob.slice(1));
+  return (path) => !matches(path);
+}
+
+/** Null when the bytes are no text: not UTF-8, or with a NUL. A byte order mark stays. */
+function textOf(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
