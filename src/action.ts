@@ -12,7 +12,8 @@ import { requestIdentityToken, type TokenRequest, tokenRequest } from './action/
 import { ActionStep, STATE } from './action/step.ts';
 import { fetchByEnvironment } from './adapters/network/machine-proxy.ts';
 import { machineFault } from './domain/run/machine-fault.ts';
-import { internalError, type RunOutcome, type RunResult } from './domain/run/outcome.ts';
+import { internalError, type RunOutcome } from './domain/run/outcome.ts';
+import type { RunResult } from './domain/run/result.ts';
 import type { HostContext } from './host/context.ts';
 import { checkFdLimit } from './host/fd-limit.ts';
 import { openHostProcess } from './host/process.ts';

@@ -2,6 +2,7 @@
 
 import type * as z from 'zod';
 import type { FileMode, FileState, PathChange } from './domain/changes/change.ts';
+import type { ChangedFile } from './domain/changes/changed-file.ts';
 import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
 import type { RepoPath } from './domain/changes/path.ts';
 import type { Conversation, LlmTurn, Retry } from './domain/conversation/conversation.ts';
@@ -13,7 +14,7 @@ import type { EnforcedLimits } from './domain/run/command-limits.ts';
 import type { BaseRevision, RunEvent, SandboxLevel } from './domain/run/events.ts';
 import type { ProviderFailureKind } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
-import type { ChangedFile, RunResult } from './domain/run/outcome.ts';
+import type { RunResult } from './domain/run/result.ts';
 
 /** Unix time in milliseconds. */
 export type Clock = () => number;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { describe, expect, test } from 'vitest';
+import { OutcomeName } from '../src/domain/run/exit-code.ts';
 
 /** What the files of a room of `src/` may import from `src/`, itself included. Packages are for the edges. */
 const MAY_IMPORT: Record<string, string> = {
@@ -111,6 +112,14 @@ async function violations(): Promise<string[]> {
 const EXPORTED_NAME =
   /^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
 
+const OUTCOME = `(?:${OutcomeName.options.join('|')})`;
+
+/** `'blocked', 5` · `blocked: 5` · `5 blocked` · `'blocked', exitCode: 5` · `'SIGINT' ? 130` */
+const CODE_BESIDE_NAME = new RegExp(
+  `\\b${OUTCOME}'?[,:]\\s*(?:exitCode:\\s*)?\\d+|\\b\\d+,?\\s*'?${OUTCOME}\\b|'SIG(?:INT|TERM)' \\?\\s*\\d+`,
+  'g',
+);
+
 /** In what people read, a path of the repository that begins in one of its folders. */
 const NAMED_PATH = /(?<![\w./-])(?:src|tests|scripts|bench|prompts|fixtures|docs)\/[\w./-]*[\w/](?![\w*{<])/g;
 
@@ -152,6 +161,16 @@ describe('the architecture', () => {
         homes.set(name, (homes.get(name) ?? new Set()).add(file));
     const doubled = [...homes].filter(([, files]) => files.size > 1);
     expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
+  });
+
+  test('an exit code stands beside the name of its outcome in one file', () => {
+    const doubled = sourceFiles()
+      .filter((file) => file !== 'src/domain/run/exit-code.ts')
+      .flatMap((file) => {
+        const text = readFileSync(file, 'utf8');
+        return [...text.matchAll(CODE_BESIDE_NAME)].map(([found]) => `${file}: ${found}`);
+      });
+    expect(doubled).toEqual([]);
   });
 
   test('every path that a document about the sources names is there', () => {

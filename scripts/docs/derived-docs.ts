@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultText, SETTING_GROUPS, settingEntries } from '../../src/config/schema.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
-import { RunResult } from '../../src/domain/run/outcome.ts';
+import { RunResult } from '../../src/domain/run/result.ts';
 
 /** `docs/result.schema.json`: the JSON schema of `result.json`. */
 export function resultSchema(): string {

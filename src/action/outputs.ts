@@ -2,7 +2,8 @@
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { inertJson } from '../domain/text/terminal.ts';
 
 /** Names that workflows already read from other actions keep their meaning here. */

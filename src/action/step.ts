@@ -5,8 +5,10 @@
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
+import { EXIT_CODE, SIGNAL_EXIT_CODE } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import type { RunWatcher } from '../engine/session.ts';
 import {
   directoryOutputs,
@@ -38,14 +40,13 @@ export class ActionStep implements RunWatcher {
 
   /** Who kills a process without a signal that it can see says nothing; then this is what has been said. */
   begin(): void {
-    this.#tell(outcomeOutputs({ name: 'internal_error', exitCode: 1 }));
+    this.#tell(outcomeOutputs({ name: 'internal_error', exitCode: EXIT_CODE.internal_error }));
   }
 
   /** A runner that cancels gives a few seconds and then kills. */
   onInterrupt(interruption: Interruption): void {
     if (interruption.cause !== 'signal') return;
-    const exitCode = interruption.signal === 'SIGINT' ? 130 : 143;
-    this.#tell(outcomeOutputs({ name: 'interrupted', exitCode }));
+    this.#tell(outcomeOutputs({ name: 'interrupted', exitCode: SIGNAL_EXIT_CODE[interruption.signal] }));
   }
 
   onDirectory(directory: RunDirectory): void {

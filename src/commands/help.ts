@@ -2,6 +2,7 @@
 
 import yargs, { type Options } from 'yargs';
 import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/schema.ts';
+import { exitCodeList } from '../domain/run/exit-code.ts';
 import type { Command } from './command.ts';
 
 /** The page of all commands. `columns` is the width of the terminal. */
@@ -50,8 +51,7 @@ const EACH = 'patchsmith <command> --help shows the flags of a command.';
 const SOURCES =
   'Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ANTHROPIC_API_KEY comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.';
 
-const EXIT_CODES =
-  'Exit codes: 0 done or no_change, 1 internal_error, 2 usage_error, 3 no_change with --if-no-changes error, 4 provider_error, 5 blocked, 7 limit_reached, 8 policy_violation, 9 verify_failed, 10 sandbox_unavailable, 11 publish_failed, 124 deadline, 130 and 143 interrupted.';
+const EXIT_CODES = `Exit codes: ${exitCodeList().join(', ')}.`;
 
 function examplesOf(examples: Command['examples']): string {
   const lines = examples.map(([line, meaning]) => `  ${line}\n      ${meaning}`);

@@ -1,8 +1,9 @@
 /** Commands without a run of their own end at the first signal. */
 
 import { CutShort } from '../domain/run/cut-short.ts';
+import type { StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
-import { outcome, type RunOutcome } from '../domain/run/outcome.ts';
+import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
 
 /** The outcome of the work; of one that the signal cut short, that it was stopped. */
@@ -11,7 +12,7 @@ export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOu
     return await until(signal, work);
   } catch (error) {
     if (!(error instanceof CutShort)) throw error;
-    const { signal: name = 'SIGTERM' } = signal.reason as Interruption & { signal?: string };
-    return outcome('interrupted', name === 'SIGINT' ? 130 : 143, `Stopped by ${name}. Run it again.`);
+    const { signal: name = 'SIGTERM' } = signal.reason as Interruption & { signal?: StopSignal };
+    return interrupted(name, `Stopped by ${name}. Run it again.`);
   }
 }

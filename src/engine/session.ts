@@ -18,7 +18,8 @@ import type { ToolCall } from '../domain/conversation/conversation.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import {
   knownSecretFinder,
   openEndOf,

@@ -4,6 +4,7 @@
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
+import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
@@ -105,9 +106,9 @@ function edgeOf(
 /** The first signal asks the run to end and write what it has; a second one ends the process on the spot. */
 function interruptedBySignals(host: NodeJS.Process, { onInterrupt }: ProcessEnds): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of StopSignal.options) {
     host.on(signal, () => {
-      if (controller.signal.aborted) host.exit(signal === 'SIGINT' ? 130 : 143);
+      if (controller.signal.aborted) host.exit(SIGNAL_EXIT_CODE[signal]);
       const reason: Interruption = { cause: 'signal', signal };
       onInterrupt?.(reason);
       controller.abort(reason);

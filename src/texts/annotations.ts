@@ -3,7 +3,8 @@
 import { describeEnd } from '../domain/conversation/tool.ts';
 import { FLAGS } from '../domain/review/review-flags.ts';
 import type { CommandReport } from '../domain/run/events.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { withinLine } from '../domain/text/terminal.ts';
 

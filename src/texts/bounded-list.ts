@@ -1,6 +1,6 @@
 /** Lists of which as much is shown as there is room for. */
 
-import { pluralize } from '../domain/run/outcome.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
 
 export interface Bounds {
   /** Characters, line ends included. */

@@ -3,7 +3,9 @@
 import template from '../../prompts/issue-comment.md';
 import { escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
-import type { OutcomeName, RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { OutcomeName } from '../domain/run/exit-code.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { factsLine } from './run-parts.ts';

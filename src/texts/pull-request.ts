@@ -6,7 +6,7 @@ import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts'
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
 import type { Flag } from '../domain/review/review-flags.ts';
-import type { RunResult } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import {

@@ -1,5 +1,6 @@
 /** Parts of a run as Markdown, for a pull request and for the summary of a step. Whatever comes from outside is escaped. */
 
+import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
 import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
 import {
@@ -15,9 +16,10 @@ import {
 import { verificationOf } from '../domain/github/publishing/policy.ts';
 import { FLAGS, type Flag } from '../domain/review/review-flags.ts';
 import type { CommandReport } from '../domain/run/events.ts';
-import { type ChangedFile, pluralize, type RunResult } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
 import { bullets, table } from './bounded-list.ts';
 
 /** `**2 files changed** (+42 −3) · **verified:** 1 of 1 commands passed · 6 turns, $0.0812`. */

@@ -2,7 +2,8 @@
 
 import { code, escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
-import type { RunOutcome, RunResult } from '../domain/run/outcome.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
 import {

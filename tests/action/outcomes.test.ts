@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../src/domain/run/outcome.ts';
+import { RunResult } from '../../src/domain/run/result.ts';
 import type { Script } from '../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';

@@ -1,7 +1,7 @@
 /** What an attack is: a model that obeys the attacker, what it is after, and how far it may get in each mode. */
 
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
-import type { OutcomeName } from '../../src/domain/run/outcome.ts';
+import type { OutcomeName } from '../../src/domain/run/exit-code.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import type { FinishedRun } from '../support/runs/scripted-run.ts';
 import type { Hold } from './held-by.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunOutcome, RunResult } from '../../src/domain/run/outcome.ts';
+import type { RunOutcome } from '../../src/domain/run/outcome.ts';
+import type { RunResult } from '../../src/domain/run/result.ts';
 import { type Annotation, annotationLine, annotationsOf } from '../../src/texts/annotations.ts';
 import { finishedRun, report } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';

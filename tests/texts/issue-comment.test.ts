@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OutcomeName, type RunOutcome } from '../../src/domain/run/outcome.ts';
+import { OutcomeName } from '../../src/domain/run/exit-code.ts';
+import type { RunOutcome } from '../../src/domain/run/outcome.ts';
 import { type CommentFacts, commentText } from '../../src/texts/issue-comment.ts';
 import { finishedRun } from '../support/runs/finished-run.ts';
 import { hostileText } from '../support/text/hostile-text.ts';

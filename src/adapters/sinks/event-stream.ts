@@ -2,7 +2,7 @@
 
 import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/run/events.ts';
-import type { RunResult } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';

@@ -1,7 +1,7 @@
 /** `patchsmith.log`: what happened, in one line an event, for the person who looks into a run afterwards. */
 
 import type { RunEvent } from '../../domain/run/events.ts';
-import type { RunResult } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 

@@ -6,9 +6,10 @@ import { describeCall } from '../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../domain/conversation/tools-phase.ts';
 import type { CommandReport, RunEvent } from '../../domain/run/events.ts';
-import { pluralize, type RunResult } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 

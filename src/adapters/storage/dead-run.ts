@@ -1,7 +1,8 @@
 /** The end of a run whose process has died. That process cannot write it any more, so whoever looks next does. */
 
 import { existsSync } from 'node:fs';
-import { internalError, type RunResult } from '../../domain/run/outcome.ts';
+import { internalError } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import { type RunDirectory, readResult, resultText, writeResult } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 import { lockRun } from './run-lock.ts';

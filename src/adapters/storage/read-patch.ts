@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { ChangedFile } from '../../domain/run/outcome.ts';
+import { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { type FileReadFailure, readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { RunResult } from '../../domain/run/outcome.ts';
+import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { readRegularFile } from '../../files/regular-file.ts';

@@ -7,9 +7,10 @@ import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
-import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { advance, startOf } from '../../domain/run/state.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import {
   type AttributedPatchFile,
@@ -64,7 +65,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
     ? blameJson(started.runId, files, input.redact)
     : blameText(files, { history: ledger.history, calls, redact: input.redact });
   await input.print(told);
-  return outcome('done', 0, `${pluralize(files.length, 'file')} of the patch attributed.`);
+  return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 
 /** Contents come from what the run itself has kept: no other store that its directory names is looked into. */

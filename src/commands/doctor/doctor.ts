@@ -3,7 +3,8 @@
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../../config/resolve.ts';
-import { outcome, pluralize, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
@@ -36,10 +37,10 @@ function verdictOn(examination: Diagnosis): RunOutcome {
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
   if (failing.length > 0) {
     const reason = `These work on this machine and not in the sandbox: ${failing.join(', ')}. --mount shows commands more of it.`;
-    return outcome('verify_failed', 9, reason);
+    return verifyFailed(reason);
   }
   const working = tools.filter(({ status }) => status === 'works').length;
-  return outcome('done', 0, `Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
+  return done(`Commands run with level ${level}; ${pluralize(working, 'tool')} tried in it.`);
 }
 
 function page(examination: Diagnosis, where: string): string {

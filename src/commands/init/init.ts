@@ -1,6 +1,7 @@
 /** `patchsmith init`: writes a workflow and what it names, and says what is left to do. Never writes over anything. */
 
-import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { absolutePath } from '../../engine/session.ts';
 import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
@@ -50,6 +51,6 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     ...template.next,
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
-  if (written === 0) return outcome('no_change', 0, 'All of it is there already.');
-  return outcome('done', 0, `${pluralize(written, 'file')} written. Commit what you want to keep.`);
+  if (written === 0) return noChange('All of it is there already.');
+  return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }

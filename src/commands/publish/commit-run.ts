@@ -4,7 +4,7 @@ import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
 import { findHead } from '../../adapters/github/committers/api.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
 import { commitMessage, isMadeFor } from '../../domain/github/publishing/commit-message.ts';
-import { outcome } from '../../domain/run/outcome.ts';
+import { publishFailed } from '../../domain/run/outcome.ts';
 import type { Base } from './base.ts';
 import { committerFor } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';
@@ -22,7 +22,7 @@ export async function commitRun(
   const { fork, upstream, branch, result, told, sayMade } = job;
   const refuse = (reason: string): Refused => ({
     status: 'refused',
-    outcome: outcome('publish_failed', 11, reason),
+    outcome: publishFailed(reason),
   });
   const committer = await committerFor(job);
   for (let tries = 1; tries <= TRIES; tries += 1) {

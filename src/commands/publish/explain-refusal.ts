@@ -1,6 +1,6 @@
 /** What it means that GitHub says no, for people: what was not done, why, which permission is missing, and how to mend it. */
 
-import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHubRefusal } from '../../ports.ts';
 
 export interface RefusedWork {
@@ -17,7 +17,7 @@ export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOu
     fixFor(refusal, work),
     `The patch is kept in ${work.patchFile}.`,
   ];
-  return outcome('publish_failed', 11, sentences.filter((part) => part !== '').join(' '));
+  return publishFailed(sentences.filter((part) => part !== '').join(' '));
 }
 
 /** `GitHub refused to open the pull request (403): Resource not accessible by integration.` */

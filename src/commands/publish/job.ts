@@ -11,7 +11,8 @@ import {
   type RunPlan,
 } from '../../domain/github/publishing/identity.ts';
 import type { Publication } from '../../domain/github/publishing/publication.ts';
-import type { RunOutcome, RunResult } from '../../domain/run/outcome.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { sha256Of } from '../../files/hash.ts';
 import type { GitHub } from '../../ports.ts';

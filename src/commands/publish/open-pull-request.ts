@@ -10,7 +10,7 @@ import {
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
-import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
 import type { Base } from './base.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
@@ -76,10 +76,8 @@ export async function openForReview(
   );
   told.warnings.push(...said);
   return said.length === 0
-    ? outcome('done', 0, `Pull request #${pull.number} ${operation}: ${pull.html_url}`)
-    : outcome(
-        'publish_failed',
-        11,
+    ? done(`Pull request #${pull.number} ${operation}: ${pull.html_url}`)
+    : publishFailed(
         `Pull request #${pull.number} is there (${pull.html_url}), but not as asked for: ${said.join('; ')}`,
       );
 }

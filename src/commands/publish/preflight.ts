@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { Settings } from '../../config/resolve.ts';
-import { outcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub, GitHubRefusal } from '../../ports.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
 
@@ -121,5 +121,5 @@ function why(refusal: GitHubRefusal): RunOutcome {
 }
 
 function failed(reason: string): RunOutcome {
-  return outcome('publish_failed', 11, reason);
+  return publishFailed(reason);
 }

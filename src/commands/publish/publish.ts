@@ -13,7 +13,14 @@ import type { Settings } from '../../config/resolve.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, nothingPublished, type Publication } from '../../domain/github/publishing/publication.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
-import { outcome, type RunOutcome, RunResult, usageError } from '../../domain/run/outcome.ts';
+import {
+  deadlineExceeded,
+  interrupted,
+  publishFailed,
+  type RunOutcome,
+  usageError,
+} from '../../domain/run/outcome.ts';
+import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
@@ -135,7 +142,7 @@ async function ended<End extends RunOutcome | null>(
     if (job.signal.aborted) return stopped(job);
     const { patch } = job.run.directory;
     if (error instanceof UnreadableFolder)
-      return outcome('publish_failed', 11, `${error.message}. The patch is kept in ${patch}.`);
+      return publishFailed(`${error.message}. The patch is kept in ${patch}.`);
     if (!(error instanceof GitHubRefused)) throw error;
     return explainRefusal(error.refusal, {
       workflows: workflowsAmong(job.result.changedFiles),
@@ -147,14 +154,8 @@ async function ended<End extends RunOutcome | null>(
 function stopped({ signal, settings }: PublishJob): RunOutcome {
   const { cause, ...reason } = signal.reason as Interruption;
   if (cause === 'signal' && 'signal' in reason)
-    return outcome(
-      'interrupted',
-      reason.signal === 'SIGINT' ? 130 : 143,
-      `Stopped by ${reason.signal}. Publish again to carry on.`,
-    );
-  return outcome(
-    'deadline',
-    124,
+    return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to carry on.`);
+  return deadlineExceeded(
     `The deadline of ${settings.deadlineMs / 1_000} s passed (--deadline). Publish again to carry on.`,
   );
 }

@@ -9,8 +9,8 @@ import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text
 import { parseRepoPath } from '../../domain/changes/path.ts';
 import { isBranchName } from '../../domain/github/branch-name.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
-import { RunResult } from '../../domain/run/outcome.ts';
 import type { PlanSource } from '../../domain/run/plan.ts';
+import { RunResult } from '../../domain/run/result.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { decodeName } from '../../files/names.ts';
 import { readRegularFile } from '../../files/regular-file.ts';

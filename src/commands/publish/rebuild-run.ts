@@ -3,8 +3,9 @@
 import { findCommit } from '../../adapters/github/objects.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { type Flag, flagsOf } from '../../domain/review/review-flags.ts';
-import { outcome, pluralize } from '../../domain/run/outcome.ts';
+import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { openScratchRepository } from '../../git/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
@@ -26,28 +27,27 @@ export async function rebuildRun(
   patch: CheckedPatch,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
   const { result, upstream, settings, told, say } = job;
-  const refuse = (name: 'publish_failed' | 'policy_violation', reason: string): Refused => ({
-    status: 'refused',
-    outcome: outcome(name, name === 'publish_failed' ? 11 : 8, reason),
-  });
+  const refuse = (outcome: RunOutcome): Refused => ({ status: 'refused', outcome });
   const bench = openScratchRepository(job.scratch);
   const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
   const runTree = began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
   if (rebuilt.status === 'broken')
-    return refuse('publish_failed', `The patch is not to be trusted: ${rebuilt.message}.`);
+    return refuse(publishFailed(`The patch is not to be trusted: ${rebuilt.message}.`));
   if (rebuilt.status === 'conflict') {
     told.conflicts.push(...rebuilt.files);
     const named = rebuilt.files.slice(0, 10).map(({ path, why }) => `${path} (${why})`);
     return refuse(
-      'publish_failed',
-      `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${pluralize(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+      publishFailed(
+        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${pluralize(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+      ),
     );
   }
   if (base.sha === result.baseSha && result.baseDirty === false && rebuilt.tree !== result.treeSha)
     return refuse(
-      'publish_failed',
-      `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not what the run has proven.`,
+      publishFailed(
+        `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not what the run has proven.`,
+      ),
     );
   const files = rebuilt.reviewed;
   const secrets = files.flatMap(({ path, textBefore, textAfter }): FoundSecret[] =>
@@ -59,7 +59,7 @@ export async function rebuildRun(
   const withheld =
     repositoriesReason(rebuilt.repositories) ??
     withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
-  if (withheld !== null) return refuse('policy_violation', withheld);
+  if (withheld !== null) return refuse(policyViolation(withheld));
 
   told.flags.push(
     ...flagsOf(
@@ -70,10 +70,6 @@ export async function rebuildRun(
   told.merged.push(...rebuilt.merged);
   for (const line of flagLines(told.flags)) say(line);
   if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
-  if (rebuilt.tree === base.tree)
-    return {
-      status: 'refused',
-      outcome: outcome('no_change', 0, `${base.branch} has all of the patch already.`),
-    };
+  if (rebuilt.tree === base.tree) return refuse(noChange(`${base.branch} has all of the patch already.`));
   return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: told.flags } };
 }

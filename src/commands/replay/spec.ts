@@ -17,7 +17,8 @@ import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { describeDivergence } from '../../domain/journal/divergence.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
-import { outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { openContained } from '../../engine/open/sandbox.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
@@ -204,23 +205,13 @@ function judge(
         ? ` ${pluralize(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
         : '';
     const both = same ? 'The patch is the same nevertheless.' : 'The patch is another one.';
-    return outcome(
-      'verify_failed',
-      9,
-      `The replay diverges at ${describeDivergence(first)}.${others} ${both}`,
-    );
+    return verifyFailed(`The replay diverges at ${describeDivergence(first)}.${others} ${both}`);
   }
   if (!same) {
-    return outcome(
-      'verify_failed',
-      9,
-      `The replay went the recorded way to another patch than ${run.patch}.`,
-    );
+    return verifyFailed(`The replay went the recorded way to another patch than ${run.patch}.`);
   }
   const bytes = patch?.bytes.length ?? 0;
-  return outcome(
-    'done',
-    0,
+  return done(
     `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).`,
   );
 }

@@ -8,7 +8,8 @@ import { openRestorer, type Restorer } from '../../adapters/workspace/restore/re
 import type { PathChange } from '../../domain/changes/change.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
-import { internalError, outcome, pluralize, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/kept-objects.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
@@ -147,8 +148,8 @@ function named(paths: readonly string[]): string {
 function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {
   const undone = judged.filter(({ status }) => status === 'due').length;
   const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
-  if (undone === 0) return outcome('no_change', 0, `Nothing to put back${left}.`);
-  return outcome('done', 0, `${pluralize(undone, 'file')} put back as before the run${left}.`);
+  if (undone === 0) return noChange(`Nothing to put back${left}.`);
+  return done(`${pluralize(undone, 'file')} put back as before the run${left}.`);
 }
 
 function repoPath(cwd: string, repo: string): string {

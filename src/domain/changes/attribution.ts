@@ -1,6 +1,6 @@
 /** Names the changes that made each line of the final patch, out of the history of its files. */
 
-import type { ChangedFile } from '../run/outcome.ts';
+import type { ChangedFile } from './changed-file.ts';
 import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
 import type { Origin } from './provenance.ts';
 

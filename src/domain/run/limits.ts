@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { DEFAULT_CHANGE_LIMITS, ExceededChangeLimit } from './change-limits.ts';
+import { StopSignal } from './exit-code.ts';
 
 /** Null is "no limit". */
 export const Limits = z.strictObject({
@@ -42,7 +43,7 @@ export type ProviderFailureKind = z.infer<typeof ProviderFailureKind>;
 
 /** What stops a run from outside. */
 export const Interruption = z.discriminatedUnion('cause', [
-  z.strictObject({ cause: z.literal('signal'), signal: z.enum(['SIGINT', 'SIGTERM']) }),
+  z.strictObject({ cause: z.literal('signal'), signal: StopSignal }),
   z.strictObject({ cause: z.literal('deadline') }),
 ]);
 export type Interruption = z.infer<typeof Interruption>;
@@ -66,7 +67,7 @@ export const StopReason = z.discriminatedUnion('why', [
     used: z.number(),
   }),
   z.strictObject({ why: z.literal('deadline'), valueMs: z.number(), usedMs: z.number() }),
-  z.strictObject({ why: z.literal('interrupted'), signal: z.enum(['SIGINT', 'SIGTERM']) }),
+  z.strictObject({ why: z.literal('interrupted'), signal: StopSignal }),
   z.strictObject({ why: z.literal('provider'), kind: ProviderFailureKind, message: z.string() }),
 ]);
 export type StopReason = z.infer<typeof StopReason>;

@@ -1,36 +1,17 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
-import * as z from 'zod';
-import { ChangeKind } from '../changes/change.ts';
-import { Provenance } from '../changes/provenance.ts';
-import { Usage } from '../conversation/conversation.ts';
-import { NetworkUse } from '../review/allowed-domain.ts';
-import { Flag } from '../review/review-flags.ts';
-import { FoundSecret } from '../secrets/secret-scan.ts';
 import { formatNumber } from '../text/format-number.ts';
+import { pluralize } from '../text/pluralize.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
-import { EnforcedLimits } from './command-limits.ts';
-import { CommandReport, SandboxLevel } from './events.ts';
+import {
+  CHANGES_EXPECTED_EXIT_CODE,
+  EXIT_CODE,
+  type OutcomeName,
+  SIGNAL_EXIT_CODE,
+  type StopSignal,
+} from './exit-code.ts';
 import type { StopReason } from './limits.ts';
-import { VERIFY_PLACES, type VerifyIn } from './model-settings.ts';
-import { PlanSource } from './plan.ts';
-
-export const OutcomeName = z.enum([
-  'done',
-  'no_change',
-  'internal_error',
-  'usage_error',
-  'provider_error',
-  'blocked',
-  'limit_reached',
-  'policy_violation',
-  'verify_failed',
-  'sandbox_unavailable',
-  'publish_failed',
-  'deadline',
-  'interrupted',
-]);
-export type OutcomeName = z.infer<typeof OutcomeName>;
+import type { VerifyIn } from './model-settings.ts';
 
 /** `reason` is one sentence for people; it names what, where and how to mend it. */
 export interface RunOutcome {
@@ -65,71 +46,45 @@ export interface OutcomeFacts {
 export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   const { stop } = facts;
   if (stop.why === 'interrupted') {
-    return outcome(
-      'interrupted',
-      stop.signal === 'SIGINT' ? 130 : 143,
-      `Stopped by ${stop.signal}; ${keptWork(facts)}.`,
-    );
+    return interrupted(stop.signal, `Stopped by ${stop.signal}; ${keptWork(facts)}.`);
   }
-  if (facts.withheld !== null) return outcome('policy_violation', 8, facts.withheld);
-  if (facts.publishFailure !== null) return outcome('publish_failed', 11, facts.publishFailure);
+  if (facts.withheld !== null) return policyViolation(facts.withheld);
+  if (facts.publishFailure !== null) return publishFailed(facts.publishFailure);
   switch (stop.why) {
     case 'deadline':
-      return outcome(
-        'deadline',
-        124,
+      return deadlineExceeded(
         `The deadline of ${seconds(stop.valueMs)} passed; ${keptWork(facts)}. Raise it with --deadline.`,
       );
     case 'limit':
-      return outcome('limit_reached', 7, `${describeLimit(stop)}; ${keptWork(facts)}.`);
+      return limitReached(`${describeLimit(stop)}; ${keptWork(facts)}.`);
     case 'provider':
-      return outcome('provider_error', 4, `${openEnded(stop.message)}; ${keptWork(facts)}.`);
+      return providerError(`${openEnded(stop.message)}; ${keptWork(facts)}.`);
     case 'blocked':
-      return outcome('blocked', 5, `${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
+      return blocked(`${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
     case 'verify_failed':
-      return outcome('verify_failed', 9, `Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
+      return verifyFailed(`Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
     case 'completed':
       return completed(facts);
   }
 }
 
-export function usageError(reason: string): RunOutcome {
-  return outcome('usage_error', 2, reason);
-}
-
-export function sandboxUnavailable(reason: string): RunOutcome {
-  return outcome('sandbox_unavailable', 10, reason);
-}
-
-export function internalError(reason: string): RunOutcome {
-  return outcome('internal_error', 1, reason);
-}
-
 function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.forbiddenPaths.length > 0) {
-    return outcome(
-      'policy_violation',
-      8,
+    return policyViolation(
       `The plan and the settings do not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
     );
   }
   if (facts.hiddenPaths.length > 0) {
-    return outcome(
-      'policy_violation',
-      8,
+    return policyViolation(
       `Files that were there before could not be examined, so that they may have changed: ${facts.hiddenPaths.join(', ')}. Let the owner of their folders open them, and run again.`,
     );
   }
   const verified = verifiedPart(facts);
   if (facts.changedFiles === 0) {
-    const exitCode = facts.ifNoChanges === 'error' ? 3 : 0;
-    return outcome('no_change', exitCode, `The model finished without changing a file${verified}.`);
+    const reason = `The model finished without changing a file${verified}.`;
+    return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
   }
-  return outcome(
-    'done',
-    0,
-    `${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`,
-  );
+  return done(`${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`);
 }
 
 /** Empty when nothing was verified, else with a comma in front. */
@@ -184,142 +139,45 @@ function openEnded(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-/** For ends that no run decides about. */
-export function outcome(name: OutcomeName, exitCode: number, reason: string): RunOutcome {
-  return { name, exitCode, reason };
-}
-
-export function pluralize(n: number, noun: string): string {
-  return `${formatNumber(n)} ${noun}${n === 1 ? '' : 's'}`;
-}
-
 function seconds(ms: number): string {
   return `${formatNumber(ms / 1000)} s`;
 }
 
-/** A file of the final patch, as git's rename detection sees it. Line counts are null for binary files. */
-export const ChangedFile = z.strictObject({
-  path: z.string(),
-  kind: ChangeKind,
-  from: z.string().optional().describe('The old path of a rename'),
-  additions: z.int().nullable().describe('Lines added; null for a binary file'),
-  deletions: z.int().nullable().describe('Lines removed; null for a binary file'),
-});
-export type ChangedFile = z.infer<typeof ChangedFile>;
+/** The work is done: a patch, or whatever the command was asked for. */
+export const done = ending('done');
+/** Nothing had to be changed. */
+export const noChange = ending('no_change');
+/** A bug of patchsmith, or a broken machine. */
+export const internalError = ending('internal_error');
+/** Flags, settings, plan or repository are not as they must be. */
+export const usageError = ending('usage_error');
+/** The model's provider refused, or stayed unreachable. */
+export const providerError = ending('provider_error');
+/** The model cannot or will not do the work. */
+export const blocked = ending('blocked');
+/** A limit of the run was reached. */
+export const limitReached = ending('limit_reached');
+/** A rule about what may change, or about who may ask for it, was broken. */
+export const policyViolation = ending('policy_violation');
+/** Verify commands failed, or what else a command was asked to prove. */
+export const verifyFailed = ending('verify_failed');
+/** No sandbox of the required level is available. */
+export const sandboxUnavailable = ending('sandbox_unavailable');
+/** The patch could not be proven, written or published. */
+export const publishFailed = ending('publish_failed');
+/** The wall clock ran out. */
+export const deadlineExceeded = ending('deadline');
 
-/** `result.json`, version 1. The published JSON schema is generated from this object. */
-export const RunResult = z.strictObject({
-  version: z.literal(1),
-  runId: z.string(),
-  patchsmith: z.string().describe('Version of patchsmith'),
-  status: z
-    .enum(['running', 'finished'])
-    .describe(
-      'running: written at the start and replaced at the end; when the process has died, by the next command over the run',
-    ),
-  outcome: OutcomeName.nullable().describe('null while the run is running'),
-  exitCode: z.int().nullable(),
-  reason: z.string(),
-  summary: z.string().describe("The model's own summary of its work; not evidence"),
-  plan: z
-    .strictObject({
-      title: z.string(),
-      sha256: z.string(),
-      source: PlanSource,
-      allow: z
-        .array(z.string())
-        .describe("Globs of the plan and the settings' are both enforced; empty: all"),
-      protect: z.array(z.string()),
-    })
-    .nullable(),
-  paths: z
-    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
-    .nullable()
-    .describe("The settings' globs; null before the run has begun"),
-  principles: z.array(
-    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
-  ),
-  provider: z.string().nullable(),
-  model: z.string().nullable(),
-  baseSha: z.string().nullable().describe('HEAD when the run began; null in a repository without commits'),
-  baseBranch: z
-    .string()
-    .nullable()
-    .describe('Branch that was checked out when the run began; null with a detached HEAD'),
-  baseTree: z
-    .string()
-    .nullable()
-    .describe(
-      'Tree of the work tree when the run began, uncommitted changes included; the patch applies to it',
-    ),
-  baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run began'),
-  treeSha: z.string().nullable().describe('Tree that the patch makes of baseTree'),
-  patch: z
-    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
-    .nullable()
-    .describe('null when no patch could be proven, or when it is withheld'),
-  changedFiles: z.array(ChangedFile),
-  provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
-  flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),
-  secrets: z
-    .array(FoundSecret)
-    .describe(
-      'What looks like a secret in lines that the patch adds; unless all are accepted, it is withheld',
-    ),
-  unexplained: z
-    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
-    .describe(
-      'Paths last changed by verify commands or by something outside the run; that is not in the patch',
-    ),
-  putBack: z
-    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
-    .describe('Paths that commands changed against allow and protect, and that the runner put back'),
-  ignoredFiles: z
-    .array(z.string())
-    .describe(
-      'Files that tools and commands changed and that .gitignore keeps out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
-    ),
-  ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
-  removedGitDirs: z
-    .array(z.string())
-    .describe(
-      'Git dirs (.git, in any spelling) that commands made and that the runner removed; the files beside them stayed',
-    ),
-  nestedChanges: z
-    .array(z.strictObject({ path: z.string(), files: z.array(z.string()) }))
-    .describe(
-      'Submodules and other repositories in the work tree in which something changed while the run went on, each with at most 100 of the files and folders; that is not in the patch',
-    ),
-  iterations: z.int(),
-  tokens: Usage,
-  costUsd: z.union([z.number(), z.literal('unknown')]),
-  durations: z.strictObject({
-    totalMs: z.number(),
-    modelMs: z.number().describe('Waiting for the model, retries included'),
-  }),
-  setup: z.array(CommandReport),
-  verify: z.array(CommandReport),
-  verifyIn: z
-    .enum(VERIFY_PLACES)
-    .nullable()
-    .default(null)
-    .describe(
-      'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has begun',
-    ),
-  verifyBaseline: z
-    .array(CommandReport)
-    .nullable()
-    .describe('What the verify commands did before the work; null when that was not asked for'),
-  preexistingFailures: z
-    .array(z.string())
-    .describe('Verify commands that failed at the end as they had failed before the work'),
-  sandbox: SandboxLevel.nullable(),
-  commandLimits: EnforcedLimits.nullable().describe(
-    'What commands may take of the machine; null before there is a sandbox',
-  ),
-  network: NetworkUse.nullable().describe(
-    'What commands could reach; null without a sandbox, when they reach what the machine reaches, and before there is one',
-  ),
-  warnings: z.array(z.string()),
-});
-export type RunResult = z.infer<typeof RunResult>;
+/** Nothing was changed, and the operator counts that as a failure. */
+export function changesExpected(reason: string): RunOutcome {
+  return { name: 'no_change', exitCode: CHANGES_EXPECTED_EXIT_CODE, reason };
+}
+
+/** A signal ended the work. */
+export function interrupted(signal: StopSignal, reason: string): RunOutcome {
+  return { name: 'interrupted', exitCode: SIGNAL_EXIT_CODE[signal], reason };
+}
+
+function ending(name: keyof typeof EXIT_CODE): (reason: string) => RunOutcome {
+  return (reason) => ({ name, exitCode: EXIT_CODE[name], reason });
+}

@@ -4,10 +4,10 @@ import { diffLines } from '../../adapters/workspace/patch/line-diff.ts';
 import { linesWithin, patchedFiles } from '../../adapters/workspace/patch/patch-files.ts';
 import { type AttributedFile, attribute } from '../../domain/changes/attribution.ts';
 import type { ChangeSource, CodeChange } from '../../domain/changes/change.ts';
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { LineHistory } from '../../domain/changes/line-history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
-import type { ChangedFile } from '../../domain/run/outcome.ts';
 import { readBlobs, textLines } from '../../git/blobs.ts';
 
 /** Bytes of one state of a file, and of all states together, that are looked into; the largest are left out first. */

@@ -1,6 +1,6 @@
 /** What a result tells of repositories in the work tree beside its own. */
 
-import type { RunResult } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import type { NestedChange } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 

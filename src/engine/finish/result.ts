@@ -1,14 +1,17 @@
 /** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
 
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/review-flags.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { type ChangedFile, pluralize, type RunOutcome, type RunResult } from '../../domain/run/outcome.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 
 /** The result of a run of which nothing is known but its id. */
 export function emptyResult(runId: string, version: string): RunResult {

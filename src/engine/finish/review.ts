@@ -1,8 +1,8 @@
 /** Looks through the contents of a patch before it is published. */
 
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
+import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { type Flag, flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
-import type { ChangedFile } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { readBlobs } from '../../git/blobs.ts';
 

@@ -8,10 +8,10 @@ import {
   whyNoBot,
 } from '../../domain/github/event.ts';
 import { type Account, isBot } from '../../domain/github/untrusted-text.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { GitHub } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { describeRefusal, policyViolation, type Trust } from './trust.ts';
+import { describeRefusal, type Trust } from './trust.ts';
 
 /** `writers` are the ids of people who were seen to have write access. */
 export type TrustGate =

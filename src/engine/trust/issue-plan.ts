@@ -10,10 +10,10 @@ import {
   whyNotAccepted,
   withoutCommand,
 } from '../../domain/github/untrusted-text.ts';
-import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Plan, titleOf } from '../../domain/run/plan.ts';
 import type { GitHub } from '../../ports.ts';
-import { describeRefusal, policyViolation, type Trust } from './trust.ts';
+import { describeRefusal, type Trust } from './trust.ts';
 
 type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
 

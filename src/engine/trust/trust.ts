@@ -11,7 +11,7 @@ import {
   trustInCheckout,
   trustInPull,
 } from '../../domain/github/event.ts';
-import { outcome, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { realpathExisting } from '../../files/path-within.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
@@ -138,10 +138,6 @@ export function describeRefusal({ status, message, permission }: GitHubRefusal, 
     return `${what}. It is not there, or takes a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
   if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
   return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission ?? needed}.`;
-}
-
-export function policyViolation(reason: string): RunOutcome {
-  return outcome('policy_violation', 8, reason);
 }
 
 function refused(refusal: RunOutcome): Found {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunResult } from '../../../src/domain/run/outcome.ts';
+import type { RunResult } from '../../../src/domain/run/result.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { type MadeRun, madeRun, type OnGitHub, onGitHub, publish } from '../../support/jobs/publishing.ts';
 import { call } from '../../support/runs/scripted-run.ts';

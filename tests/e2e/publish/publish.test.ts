@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Publication } from '../../../src/domain/github/publishing/publication.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import {
   makeRepository,
   type Repository,

@@ -7,7 +7,7 @@ import { reportKilledStep } from '../../../src/action/post-step.ts';
 import { endDeadRun } from '../../../src/adapters/storage/dead-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import {
   makeRepository,

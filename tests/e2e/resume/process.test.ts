@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI } from '../../support/runs/cli.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { RunResult } from '../../../src/domain/run/outcome.ts';
+import type { RunResult } from '../../../src/domain/run/result.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';

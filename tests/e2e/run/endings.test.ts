@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { CLI, runCli } from '../../support/runs/cli.ts';
 import { turn } from '../../support/runs/events.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, expect, test } from 'vitest';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';

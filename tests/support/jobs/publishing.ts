@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect } from 'vitest';
 import { Publication } from '../../../src/domain/github/publishing/publication.ts';
-import type { RunResult } from '../../../src/domain/run/outcome.ts';
 import type { PlanSource } from '../../../src/domain/run/plan.ts';
+import type { RunResult } from '../../../src/domain/run/result.ts';
 import type { Script } from '../claude-server/script.ts';
 import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
 import {

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import type { Script } from '../claude-server/script.ts';
 import { startClaudeServer } from '../claude-server/server.ts';
 import { type Repository, temporaryFolder } from '../files/repository.ts';

@@ -1,6 +1,6 @@
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import type { CommandReport } from '../../../src/domain/run/events.ts';
-import type { RunResult } from '../../../src/domain/run/outcome.ts';
+import type { RunResult } from '../../../src/domain/run/result.ts';
 import { emptyResult } from '../../../src/engine/finish/result.ts';
 
 /** The result of a run that did what issue 7 asks for; `part` is what is different. */

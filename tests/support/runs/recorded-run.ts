@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { resumeRun } from '../../../src/commands/resume/resume.ts';
 import { Settings } from '../../../src/config/schema.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
 import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import type { Script, ScriptedCall } from '../claude-server/script.ts';
 import type { ClaudeServer } from '../claude-server/server.ts';
 import { startClaudeServer } from '../claude-server/server.ts';

@@ -2,7 +2,7 @@
 
 import { parsePatch, type StructuredPatchHunk } from 'diff';
 import type { PatchedFile, PatchHunk } from '../../../domain/changes/attribution.ts';
-import type { ChangedFile } from '../../../domain/run/outcome.ts';
+import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 
 /** Larger patches are not taken apart, nor those with more lines: each becomes an object. */
 export const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;

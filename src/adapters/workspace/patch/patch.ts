@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
+import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import type { ChangedFile } from '../../../domain/run/outcome.ts';
 import { decodeName } from '../../../files/names.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/trees.ts';

@@ -1,7 +1,7 @@
 /** Which branch, pull request and comment belong to a plan: the same for every run of it. */
 
-import type { RunResult } from '../../run/outcome.ts';
 import type { PlanSource } from '../../run/plan.ts';
+import type { RunResult } from '../../run/result.ts';
 
 export type RunPlan = NonNullable<RunResult['plan']>;
 

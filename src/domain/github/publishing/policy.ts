@@ -1,17 +1,13 @@
 /** What of a run may be published, and as what. Pure: facts in, decision out. */
 
+import type { ChangedFile } from '../../changes/changed-file.ts';
 import { succeeded } from '../../conversation/tool.ts';
-import {
-  type ChangedFile,
-  type OutcomeName,
-  outcome,
-  pluralize,
-  type RunOutcome,
-  type RunResult,
-  usageError,
-} from '../../run/outcome.ts';
+import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-code.ts';
+import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
+import type { RunResult } from '../../run/result.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
 import { formatNumber } from '../../text/format-number.ts';
+import { pluralize } from '../../text/pluralize.ts';
 
 /** `unfinished`: only since the operator asked for it; the pull request stays a draft. */
 export type Publishable =
@@ -28,9 +24,9 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
     );
   switch (result.outcome) {
     case 'no_change':
-      return { status: 'nothing', outcome: outcome('no_change', 0, result.reason) };
+      return { status: 'nothing', outcome: noChange(result.reason) };
     case 'policy_violation':
-      return { status: 'refused', outcome: outcome('policy_violation', 8, result.reason) };
+      return { status: 'refused', outcome: policyViolation(result.reason) };
     case 'done':
     case 'verify_failed':
       return result.patch === null
@@ -59,23 +55,16 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
 
 type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
 
-/** The run's own code is not believed: its directory may be anybody's. */
-const EXIT_CODES: Readonly<Record<BadEnd, number>> = {
-  internal_error: 1,
-  usage_error: 2,
-  provider_error: 4,
-  blocked: 5,
-  limit_reached: 7,
-  sandbox_unavailable: 10,
-  publish_failed: 11,
-  deadline: 124,
-  interrupted: 130,
-};
-
 /** What came of the publication is what came of the run. */
 function endedAs(name: BadEnd, { exitCode }: RunResult, rest: string): Publishable {
-  const code = name === 'interrupted' && exitCode === 143 ? 143 : EXIT_CODES[name];
-  return { status: 'refused', outcome: outcome(name, code, `The run ended as ${name}, ${rest}`) };
+  const reason = `The run ended as ${name}, ${rest}`;
+  return { status: 'refused', outcome: { name, exitCode: badExitCode(name, exitCode), reason } };
+}
+
+/** The run's own code is not believed, except for which of the signals it was: its directory may be anybody's. */
+function badExitCode(name: BadEnd, said: number | null): number {
+  if (name !== 'interrupted') return EXIT_CODE[name];
+  return said === SIGNAL_EXIT_CODE.SIGTERM ? said : SIGNAL_EXIT_CODE.SIGINT;
 }
 
 export interface PatchCaps {
@@ -97,7 +86,7 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
   ];
   return over.length === 0
     ? null
-    : outcome('policy_violation', 8, `The patch is too large to be published: ${over.join(', and ')}.`);
+    : policyViolation(`The patch is too large to be published: ${over.join(', and ')}.`);
 }
 
 /** Paths that decide what runs with permissions, who reviews, and what agents are told. */
@@ -132,9 +121,7 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
   return {
     status: 'refused',
     paths,
-    outcome: outcome(
-      'policy_violation',
-      8,
+    outcome: policyViolation(
       `The patch changes protected files: ${someOf(paths)}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
     ),
   };

@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { Flag } from '../../review/review-flags.ts';
-import { OutcomeName, type RunOutcome } from '../../run/outcome.ts';
+import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
+import type { RunOutcome } from '../../run/outcome.ts';
 
 export const Publication = z.strictObject({
   version: z.literal(1),
@@ -57,7 +58,7 @@ export function nothingPublished(version: string): Publication {
     patchsmith: version,
     runId: null,
     outcome: 'internal_error',
-    exitCode: 1,
+    exitCode: EXIT_CODE.internal_error,
     reason: '',
     dryRun: false,
     repository: null,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ChangedFile } from '../../../../src/domain/changes/changed-file.ts';
 import { pathMatcher } from '../../../../src/domain/changes/path-policy.ts';
 import {
   type DraftFacts,
@@ -10,7 +11,7 @@ import {
   publishable,
   verificationOf,
 } from '../../../../src/domain/github/publishing/policy.ts';
-import type { ChangedFile, OutcomeName } from '../../../../src/domain/run/outcome.ts';
+import type { OutcomeName } from '../../../../src/domain/run/exit-code.ts';
 import { finishedRun, report } from '../../../support/runs/finished-run.ts';
 
 describe('which runs may be published', () => {

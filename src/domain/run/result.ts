@@ -1,0 +1,131 @@
+/** The result of a run: `result.json`, and the document on stdout. */
+
+import * as z from 'zod';
+import { ChangedFile } from '../changes/changed-file.ts';
+import { Provenance } from '../changes/provenance.ts';
+import { Usage } from '../conversation/conversation.ts';
+import { NetworkUse } from '../review/allowed-domain.ts';
+import { Flag } from '../review/review-flags.ts';
+import { FoundSecret } from '../secrets/secret-scan.ts';
+import { EnforcedLimits } from './command-limits.ts';
+import { CommandReport, SandboxLevel } from './events.ts';
+import { OutcomeName } from './exit-code.ts';
+import { VERIFY_PLACES } from './model-settings.ts';
+import { PlanSource } from './plan.ts';
+
+/** `result.json`, version 1. The published JSON schema is generated from this object. */
+export const RunResult = z.strictObject({
+  version: z.literal(1),
+  runId: z.string(),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  status: z
+    .enum(['running', 'finished'])
+    .describe(
+      'running: written at the start and replaced at the end; when the process has died, by the next command over the run',
+    ),
+  outcome: OutcomeName.nullable().describe('null while the run is running'),
+  exitCode: z.int().nullable(),
+  reason: z.string(),
+  summary: z.string().describe("The model's own summary of its work; not evidence"),
+  plan: z
+    .strictObject({
+      title: z.string(),
+      sha256: z.string(),
+      source: PlanSource,
+      allow: z
+        .array(z.string())
+        .describe("Globs of the plan and the settings' are both enforced; empty: all"),
+      protect: z.array(z.string()),
+    })
+    .nullable(),
+  paths: z
+    .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
+    .nullable()
+    .describe("The settings' globs; null before the run has begun"),
+  principles: z.array(
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), truncated: z.boolean() }),
+  ),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  baseSha: z.string().nullable().describe('HEAD when the run began; null in a repository without commits'),
+  baseBranch: z
+    .string()
+    .nullable()
+    .describe('Branch that was checked out when the run began; null with a detached HEAD'),
+  baseTree: z
+    .string()
+    .nullable()
+    .describe(
+      'Tree of the work tree when the run began, uncommitted changes included; the patch applies to it',
+    ),
+  baseDirty: z.boolean().nullable().describe('The work tree differed from baseSha when the run began'),
+  treeSha: z.string().nullable().describe('Tree that the patch makes of baseTree'),
+  patch: z
+    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
+    .nullable()
+    .describe('null when no patch could be proven, or when it is withheld'),
+  changedFiles: z.array(ChangedFile),
+  provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
+  flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),
+  secrets: z
+    .array(FoundSecret)
+    .describe(
+      'What looks like a secret in lines that the patch adds; unless all are accepted, it is withheld',
+    ),
+  unexplained: z
+    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .describe(
+      'Paths last changed by verify commands or by something outside the run; that is not in the patch',
+    ),
+  putBack: z
+    .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
+    .describe('Paths that commands changed against allow and protect, and that the runner put back'),
+  ignoredFiles: z
+    .array(z.string())
+    .describe(
+      'Files that tools and commands changed and that .gitignore keeps out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
+    ),
+  ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
+  removedGitDirs: z
+    .array(z.string())
+    .describe(
+      'Git dirs (.git, in any spelling) that commands made and that the runner removed; the files beside them stayed',
+    ),
+  nestedChanges: z
+    .array(z.strictObject({ path: z.string(), files: z.array(z.string()) }))
+    .describe(
+      'Submodules and other repositories in the work tree in which something changed while the run went on, each with at most 100 of the files and folders; that is not in the patch',
+    ),
+  iterations: z.int(),
+  tokens: Usage,
+  costUsd: z.union([z.number(), z.literal('unknown')]),
+  durations: z.strictObject({
+    totalMs: z.number(),
+    modelMs: z.number().describe('Waiting for the model, retries included'),
+  }),
+  setup: z.array(CommandReport),
+  verify: z.array(CommandReport),
+  verifyIn: z
+    .enum(VERIFY_PLACES)
+    .nullable()
+    .default(null)
+    .describe(
+      'Where the verify commands ran: in the work tree, or in a fresh checkout of the base with the patch; null before the run has begun',
+    ),
+  verifyBaseline: z
+    .array(CommandReport)
+    .nullable()
+    .describe('What the verify commands did before the work; null when that was not asked for'),
+  preexistingFailures: z
+    .array(z.string())
+    .describe('Verify commands that failed at the end as they had failed before the work'),
+  sandbox: SandboxLevel.nullable(),
+  commandLimits: EnforcedLimits.nullable().describe(
+    'What commands may take of the machine; null before there is a sandbox',
+  ),
+  network: NetworkUse.nullable().describe(
+    'What commands could reach; null without a sandbox, when they reach what the machine reaches, and before there is one',
+  ),
+  warnings: z.array(z.string()),
+});
+export type RunResult = z.infer<typeof RunResult>;
