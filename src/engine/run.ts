@@ -1,32 +1,23 @@
 /**
- * The composition root: picks the adapters, drives the loop, hands the patch to the publishers, and decides the outcome.
+ * One run from its first line to its last: it is prepared, the loop is driven over the real ports, and the end is made of it.
  * Whatever happens, what exists is written and the last line says why the run ended.
  */
 
 import { openLog } from '../adapters/sinks/log.ts';
-import { patchFilePublisher } from '../adapters/storage/patch-file.ts';
-import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
-import { succeeded } from '../domain/conversation/tool.ts';
-import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunEvent } from '../domain/run/events.ts';
-import type { StopReason } from '../domain/run/limits.ts';
-import { machineFault } from '../domain/run/machine-fault.ts';
-import { decideOutcome, internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
-import type { RunState } from '../domain/run/state.ts';
-import { stopOfInterruption } from '../domain/run/stop-reason.ts';
-import { UnusableFile } from '../domain/run/unusable-file.ts';
+import type { RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
-import type { PatchResult, ProvenPatch } from '../ports.ts';
-import { attributedPart } from './finish/attributed-part.ts';
-import { nestedPart } from './finish/nested-part.ts';
-import { closingWarnings, startedPart, statePart } from './finish/result.ts';
-import { reviewedPart } from './finish/reviewed-part.ts';
+import { concludeRun, printDocument } from './finish/conclude.ts';
+import { crashed } from './finish/crash.ts';
+import { type Ended, finish, type LoopEnd } from './finish/finish.ts';
+import { startedPart } from './finish/result.ts';
+import { tryStep } from './finish/step.ts';
 import { prepare } from './prepare.ts';
-import { interruptedOutcome, type Ready, type Stopped } from './ready.ts';
-import { absolutePath, type EarlierPart, type RunInput, Session } from './session.ts';
+import type { Ready, Stopped } from './ready.ts';
+import { type EarlierPart, type RunInput, Session } from './session.ts';
 import { writeAhead } from './write-ahead.ts';
 
 export type { RunInput } from './session.ts';
@@ -48,37 +39,10 @@ export async function runPrepared(
     patch: null,
   }));
   await session.disarm();
-  const concluded = conclude(session, ended.outcome);
-  const outcome = (await writeDocument(session, ended.patch)) ?? concluded;
+  const concluded = concludeRun(session, ended.outcome);
+  const outcome = (await printDocument(session, ended.patch)) ?? concluded;
   session.printSummary(outcome);
   return outcome;
-}
-
-/** Ends the sinks and writes the result. Where that fails, as on a full disk, the failure becomes the outcome. */
-function conclude(session: Session, decided: RunOutcome): RunOutcome {
-  let outcome = decided;
-  const { sinks } = session;
-  const steps = [
-    () => session.end(),
-    () => session.decide(outcome),
-    ...sinks.map((sink) => () => sink.close(session.result)),
-    () => session.writeResult(),
-    () => session.letGo(),
-  ];
-  for (const step of steps) {
-    try {
-      step();
-    } catch (error) {
-      outcome = crashed(session, error);
-      session.decide(outcome);
-    }
-  }
-  return outcome;
-}
-
-interface Ended {
-  readonly outcome: RunOutcome;
-  readonly patch: ProvenPatch | null;
 }
 
 type Preparation = (session: Session) => Promise<Ready | Stopped>;
@@ -124,42 +88,34 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
   });
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
   await session.close(sandbox);
-  return until(session.endOfPatch, () => finish(session, ready, { ...driven, state: loop.state }));
+  return until(session.endOfPatch, () => finish(session, ready, driven));
 }
 
-/** Runs the loop to its end. A bug is kept as a value, so that the work so far is still written. */
-async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise<Omit<LoopEnd, 'state'>> {
+/** Runs the loop to its end. What ends it early is kept as a value, so that the work so far is still written. */
+async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise<LoopEnd> {
   const { first, state, actions } = ready.beginning;
   let { stop } = state;
-  let isCutShort = false;
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'run.stopped') stop = event.stop;
   };
-  try {
+  const followed = await tryStep(async () => {
     session.writeResult();
     await openSinks(session, ready);
     session.input.watcher?.onStart();
     accept(first);
-    try {
-      for await (const event of loop.run(actions)) accept(event);
-    } catch (error) {
-      if (!(error instanceof CutShort)) throw error;
-      isCutShort = true;
-      session.warn(LOOK_CUT_SHORT);
-      for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
-    }
-    return { stop, crash: null, isCutShort };
-  } catch (crash) {
-    return { stop, crash, isCutShort };
-  }
+    for await (const event of loop.run(actions)) accept(event);
+  });
+  if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };
+  session.warn(LOOK_CUT_SHORT);
+  const ended = await tryStep(async () => {
+    for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
+  });
+  return { stop, state: loop.state, driven: ended.status === 'done' ? followed : ended };
 }
 
 const LOOK_CUT_SHORT =
   'There was no time to look at the whole work tree before the end: what changed last is not recorded, and not in the patch.';
-
-const NESTED_CUT_SHORT =
-  'There was no time to look for changes in submodules and other repositories in the work tree.';
 
 /** The journal comes first: what is not on disk has not happened. */
 async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {
@@ -171,160 +127,4 @@ async function openSinks(session: Session, { directory, redact, sinks, beginning
     ...session.sinks,
     ...sinks,
   ];
-}
-
-interface LoopEnd {
-  readonly stop: StopReason | null;
-  readonly crash: unknown;
-  /** The time was over before the last look at the work tree. */
-  readonly isCutShort: boolean;
-  readonly state: RunState;
-}
-
-/** Makes and publishes the patch, completes the result and decides. */
-async function finish(session: Session, ready: Ready, { stop, state, ...end }: LoopEnd): Promise<Ended> {
-  const { workspace, permits, directory } = ready;
-  if (end.isCutShort || end.crash !== null) await sweep(session, ready);
-  const net = state.changes.net();
-  let { crash } = end;
-  /** Why there is no patch although nothing is wrong with it; null while there was time for it. */
-  let unmade = end.isCutShort && net.length === 0 ? 'there was no time to look at what changed' : null;
-  session.record({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
-  const made = await workspace.makePatch(net).catch((error: unknown): PatchResult => {
-    const fault = machineFault(error);
-    if (error instanceof CutShort) unmade = 'there was no time to make the patch before the end';
-    else if (fault === null) crash ??= error;
-    return { status: 'failed', message: `The patch cannot be made: ${fault ?? String(error)}.` };
-  });
-  const proven = made.status === 'proven' ? made.patch : null;
-  const reviewed = await reviewedPart(session, ready, { net, patch: proven }).catch((error: unknown) => {
-    if (error instanceof CutShort) unmade = 'there was no time to look through the patch before the end';
-    else crash ??= error;
-    return { flags: [], secrets: [], withheld: 'Nobody has looked through the patch.' };
-  });
-  const { withheld, ...review } = reviewed;
-  const patch = withheld === null ? proven : null;
-  const { isKept, failure } =
-    made.status === 'failed'
-      ? { isKept: false, failure: made.message }
-      : patch === null
-        ? { isKept: false, failure: null }
-        : await publish(session, directory, patch);
-  const attributed = await attributedPart(ready, state, proven).catch((error: unknown) => {
-    if (!(error instanceof CutShort)) crash ??= error;
-    return null;
-  });
-  for (const warning of attributed?.warnings ?? []) session.warn(warning);
-  const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
-  const beside = await nestedPart(ready).catch((error: unknown) => {
-    if (error instanceof CutShort) session.warn(NESTED_CUT_SHORT);
-    else crash ??= error;
-    return null;
-  });
-  const forbiddenPaths = [
-    ...new Set([...forbidden, ...(beside?.forbidden ?? []), ...state.stuck.keys()]),
-  ].sort();
-
-  for (const warning of [...workspace.warnings(), ...ready.verifyPlace.warnings()]) session.warn(warning);
-  for (const warning of beside?.warnings ?? []) session.warn(warning);
-  const ignored = await workspace.ignoredWrites();
-  for (const warning of closingWarnings(state, ignored)) session.warn(warning);
-  session.record({
-    treeSha: proven?.tree ?? null,
-    patch:
-      patch && isKept ? { path: directory.patch, sha256: patch.sha256, bytes: patch.bytes.length } : null,
-    changedFiles: proven?.files ?? [],
-    provenance: attributed?.provenance ?? null,
-    ...review,
-    ...beside?.part,
-    ignoredFiles: [...ignored.paths],
-    ignoredFileCount: ignored.count,
-    removedGitDirs: [...workspace.removedGitDirs()],
-  });
-  if (crash !== null || stop === null) return { outcome: crashed(session, crash), patch };
-  const { interrupt, limits } = session;
-  const outcome = decideOutcome({
-    stop: unmade === null ? stop : stopOfInterruption(state, interrupt.reason, limits),
-    changedFiles: proven?.files.length ?? 0,
-    verified: state.reports.filter((report) => succeeded(report.end)).length,
-    verifyIn: ready.start.verifyIn,
-    preexisting: session.result.preexistingFailures.length,
-    ifNoChanges: ready.start.ifNoChanges,
-    withheld: unmade === null ? withheld : null,
-    publishFailure: unmade === null ? failure : null,
-    unmade,
-    forbiddenPaths,
-    hiddenPaths: [...state.hidden].sort(),
-  });
-  const judged = ready.judge(outcome, patch);
-  const reason = judged.name === 'publish_failed' ? `${judged.reason} ${advice(session)}` : judged.reason;
-  return { outcome: { ...judged, reason }, patch };
-}
-
-/** What a command has made must not wait for the user's git, however the run has ended. */
-async function sweep(session: Session, { workspace }: Ready): Promise<void> {
-  await workspace.sweepGitDirs().catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
-    session.warn(`Git dirs that commands have made may be left in ${workspace.root}: ${why}`);
-  });
-}
-
-/**
- * The patch goes to the run directory and, with `--patch`, to the named file: to the one also where the other fails.
- * `isKept`: it is in the run directory. `failure` is null when all went well.
- */
-async function publish(
-  session: Session,
-  directory: RunDirectory,
-  patch: ProvenPatch,
-): Promise<{ isKept: boolean; failure: string | null }> {
-  const { settings, cwd } = session.input;
-  const unkept = await patchFilePublisher(directory.patch).publish(patch);
-  const unwritten =
-    settings.patch === null
-      ? null
-      : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
-  return { isKept: unkept === null, failure: unkept ?? unwritten };
-}
-
-/**
- * The one machine document on stdout. Events were written as they happened. The outcome when it cannot be written;
- * a reader that has gone away has wanted no more.
- */
-async function writeDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
-  const { stdout, settings } = session.input;
-  if (settings.output === 'json') stdout.write(resultText(session.result, session.redact));
-  if (settings.output === 'patch' && patch) stdout.write(patch.bytes);
-  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
-    stdout.write('', (error) => resolve(error ?? null)),
-  );
-  if (failure === null || failure.code === 'EPIPE' || settings.output === 'none') return null;
-  const outcome = internalError(
-    `The --output ${settings.output} document cannot be written: ${failure.message}.`,
-  );
-  session.decide(outcome);
-  session.writeResult();
-  return outcome;
-}
-
-function crashed(session: Session, error: unknown): RunOutcome {
-  if (error instanceof CutShort) return interruptedOutcome(session);
-  if (error instanceof UnusableFile) return usageError(error.message);
-  if (session.hasLostDirectory())
-    return internalError(
-      `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,
-    );
-  const fault = machineFault(error);
-  if (fault !== null) return internalError(`${fault}. ${advice(session)}`);
-  const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
-  return internalError(
-    `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
-  );
-}
-
-/** What to do when the machine is mended. A run whose answers are recorded is simply run again. */
-function advice({ result, directory }: Session): string {
-  return result.provider === 'anthropic' && directory !== null
-    ? `Mend that, then carry on with: patchsmith resume ${directory.path}`
-    : 'Mend that, then run it again.';
 }

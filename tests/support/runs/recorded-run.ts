@@ -113,7 +113,8 @@ const COPY = {
   filter: (from: string) => !lstatSync(from).isSocket(),
 };
 
-function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
+/** The input of a run in this process; `printed` collects what it writes to stderr. */
+export function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: string[] } {
   const printed: string[] = [];
   const stderr = sink((text) => printed.push(text));
   return {
@@ -133,7 +134,7 @@ function inputOf(settings: Settings, stdout: Writable): RunInput & { printed: st
 }
 
 /** Calls back at once with every piece that is written. */
-function sink(onText: (text: string) => void): Writable {
+export function sink(onText: (text: string) => void): Writable {
   return new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {

@@ -1,0 +1,49 @@
+/** The very end of a run: the sinks are closed, the result is written, and the one document goes to stdout. */
+
+import { resultText } from '../../adapters/storage/run-directory.ts';
+import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { ProvenPatch } from '../../ports.ts';
+import type { Session } from '../session.ts';
+import { crashed } from './crash.ts';
+
+/** Ends the sinks and writes the result. Where that fails, as on a full disk, the failure becomes the outcome. */
+export function concludeRun(session: Session, decided: RunOutcome): RunOutcome {
+  let outcome = decided;
+  const { sinks } = session;
+  const steps = [
+    () => session.end(),
+    () => session.decide(outcome),
+    ...sinks.map((sink) => () => sink.close(session.result)),
+    () => session.writeResult(),
+    () => session.letGo(),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      outcome = crashed(session, error);
+      session.decide(outcome);
+    }
+  }
+  return outcome;
+}
+
+/**
+ * The one machine document on stdout. Events were written as they happened. The outcome when it cannot be written;
+ * a reader that has gone away has wanted no more.
+ */
+export async function printDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
+  const { stdout, settings } = session.input;
+  if (settings.output === 'json') stdout.write(resultText(session.result, session.redact));
+  if (settings.output === 'patch' && patch) stdout.write(patch.bytes);
+  const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
+    stdout.write('', (error) => resolve(error ?? null)),
+  );
+  if (failure === null || failure.code === 'EPIPE' || settings.output === 'none') return null;
+  const outcome = internalError(
+    `The --output ${settings.output} document cannot be written: ${failure.message}.`,
+  );
+  session.decide(outcome);
+  session.writeResult();
+  return outcome;
+}

@@ -1,0 +1,31 @@
+/** The outcome of a run that something unforeseen has ended, and what to do about it. */
+
+import { CutShort } from '../../domain/run/cut-short.ts';
+import { machineFault } from '../../domain/run/machine-fault.ts';
+import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { UnusableFile } from '../../domain/run/unusable-file.ts';
+import { interruptedOutcome } from '../ready.ts';
+import type { Session } from '../session.ts';
+
+/** `error` is what was thrown; null when the loop ended without saying why. */
+export function crashed(session: Session, error: unknown): RunOutcome {
+  if (error instanceof CutShort) return interruptedOutcome(session);
+  if (error instanceof UnusableFile) return usageError(error.message);
+  if (session.hasLostDirectory())
+    return internalError(
+      `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,
+    );
+  const fault = machineFault(error);
+  if (fault !== null) return internalError(`${fault}. ${advice(session)}`);
+  const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
+  return internalError(
+    `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
+  );
+}
+
+/** What to do once the machine works again. A run whose answers are recorded is simply run again. */
+export function advice({ result, directory }: Session): string {
+  return result.provider === 'anthropic' && directory !== null
+    ? `Mend that, then carry on with: patchsmith resume ${directory.path}`
+    : 'Mend that, then run it again.';
+}

@@ -1,0 +1,220 @@
+/**
+ * From the end of the loop to the outcome: the patch is made, reviewed and published, the result is completed, and the outcome
+ * is decided. Each step is tried, whatever became of those before it.
+ */
+
+import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import { succeeded } from '../../domain/conversation/tool.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
+import { machineFault } from '../../domain/run/machine-fault.ts';
+import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
+import type { PatchResult, ProvenPatch, Workspace } from '../../ports.ts';
+import type { Ready } from '../ready.ts';
+import { absolutePath, type Session } from '../session.ts';
+import { attributedPart } from './attributed-part.ts';
+import { advice, crashed } from './crash.ts';
+import { nestedPart } from './nested-part.ts';
+import { closingWarnings, statePart } from './result.ts';
+import { type ReviewedPart, reviewedPart } from './reviewed-part.ts';
+import { doneValue, firstCrash, type StepEnd, tryStep } from './step.ts';
+
+/** What the loop came to. */
+export interface LoopEnd {
+  /** Null when it ended without one, which is a bug. */
+  readonly stop: StopReason | null;
+  readonly state: RunState;
+  /** `cut_short`: the time was over before the last look at the work tree. */
+  readonly driven: StepEnd<void>;
+}
+
+/** `patch` is null where none was made, or where it must not be published. */
+export interface Ended {
+  readonly outcome: RunOutcome;
+  readonly patch: ProvenPatch | null;
+}
+
+/** What the steps came to, in the order in which they are taken. */
+interface Steps {
+  readonly made: StepEnd<PatchResult>;
+  /** Null without a proven patch. */
+  readonly proven: ProvenPatch | null;
+  readonly reviewed: StepEnd<ReviewedPart>;
+  readonly kept: KeptPatch;
+  readonly attributed: StepEnd<Awaited<ReturnType<typeof attributedPart>>>;
+  readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
+  readonly ignored: StepEnd<IgnoredFiles>;
+}
+
+/** Never rejects for what the steps meet: it is in the outcome. */
+export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
+  const { state, driven } = loop;
+  if (driven.status !== 'done') await sweep(session, ready);
+  session.record({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
+  const net = state.changes.net();
+  const steps = await takeSteps(session, ready, { state, net });
+  warnOf(session, ready, { state, steps });
+  session.record(partOf(ready, steps));
+  const outcome = outcomeOf(session, ready, { loop, net, steps });
+  return { outcome, patch: steps.kept.patch };
+}
+
+/** What a command has made must not wait for the user's git, however the run has ended. */
+async function sweep(session: Session, { workspace }: Ready): Promise<void> {
+  await workspace.sweepGitDirs().catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    session.warn(`Git dirs that commands have made may be left in ${workspace.root}: ${why}`);
+  });
+}
+
+/** The patch is kept before anything else is looked at: the time may be over at any moment. */
+async function takeSteps(
+  session: Session,
+  ready: Ready,
+  { state, net }: { state: RunState; net: readonly PathChange[] },
+): Promise<Steps> {
+  const made = await tryStep(() => makePatch(ready.workspace, net));
+  const proven = provenIn(made);
+  const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven }));
+  const mayBePublished = doneValue(reviewed)?.withheld === null;
+  const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
+  const attributed = await tryStep(() => attributedPart(ready, state, proven));
+  const nested = await tryStep(() => nestedPart(ready));
+  const ignored = await tryStep(() => ready.workspace.ignoredWrites());
+  return { made, proven, reviewed, kept, attributed, nested, ignored };
+}
+
+/** A machine that does not work is why there is no patch. Whatever else is thrown is a bug. */
+function makePatch(workspace: Workspace, net: readonly PathChange[]): Promise<PatchResult> {
+  return workspace.makePatch(net).catch((error: unknown): PatchResult => {
+    const fault = machineFault(error);
+    if (fault === null) throw error;
+    return { status: 'failed', message: `The patch cannot be made: ${fault}.` };
+  });
+}
+
+function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
+  const result = doneValue(made);
+  return result?.status === 'proven' ? result.patch : null;
+}
+
+/** What became of a patch that may be published; `patch` is null when there is none. */
+interface KeptPatch {
+  readonly patch: ProvenPatch | null;
+  /** It is in the run directory. */
+  readonly isThere: boolean;
+  /** Why it could not be written to one of its places; null when all went well. */
+  readonly failure: string | null;
+}
+
+const NOT_KEPT: KeptPatch = { patch: null, isThere: false, failure: null };
+
+/** The patch goes to the run directory and, with `--patch`, to the named file: to the one also where the other fails. */
+async function keep(session: Session, { directory }: Ready, patch: ProvenPatch): Promise<KeptPatch> {
+  const { settings, cwd } = session.input;
+  const unkept = await patchFilePublisher(directory.patch).publish(patch);
+  const unwritten =
+    settings.patch === null
+      ? null
+      : await patchFilePublisher(absolutePath(cwd, settings.patch)).publish(patch);
+  return { patch, isThere: unkept === null, failure: unkept ?? unwritten };
+}
+
+const NESTED_CUT_SHORT =
+  'There was no time to look for changes in submodules and other repositories in the work tree.';
+
+function warnOf(
+  session: Session,
+  { workspace, verifyPlace }: Ready,
+  { state, steps: { attributed, nested, ignored } }: { state: RunState; steps: Steps },
+): void {
+  const warnings = [
+    ...(doneValue(attributed)?.warnings ?? []),
+    ...(nested.status === 'cut_short' ? [NESTED_CUT_SHORT] : []),
+    ...workspace.warnings(),
+    ...verifyPlace.warnings(),
+    ...(doneValue(nested)?.warnings ?? []),
+    ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED),
+  ];
+  for (const warning of warnings) session.warn(warning);
+}
+
+const NO_IGNORED: IgnoredFiles = { paths: [], count: 0 };
+
+/** What the result says of the steps. */
+function partOf({ workspace, directory }: Ready, steps: Steps): Parameters<Session['record']>[0] {
+  const { proven, reviewed, kept, attributed, nested } = steps;
+  const { flags = [], secrets = [] } = doneValue(reviewed) ?? {};
+  const { paths, count } = doneValue(steps.ignored) ?? NO_IGNORED;
+  return {
+    treeSha: proven?.tree ?? null,
+    patch:
+      kept.patch !== null && kept.isThere
+        ? { path: directory.patch, sha256: kept.patch.sha256, bytes: kept.patch.bytes.length }
+        : null,
+    changedFiles: proven?.files ?? [],
+    provenance: doneValue(attributed)?.provenance ?? null,
+    flags,
+    secrets,
+    ...doneValue(nested)?.part,
+    ignoredFiles: [...paths],
+    ignoredFileCount: count,
+    removedGitDirs: [...workspace.removedGitDirs()],
+  };
+}
+
+interface Decision {
+  readonly loop: LoopEnd;
+  readonly net: readonly PathChange[];
+  readonly steps: Steps;
+}
+
+function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decision): RunOutcome {
+  const { stop, state, driven } = loop;
+  const { made, proven, reviewed, kept, attributed, nested, ignored } = steps;
+  const crash = firstCrash([driven, made, reviewed, attributed, nested, ignored]);
+  if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
+  const unmade = whyUnmade({ loop, net, steps });
+  const isMade = unmade === null;
+  const decided = decideOutcome({
+    stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
+    changedFiles: proven?.files.length ?? 0,
+    verified: state.reports.filter((report) => succeeded(report.end)).length,
+    verifyIn: ready.start.verifyIn,
+    preexisting: session.result.preexistingFailures.length,
+    ifNoChanges: ready.start.ifNoChanges,
+    withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
+    publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
+    unmade,
+    forbiddenPaths: forbiddenPaths(ready, { loop, net, steps }),
+    hiddenPaths: [...state.hidden].sort(),
+  });
+  const judged = ready.judge(decided, kept.patch);
+  return judged.name === 'publish_failed'
+    ? { ...judged, reason: `${judged.reason} ${advice(session)}` }
+    : judged;
+}
+
+/** Why there is no patch although nothing is wrong with it; null while there was time for it. */
+function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
+  if (reviewed.status === 'cut_short') return 'there was no time to look through the patch before the end';
+  if (made.status === 'cut_short') return 'there was no time to make the patch before the end';
+  return driven.status === 'cut_short' && net.length === 0
+    ? 'there was no time to look at what changed'
+    : null;
+}
+
+/** Why the patch could not be proven; null when it was. */
+function failureIn(made: StepEnd<PatchResult>): string | null {
+  const result = doneValue(made);
+  return result?.status === 'failed' ? result.message : null;
+}
+
+function forbiddenPaths({ permits }: Ready, { loop, net, steps: { nested } }: Decision): string[] {
+  const forbidden = net.map((change) => change.path).filter((path) => !permits(path));
+  const all = [...forbidden, ...(doneValue(nested)?.forbidden ?? []), ...loop.state.stuck.keys()];
+  return [...new Set(all)].sort();
+}

@@ -1,0 +1,30 @@
+/** A step of the end of a run as a value, so that what failed in one does not take away what the others made. */
+
+import { CutShort } from '../../domain/run/cut-short.ts';
+
+/** `cut_short`: the time was over before the step had come to its end. `crashed`: a bug or a broken machine. */
+export type StepEnd<T> =
+  | { readonly status: 'done'; readonly value: T }
+  | { readonly status: 'cut_short' }
+  | { readonly status: 'crashed'; readonly error: unknown };
+
+/** Never rejects. */
+export async function tryStep<T>(step: () => Promise<T>): Promise<StepEnd<T>> {
+  try {
+    return { status: 'done', value: await step() };
+  } catch (error) {
+    return error instanceof CutShort ? { status: 'cut_short' } : { status: 'crashed', error };
+  }
+}
+
+/** Null where the step did not come to its end. */
+export function doneValue<T>(tried: StepEnd<T>): T | null {
+  return tried.status === 'done' ? tried.value : null;
+}
+
+/** The first step that crashed, in the order given; null when none did. */
+export function firstCrash(
+  tried: readonly StepEnd<unknown>[],
+): Extract<StepEnd<unknown>, { status: 'crashed' }> | null {
+  return tried.find((one) => one.status === 'crashed') ?? null;
+}

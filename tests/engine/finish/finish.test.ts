@@ -1,0 +1,91 @@
+/** The end of a run, when one of its steps fails or has no time left: what the other steps made is still there. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Settings } from '../../../src/config/schema.ts';
+import { CutShort } from '../../../src/domain/run/cut-short.ts';
+import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { prepare } from '../../../src/engine/prepare.ts';
+import { runPrepared } from '../../../src/engine/run.ts';
+import type { Workspace } from '../../../src/ports.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { inputOf, sink } from '../../support/runs/recorded-run.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+/** The workspace, but for one method that always rejects. */
+function failingIn(workspace: Workspace, method: keyof Workspace, error: Error): Workspace {
+  return new Proxy(workspace, {
+    get(target, name) {
+      if (name === method) return () => Promise.reject(error);
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Writes one file, and ends with a workspace that fails in this method. */
+async function endingWith(method: keyof Workspace, error: Error) {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const server = await startClaudeServer({
+    turns: [{ calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] }, { text: 'Done.' }],
+    apiKey: KEY,
+  });
+  onTestFinished(() => server.close());
+  const runDir = join(temporaryFolder(), 'run');
+  const settings = Settings.parse({
+    ...{ repo: root, message: 'Do it', sandbox: 'off', runDir, baseUrl: server.url },
+  });
+  const input = inputOf(
+    settings,
+    sink(() => {}),
+  );
+  const { name, reason } = await runPrepared(input, async (session) => {
+    const ready = await prepare(session);
+    return ready.status === 'stopped'
+      ? ready
+      : { ...ready, workspace: failingIn(ready.workspace, method, error) };
+  });
+  const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+  const changed = result.changedFiles.map(({ path }) => path);
+  const isPatchThere = existsSync(join(runDir, 'changes.patch'));
+  return { name, reason, changed, isPatchThere, isPatchTold: result.patch !== null, result };
+}
+
+describe('a run whose end fails in one step', () => {
+  test.each(['nestedChanges', 'ignoredWrites'] as const)(
+    'in %s is a bug, and its patch is in the result all the same',
+    async (method) => {
+      const end = await endingWith(method, new Error('boom'));
+      expect(end).toMatchObject({ name: 'internal_error', changed: ['b.txt'], isPatchThere: true });
+      expect([end.isPatchTold, end.result.treeSha]).toEqual([true, expect.any(String)]);
+      expect(end.reason).toContain('boom. This is a bug of patchsmith');
+    },
+  );
+
+  test('in the patch is a bug, and there is no patch', async () => {
+    const end = await endingWith('makePatch', new Error('boom'));
+    expect(end).toMatchObject({
+      name: 'internal_error',
+      changed: [],
+      isPatchThere: false,
+      isPatchTold: false,
+    });
+  });
+
+  test('for want of a machine that works says how to go on', async () => {
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    const end = await endingWith('makePatch', full);
+    expect(end).toMatchObject({ name: 'publish_failed', isPatchThere: false });
+    expect(end.reason).toMatch(/^The patch cannot be made: No space is left.*patchsmith resume /);
+  });
+});
+
+test('a run that has no time to look for changes beside its own repository still has its patch', async () => {
+  const end = await endingWith('nestedChanges', new CutShort());
+  expect(end).toMatchObject({ name: 'done', changed: ['b.txt'], isPatchThere: true, isPatchTold: true });
+  expect(end.result.warnings.join()).toContain('no time to look for changes in submodules');
+});
