@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Settings } from '../../../src/config/schema.ts';
 import { CutShort } from '../../../src/domain/run/cut-short.ts';
-import { RunResult } from '../../../src/domain/run/outcome.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
 import { prepare } from '../../../src/engine/prepare.ts';
 import { runPrepared } from '../../../src/engine/run.ts';
 import type { Workspace } from '../../../src/ports.ts';
@@ -15,17 +15,6 @@ import { inputOf, sink } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
-
-/** The workspace, but for one method that always rejects. */
-function failingIn(workspace: Workspace, method: keyof Workspace, error: Error): Workspace {
-  return new Proxy(workspace, {
-    get(target, name) {
-      if (name === method) return () => Promise.reject(error);
-      const value = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
-}
 
 /** Writes one file, and ends with a workspace that fails in this method. */
 async function endingWith(method: keyof Workspace, error: Error) {
@@ -47,7 +36,7 @@ async function endingWith(method: keyof Workspace, error: Error) {
     const ready = await prepare(session);
     return ready.status === 'stopped'
       ? ready
-      : { ...ready, workspace: failingIn(ready.workspace, method, error) };
+      : { ...ready, workspace: { ...ready.workspace, [method]: () => Promise.reject(error) } };
   });
   const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
   const changed = result.changedFiles.map(({ path }) => path);
