@@ -17,6 +17,8 @@ export interface HostContext {
   readonly stderr: Writable;
   readonly interrupt: AbortSignal;
   readonly now: () => number;
+  /** How many milliseconds a second lasts where GitHub is asked again. Default: 1,000. */
+  readonly secondMs?: number;
   readonly version: string;
   /** Keeps a value out of what the process prints should it crash. */
   hide(secret: string): void;

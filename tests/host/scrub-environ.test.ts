@@ -10,8 +10,8 @@ const PROJECT = join(import.meta.dirname, '../..');
 function wipe(env: Record<string, string>) {
   const program = `
     import { readFileSync } from 'node:fs';
-    import { wipeInitialValues } from './src/host/scrub-environ.ts';
-    const clean = wipeInitialValues(Object.keys(process.env).filter((name) => name.endsWith('KEY')));
+    import { scrubEnviron } from './src/host/scrub-environ.ts';
+    const clean = scrubEnviron(Object.keys(process.env).filter((name) => name.endsWith('KEY')));
     const block = readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((line) => /KEY|OTHER/.test(line));
     console.log(JSON.stringify({ clean, block: block.sort() }));`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', program];

@@ -23,6 +23,8 @@ export interface GitHubAccess {
   readonly signal: AbortSignal;
   /** The way to it; the platform's own without it. */
   readonly fetch?: typeof fetch;
+  /** How many milliseconds a second lasts in the pauses between tries. Default: 1,000. */
+  readonly secondMs?: number;
 }
 
 /** The longest that a rate limit is waited for, in seconds. */
@@ -38,7 +40,14 @@ const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
  * for when that takes two minutes at most, and not more than twice.
  */
-export function openGitHub({ apiUrl, token, version, signal, fetch: ask = fetch }: GitHubAccess): GitHub {
+export function openGitHub({
+  apiUrl,
+  token,
+  version,
+  signal,
+  fetch: ask = fetch,
+  secondMs = 1_000,
+}: GitHubAccess): GitHub {
   const access = {
     baseUrl: apiUrl,
     ...(token === null ? {} : { auth: token }),
@@ -48,8 +57,9 @@ export function openGitHub({ apiUrl, token, version, signal, fetch: ask = fetch 
   };
   const octokit = new (Octokit.plugin(retry, throttling))({
     ...access,
-    retry: { doNotRetry: FINAL_STATUSES },
+    retry: { doNotRetry: FINAL_STATUSES, retryAfterBaseValue: secondMs },
     throttle: {
+      retryAfterBaseValue: secondMs,
       onRateLimit: isWorthWaiting,
       onSecondaryRateLimit: isWorthWaiting,
       // GitHub asks for a second between writes where there are many; a publication makes a dozen.

@@ -50,6 +50,8 @@ export interface PublishRequest {
   readonly redact: Redact;
   /** Finds the secrets of this process, the token among them. */
   readonly findKnown: FindKnown;
+  /** How many milliseconds a second lasts in the pauses between requests that failed. Default: 1,000. */
+  readonly secondMs?: number;
   /** One line for people. */
   readonly say: (line: string) => void;
 }

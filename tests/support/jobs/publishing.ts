@@ -1,4 +1,4 @@
-/** Runs of the built command whose repository stands on a local GitHub, and publications of them by the built command. */
+/** Runs of the built command whose repository stands on a local GitHub, and publications of them. */
 
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ import {
 } from '../github-server/server.ts';
 import type { NewRepository } from '../github-server/state/new-repository.ts';
 import { CLI } from '../runs/cli.ts';
+import { runHere } from '../runs/in-process.ts';
 import { scriptedRun } from '../runs/scripted-run.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 
@@ -88,7 +89,7 @@ function writeSource(runDir: string, source: PlanSource): void {
   writeFileSync(path, JSON.stringify({ ...result, plan: { ...result.plan, source } }));
 }
 
-/** What the built command said and came to. */
+/** What the command said and came to. */
 export interface Published {
   readonly exitCode: number | undefined;
   readonly stderr: string;
@@ -99,46 +100,62 @@ export interface Published {
 export interface Publishing {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Kills the command with SIGKILL when this says so, at the moment that a request has been carried out. */
+  /**
+   * Kills the command with SIGKILL when this says so, at the moment that a request has been carried out; it is the built one
+   * then. Without it the command is carried out in this process.
+   */
   readonly killAt?: (request: SeenRequest) => boolean;
 }
 
+/** A fault that is waited for costs a test as little as it can. */
+const SECOND_MS = 20;
+
 /** `patchsmith publish` with what a job of a workflow has in its environment. */
-export async function publish(
-  { github, artifact, token }: OnGitHub,
-  { args = [], env = {}, killAt }: Publishing = {},
-): Promise<Published> {
-  const child = execa(process.execPath, [CLI, 'publish', artifact, '--output', 'json', ...args], {
-    cwd: artifact,
-    extendEnv: false,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: artifact,
-      GITHUB_TOKEN: token,
-      GITHUB_REPOSITORY: NAME,
-      GITHUB_API_URL: github.url,
-      GITHUB_SERVER_URL: github.serverUrl,
-      ...env,
-    },
-    reject: false,
-    stdin: 'ignore',
-    timeout: PATIENCE_MS,
-  });
-  if (killAt !== undefined) {
-    let killed = false;
-    github.after(async (request) => {
-      if (killed || !killAt(request)) return;
-      killed = true;
-      child.kill('SIGKILL');
-      await child;
-    });
-  }
-  const { exitCode, stdout, stderr } = await child;
+export async function publish(there: OnGitHub, publishing: Publishing = {}): Promise<Published> {
+  const { github, artifact, token } = there;
+  const words = ['publish', artifact, '--output', 'json', ...(publishing.args ?? [])];
+  const env = {
+    GITHUB_TOKEN: token,
+    GITHUB_REPOSITORY: NAME,
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.serverUrl,
+    ...publishing.env,
+  };
+  const { killAt } = publishing;
+  const { exitCode, stdout, stderr } =
+    killAt === undefined
+      ? await runHere(words, { cwd: artifact, env, secondMs: SECOND_MS })
+      : await killed(words, { artifact, env, github, killAt });
   return {
     exitCode,
     stderr,
     told: stdout.trim() === '' ? null : Publication.parse(JSON.parse(stdout)),
   };
+}
+
+interface Killing extends Pick<OnGitHub, 'artifact' | 'github'> {
+  readonly env: Readonly<Record<string, string>>;
+  readonly killAt: (request: SeenRequest) => boolean;
+}
+
+/** The built command, which somebody kills. */
+async function killed(words: readonly string[], { artifact, env, github, killAt }: Killing) {
+  const child = execa(process.execPath, [CLI, ...words], {
+    cwd: artifact,
+    extendEnv: false,
+    env: { PATH: process.env.PATH ?? '', HOME: artifact, ...env },
+    reject: false,
+    stdin: 'ignore',
+    timeout: PATIENCE_MS,
+  });
+  let isKilled = false;
+  github.after(async (request) => {
+    if (isKilled || !killAt(request)) return;
+    isKilled = true;
+    child.kill('SIGKILL');
+    await child;
+  });
+  return child;
 }
 
 /** The branch was moved by this route and by no other. */
