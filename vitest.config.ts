@@ -1,12 +1,21 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
-export default defineConfig({
+/** Three times as many as cores: tests of the built command wait for processes and timers more than they compute. */
+const WORKERS = 3 * availableParallelism();
+
+/** What starts the built command. */
+const E2E = ['tests/e2e/**/*.test.ts'];
+const ATTACKS = ['tests/attacks/**/*.test.ts'];
+const BUILD = ['tests/support/setup/build-once.ts'];
+
+const COMMON = {
   plugins: [
     {
       // Prompts and templates are imported as text, as the bundler does it.
       name: 'text-as-text',
-      transform(code, id) {
+      transform(code: string, id: string) {
         return /\.(?:md|yml)$/.test(id)
           ? { code: `export default ${JSON.stringify(code)}`, map: null }
           : null;
@@ -14,12 +23,28 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ['tests/**/*.test.ts'],
-    // Tests wait for processes more than they compute.
-    maxWorkers: '100%',
+    // A file begins with what the files before it have loaded: no test replaces a module, and no module holds a state.
+    isolate: false,
     // After everything that a test waits for has given up by itself, and said what it was.
     testTimeout: PATIENCE_MS + 60_000,
     hookTimeout: PATIENCE_MS + 60_000,
-    globalSetup: ['tests/support/setup/world.ts', 'tests/support/setup/build-once.ts'],
+  },
+};
+
+/** One of the parts of the suite, which `--project NAME` runs alone. */
+function project(name: string, files: { include: string[]; exclude?: string[]; globalSetup?: string[] }) {
+  return { ...COMMON, test: { ...COMMON.test, name, ...files } };
+}
+
+export default defineConfig({
+  test: {
+    maxWorkers: WORKERS,
+    globalSetup: ['tests/support/setup/world.ts'],
+    // They begin in the order of their names: what waits first, what computes last.
+    projects: [
+      project('attacks', { include: ATTACKS, globalSetup: BUILD }),
+      project('e2e', { include: E2E, globalSetup: BUILD }),
+      project('unit', { include: ['tests/**/*.test.ts'], exclude: [...E2E, ...ATTACKS] }),
+    ],
   },
 });

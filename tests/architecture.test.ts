@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { cruise, type ICruiseResult } from 'dependency-cruiser';
 import { describe, expect, test } from 'vitest';
 import { OutcomeName } from '../src/domain/run/exit-code.ts';
@@ -133,15 +133,6 @@ function filesBelow(folder: string, end: string): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** The file and everything that it loads before it runs. */
-function staticImports(file: string, found = new Set<string>()): Set<string> {
-  if (found.has(file)) return found;
-  found.add(file);
-  for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from|import)"(\.\/[^"]+)"/g))
-    staticImports(join(dirname(file), name ?? ''), found);
-  return found;
-}
-
 describe('the architecture', () => {
   test('every import follows the map, and nothing goes in circles', async () => {
     expect(await violations()).toEqual([]);
@@ -193,16 +184,6 @@ describe('the architecture', () => {
         /process\.(argv|env|exit\b|exitCode)/.test(readFileSync(file, 'utf8')),
     );
     expect(offenders).toEqual([]);
-  });
-
-  test('what every start loads is small: libraries that few runs need are loaded by those that do', () => {
-    const loaded = staticImports('dist/cli.js');
-    const bytes = [...loaded].reduce((sum, file) => sum + statSync(file).size, 0);
-    const names = [...loaded].map((file) => readFileSync(file, 'utf8')).join('\n');
-    expect(bytes).toBeLessThan(625_000);
-    expect(names).not.toMatch(
-      /Bottleneck|octokit-core|ExecaError|isAlias|diffArrays|sonic-boom|MessageStream|y18n/,
-    );
   });
 
   test('every source file says what it is for before anything else', () => {

@@ -174,10 +174,11 @@ const FUZZ = `## Fuzzing
 Property tests with at least 10,000 cases each run in \`npm test\`: paths as the model may write them (\`tests/fuzz/path.test.ts\`),
 inputs of the tools, through the real executor (\`tests/fuzz/tool-inputs.test.ts\`), and redaction
 (\`tests/fuzz/redact.test.ts\`). The tree walk is compared with a naive one
-(\`tests/fuzz/tree-walk.test.ts\`) for 10,000 trees where \`CI\` is set and 1,000 elsewhere: a real tree takes 12 ms. Each is made
-of the one before by small changes, since a checkout of its own for each would take an hour.
+(\`tests/fuzz/tree-walk.test.ts\`) for 500 trees in \`npm test\`, the same ones each time, and for 10,000 others in
+\`npm run test:full\`, which runs every night: a real tree takes 12 ms. Each is made of the one before by small changes, since a
+checkout of its own for each would take an hour.
 
-Random sequences of hostile commands between tool calls (\`tests/fuzz/hostile-commands.test.ts\`: chmod, rename, exchange, links,
+Random sequences of hostile commands between tool calls (\`tests/attacks/hostile-commands.test.ts\`: chmod, rename, exchange, links,
 signals, ptrace, repositories, closed folders, sparse files, millions of lines) are played against the built command, as the user of
 the tests and, where that is root, as one without privileges. After each run nothing outside was read or written, nothing
 protected has changed, nothing is alive, no file has a set-id bit, git runs nothing that was planted, the runner has stayed below

@@ -16,7 +16,9 @@ import {
   type NewToken,
   startGitHub,
 } from '../../support/github-server/server.ts';
+import { SECOND_MS } from '../../support/jobs/publishing.ts';
 import { runCli } from '../../support/runs/cli.ts';
+import { runHere } from '../../support/runs/in-process.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 const FILES = {
@@ -112,8 +114,9 @@ async function publish(
   { token = ENOUGH }: { token?: NewToken } = {},
 ): Promise<Published> {
   const secret = github.addToken(token);
-  const { exitCode, stdout, stderr } = await runCli(['publish', run.runDir, '--output', 'json', ...args], {
+  const { exitCode, stdout, stderr } = await runHere(['publish', run.runDir, '--output', 'json', ...args], {
     cwd: run.runDir,
+    secondMs: SECOND_MS,
     env: {
       GITHUB_TOKEN: secret,
       GITHUB_REPOSITORY: upstream.fullName,

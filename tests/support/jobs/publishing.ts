@@ -107,8 +107,8 @@ export interface Publishing {
   readonly killAt?: (request: SeenRequest) => boolean;
 }
 
-/** A fault that is waited for costs a test as little as it can. */
-const SECOND_MS = 20;
+/** How long a second of the pauses between tries lasts here. */
+export const SECOND_MS = 20;
 
 /** `patchsmith publish` with what a job of a workflow has in its environment. */
 export async function publish(there: OnGitHub, publishing: Publishing = {}): Promise<Published> {

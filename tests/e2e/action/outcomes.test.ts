@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { RunResult } from '../../src/domain/run/result.ts';
-import type { Script } from '../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-import { type ActionEnd, type ActionRun, runAction, runPost } from '../support/jobs/action-runner.ts';
-import { isRunning, killIfThere, oddSeconds } from '../support/machine/processes.ts';
-import { call, KEY } from '../support/runs/scripted-run.ts';
-import { until } from '../support/waiting/until.ts';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import type { Script } from '../../support/claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { type ActionEnd, type ActionRun, runAction, runPost } from '../../support/jobs/action-runner.ts';
+import { isRunning, killIfThere, oddSeconds } from '../../support/machine/processes.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 

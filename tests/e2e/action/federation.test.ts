@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
-import type { FederationRule } from '../support/claude-server/token-exchange.ts';
-import { makeRepository, removeFolders } from '../support/files/repository.ts';
-import { type ActionEnd, runAction } from '../support/jobs/action-runner.ts';
-import { type IdentityServer, startIdentityServer } from '../support/jobs/identity-server.ts';
-import { call } from '../support/runs/scripted-run.ts';
+import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
+import type { FederationRule } from '../../support/claude-server/token-exchange.ts';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { type ActionEnd, runAction } from '../../support/jobs/action-runner.ts';
+import { type IdentityServer, startIdentityServer } from '../../support/jobs/identity-server.ts';
+import { call } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 

@@ -1,7 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../support/files/repository.ts';
-import { done, edit, oneJob, type Place, place, publishJob, runJob } from '../support/jobs/publishing-job.ts';
-import { until } from '../support/waiting/until.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import {
+  done,
+  edit,
+  oneJob,
+  type Place,
+  place,
+  publishJob,
+  runJob,
+} from '../../support/jobs/publishing-job.ts';
+import { until } from '../../support/waiting/until.ts';
 
 afterAll(removeFolders);
 

@@ -6,8 +6,6 @@ import { env, execPath, getuid } from 'node:process';
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { formFound } from '../attacks/canaries.ts';
-import { stateOf, Victim } from '../attacks/victim.ts';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
 import { removeFolders, temporaryFolder } from '../support/files/repository.ts';
 import {
@@ -19,6 +17,8 @@ import {
 } from '../support/machine/processes.ts';
 import { CLI } from '../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
+import { formFound } from './canaries.ts';
+import { stateOf, Victim } from './victim.ts';
 
 afterAll(removeFolders);
 

@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { COMMANDS } from '../../src/commands/registry.ts';
-import { defaultText, settingEntries } from '../../src/config/schema.ts';
-import { git, tempFolder } from '../support/files/temp-folder.ts';
-import { CLI, runCli } from '../support/runs/cli.ts';
-import { until } from '../support/waiting/until.ts';
+import { COMMANDS } from '../../../src/commands/registry.ts';
+import { defaultText, settingEntries } from '../../../src/config/schema.ts';
+import { git, tempFolder } from '../../support/files/temp-folder.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
+import { until } from '../../support/waiting/until.ts';
 
 const KEY = 'sk-ant-test-0123456789';
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };

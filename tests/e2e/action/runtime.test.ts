@@ -2,11 +2,11 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Script } from '../support/claude-server/script.ts';
-import { type ClaudeServer, startClaudeServer } from '../support/claude-server/server.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
-import { type ActionEnd, runAction, valuesIn } from '../support/jobs/action-runner.ts';
-import { call, KEY } from '../support/runs/scripted-run.ts';
+import type { Script } from '../../support/claude-server/script.ts';
+import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { type ActionEnd, runAction, valuesIn } from '../../support/jobs/action-runner.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 

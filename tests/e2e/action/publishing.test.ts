@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { removeFolders } from '../support/files/repository.ts';
-import { isWrite } from '../support/github-server/server.ts';
-import { jobEnvironment } from '../support/jobs/github-job.ts';
-import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../support/jobs/publishing-job.ts';
-import { call, KEY } from '../support/runs/scripted-run.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { isWrite } from '../../support/github-server/server.ts';
+import { jobEnvironment } from '../../support/jobs/github-job.ts';
+import { done, edit, NAME, oneJob, place, publishJob, runJob } from '../../support/jobs/publishing-job.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
-import { tempFolder } from '../support/files/temp-folder.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
 
 interface Source {
   readonly package: string;

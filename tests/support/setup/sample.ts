@@ -1,0 +1,16 @@
+import { env } from 'node:process';
+
+/** `npm run test:full`, which takes what a night has time for. */
+export const IS_FULL = env.PATCHSMITH_FULL === '1';
+
+/**
+ * What `npm test` takes of many alike: one of each kind, always the same ones. `npm run test:full` takes them all. `seed`
+ * says which of a kind.
+ */
+export function sampled<T>(all: readonly T[], kindOf: (one: T) => string, seed = 0): T[] {
+  if (IS_FULL) return [...all];
+  const kinds = new Map<string, T[]>();
+  for (const one of all) kinds.set(kindOf(one), [...(kinds.get(kindOf(one)) ?? []), one]);
+  const chosen = new Set([...kinds.values()].map((alike) => alike[seed % alike.length]));
+  return all.filter((one) => chosen.has(one));
+}
