@@ -28,6 +28,7 @@ import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
 import type { PathRules, Plan, Principles } from './domain/run/plan.ts';
+import { listed } from './domain/text/listed.ts';
 import { render } from './domain/text/template.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
@@ -138,9 +139,8 @@ export function repositoriesPrompt(folders: readonly string[]): string {
 const MAX_NAMED = 20;
 
 function named(paths: readonly string[]): string {
-  const shown = paths.slice(0, MAX_NAMED).map((path) => JSON.stringify(path));
-  const more = paths.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${more} more files`] : [])].join(', ');
+  const quoted = paths.map((path) => JSON.stringify(path));
+  return listed(quoted, MAX_NAMED, 'file');
 }
 
 export function toolDescription(name: ToolName): string {

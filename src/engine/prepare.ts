@@ -13,6 +13,7 @@ import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { openingOf } from '../domain/run/state.ts';
+import { listed } from '../domain/text/listed.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
@@ -263,7 +264,7 @@ async function settleIn(
   return ran.status === 'ok' ? { ...ran, workspace, verifyPlace } : ran;
 }
 
-function whyUncovered([first = '', ...more]: readonly string[]): string {
-  const others = more.length > 0 ? ` and ${more.length} more` : '';
-  return `${JSON.stringify(`${first}/.git`)}${others} cannot be kept from commands: it is a link, has a name that is not UTF-8, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
+function whyUncovered(folders: readonly string[]): string {
+  const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
+  return `${listed(named, 1)} cannot be kept from commands: it is a link, has a name that is not UTF-8, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
 }

@@ -3,6 +3,7 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { isPublicAddress } from './public-address.ts';
 import { plainName, Refusals } from './refusals.ts';
 
@@ -58,12 +59,10 @@ export class NetworkGate {
     const target = parseTarget(authority, defaultPort);
     if (typeof target === 'string') return held(403, `${this.refuse(authority)}: ${target}`);
     if (!permits(this.#allowed, target)) {
-      const named = this.#allowed.slice(0, MAX_NAMED).join(', ');
-      const more = this.#allowed.length > MAX_NAMED ? ', ...' : '';
       const asked = target.port === 443 || target.port === 80 ? target.host : authority;
       return held(
         403,
-        `${this.refuse(asked)} is not among the domains that may be reached (${named}${more})`,
+        `${this.refuse(asked)} is not among the domains that may be reached (${listed(this.#allowed, MAX_NAMED)})`,
       );
     }
     let found: string[];

@@ -5,6 +5,7 @@ import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
@@ -159,7 +160,6 @@ async function repositoriesIn(
 /** One warning, or none. */
 function leftOutWarning(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
-  const named = paths.slice(0, 5).map((path) => JSON.stringify(path.slice(0, 200)));
-  const more = paths.length > named.length ? ` and ${paths.length - named.length} more` : '';
-  return [`Changed, and not in the patch since it is over the limit: ${named.join(', ')}${more}.`];
+  const named = paths.map((path) => JSON.stringify(path.slice(0, 200)));
+  return [`Changed, and not in the patch since it is over the limit: ${listed(named, 5)}.`];
 }

@@ -10,6 +10,7 @@ import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { advance, startOf } from '../../domain/run/state.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import {
@@ -55,9 +56,9 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   });
   const files = all.filter(({ file }) => isAt(file.path, input.path) || isAt(file.from, input.path));
   if (files.length === 0 && input.path !== null) {
-    const names = patched.files.slice(0, 5).map(({ path }) => path);
+    const names = patched.files.map(({ path }) => path);
     return usageError(
-      `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${names.length === 0 ? 'nothing' : names.join(', ')}${patched.files.length > 5 ? ', …' : ''}.`,
+      `The run's patch does not change ${JSON.stringify(input.path)}. It changes ${listed(names, 5, 'file') || 'nothing'}.`,
     );
   }
   const calls = callsIn(journal.events, input.redact);

@@ -3,6 +3,7 @@
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, PROTECTED_GLOBS } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
@@ -34,7 +35,5 @@ function forbidden({ result, settings }: Pick<PublishJob, 'result' | 'settings'>
   );
   const paths = touched.filter((path) => !mayChange(path));
   if (paths.length === 0) return null;
-  return policyViolation(
-    `The plan and the settings do not allow changes to: ${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ', …' : ''}.`,
-  );
+  return policyViolation(`The plan and the settings do not allow changes to: ${listed(paths, 10, 'file')}.`);
 }

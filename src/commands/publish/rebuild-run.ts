@@ -5,7 +5,7 @@ import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { type Flag, flagsOf } from '../../domain/review/review-flags.ts';
 import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { openScratchRepository } from '../../git/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
@@ -36,10 +36,10 @@ export async function rebuildRun(
     return refuse(publishFailed(`The patch is not to be trusted: ${rebuilt.message}.`));
   if (rebuilt.status === 'conflict') {
     told.conflicts.push(...rebuilt.files);
-    const named = rebuilt.files.slice(0, 10).map(({ path, why }) => `${path} (${why})`);
+    const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
     return refuse(
       publishFailed(
-        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${named.join(', ')}${rebuilt.files.length > 10 ? `, and ${pluralize(rebuilt.files.length - 10, 'more file')}` : ''}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
       ),
     );
   }

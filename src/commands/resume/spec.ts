@@ -15,7 +15,7 @@ import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import { sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance, type RunState } from '../../domain/run/state.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { openProvider } from '../../engine/open/provider.ts';
 import { openContained } from '../../engine/open/sandbox.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from '../../engine/open/sandbox-settings.ts';
@@ -258,11 +258,10 @@ function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: U
 const MAX_NAMED = 20;
 
 function named(changes: readonly PathChange[]): string {
-  const names = changes.slice(0, MAX_NAMED).map(({ path, before, after }) => {
+  const names = changes.map(({ path, before, after }) => {
     return `${path} (${before === null ? 'new' : after === null ? 'deleted' : 'changed'})`;
   });
-  const more = changes.length - names.length;
-  return `${names.join(', ')}${more > 0 ? ` and ${pluralize(more, 'more file')}` : ''}`;
+  return listed(names, MAX_NAMED, 'file');
 }
 
 function seenBy(events: readonly RunEvent[]): SeenLines {

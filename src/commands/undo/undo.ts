@@ -9,6 +9,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/kept-objects.ts';
@@ -79,15 +80,15 @@ async function takeBack(
   const { say } = input;
   const judged = await judge(events, restorer);
   const stuck = judged.flatMap((one) => (one.status === 'stuck' ? [`${one.step.path}: ${one.why}`] : []));
-  for (const line of stuck.slice(0, MAX_NAMED)) say(`  ${line}`);
-  if (stuck.length > MAX_NAMED) say(`  … and ${stuck.length - MAX_NAMED} more`);
+  for (const line of stuck.slice(0, MAX_LINES)) say(`  ${line}`);
+  if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
   if (stuck.length > 0 && !input.force) {
     return usageError(
       `${pluralize(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
     );
   }
   const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
-  if (planted.length > 0) say(`Removed, since commands made them: ${named(planted)}.`);
+  if (planted.length > 0) say(`Removed, since commands made them: ${listed(planted, MAX_NAMED)}.`);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);
@@ -95,8 +96,9 @@ async function takeBack(
   return summary(judged, stuck);
 }
 
-/** Paths that are named one by one. */
-const MAX_NAMED = 50;
+/** Paths that have a line of their own, and those in one sentence. */
+const MAX_LINES = 50;
+const MAX_NAMED = 10;
 
 async function judge(events: readonly RunEvent[], restorer: Restorer): Promise<Judged[]> {
   const { steps, tangled } = undoPlan(events);
@@ -136,13 +138,10 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
 function tellWhatStays(events: readonly RunEvent[], say: (line: string) => void): void {
   const { foreign } = undoPlan(events);
   const ignored = unrecordedWrites(events);
-  if (ignored.length > 0) say(`Left as they are, since ignored files are not recorded: ${named(ignored)}.`);
-  if (foreign.length > 0) say(`Left as they are, since something else changed them: ${named(foreign)}.`);
-}
-
-function named(paths: readonly string[]): string {
-  const more = paths.length - 10;
-  return `${paths.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  if (ignored.length > 0)
+    say(`Left as they are, since ignored files are not recorded: ${listed(ignored, MAX_NAMED)}.`);
+  if (foreign.length > 0)
+    say(`Left as they are, since something else changed them: ${listed(foreign, MAX_NAMED)}.`);
 }
 
 function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {

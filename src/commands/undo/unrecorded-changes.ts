@@ -8,6 +8,7 @@ import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { advance, startOf } from '../../domain/run/state.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
 import { createTools } from '../../tools/registry.ts';
 
@@ -44,12 +45,10 @@ export async function unrecordedChanges(
   const leftOut = workspace.exceeded() === null ? [] : ['files over the limits'];
   const changed = [...found.map(({ path }) => path), ...planted, ...leftOut];
   if (changed.length === 0) return null;
-  const paths = named(changed);
+  const paths = listed(changed, MAX_NAMED);
   const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
-  return `The run died while this was under way: ${named(open)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
+  return `The run died while this was under way: ${listed(open, MAX_NAMED)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
 }
 
-function named(names: readonly string[]): string {
-  const more = names.length - 10;
-  return `${names.slice(0, 10).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
+/** Names in one sentence. */
+const MAX_NAMED = 10;

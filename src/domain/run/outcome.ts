@@ -1,6 +1,7 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
 import { formatNumber } from '../text/format-number.ts';
+import { listed } from '../text/listed.ts';
 import { pluralize } from '../text/pluralize.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
 import {
@@ -68,15 +69,18 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   }
 }
 
+/** Paths in one sentence. */
+const MAX_NAMED = 10;
+
 function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.forbiddenPaths.length > 0) {
     return policyViolation(
-      `The plan and the settings do not allow changes to: ${facts.forbiddenPaths.join(', ')}.`,
+      `The plan and the settings do not allow changes to: ${listed(facts.forbiddenPaths, MAX_NAMED, 'file')}.`,
     );
   }
   if (facts.hiddenPaths.length > 0) {
     return policyViolation(
-      `Files that were there before could not be examined, so that they may have changed: ${facts.hiddenPaths.join(', ')}. Let the owner of their folders open them, and run again.`,
+      `Files that were there before could not be examined, so that they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Let the owner of their folders open them, and run again.`,
     );
   }
   const verified = verifiedPart(facts);

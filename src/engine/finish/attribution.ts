@@ -8,6 +8,7 @@ import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { LineHistory } from '../../domain/changes/line-history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { readBlobs, textLines } from '../../git/blobs.ts';
 
 /** Bytes of one state of a file, and of all states together, that are looked into; the largest are left out first. */
@@ -94,9 +95,8 @@ export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] 
     return by.size > 0 ? [`${file.path} (${[...by].join(', ')})`] : [];
   });
   if (foreign.length === 0) return [];
-  const more = foreign.length > 5 ? ` and ${foreign.length - 5} more` : '';
   return [
-    `In the patch, though no tool call made all of it: ${foreign.slice(0, 5).join(', ')}${more}. patchsmith blame shows which lines.`,
+    `In the patch, though no tool call made all of it: ${listed(foreign, 5)}. patchsmith blame shows which lines.`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** What a result tells of repositories in the work tree beside its own. */
 
 import type { RunResult } from '../../domain/run/result.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { NestedChange } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 
@@ -42,7 +43,5 @@ function namedIn({ files, folders }: NestedChange): string[] {
 }
 
 function warningOf(change: NestedChange): string {
-  const named = namedIn(change);
-  const more = named.length > 5 ? ` and ${named.length - 5} more` : '';
-  return `Not in the patch, since ${JSON.stringify(change.path)} is a repository of its own that changed while the run went on: ${named.slice(0, 5).join(', ')}${more}.`;
+  return `Not in the patch, since ${JSON.stringify(change.path)} is a repository of its own that changed while the run went on: ${listed(namedIn(change), 5)}.`;
 }

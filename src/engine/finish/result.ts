@@ -11,7 +11,7 @@ import type { RunState } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
-import { pluralize } from '../../domain/text/pluralize.ts';
+import { listed } from '../../domain/text/listed.ts';
 
 /** The result of a run of which nothing is known but its id. */
 export function emptyResult(runId: string, version: string): RunResult {
@@ -112,41 +112,42 @@ export function closingWarnings(
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
     ...(putBack.size > 0
-      ? [`Commands changed what may not change; put back: ${firstFive([...putBack.keys()].sort())}.`]
+      ? [`Commands changed what may not change; put back: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`]
       : []),
-    ...[...stuck].slice(0, 5).map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+    ...[...stuck]
+      .slice(0, MAX_NAMED)
+      .map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
     ...(hidden.size > 0
-      ? [`Could not be examined, so that they may have changed: ${firstFive([...hidden].sort())}.`]
+      ? [`Could not be examined, so that they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`]
       : []),
     ...(unexplained.length > 0
-      ? [`Not in the patch, since no tool call made them: ${firstFive(unexplained)}.`]
+      ? [`Not in the patch, since no tool call made them: ${listed(unexplained, MAX_NAMED)}.`]
       : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, since .gitignore names them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, 5).join(', ')}.`,
+          `Not in the patch, since .gitignore names them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
         ]
       : []),
   ];
 }
 
-function firstFive(names: readonly string[]): string {
-  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
-}
+/** Names in one sentence. */
+const MAX_NAMED = 5;
 
 /** Why a patch that adds these is withheld; null when there are none. */
 export function withheldReason(secrets: readonly FoundSecret[]): string | null {
   if (secrets.length === 0) return null;
-  const places = secrets
-    .slice(0, 5)
-    .map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
-  const more = secrets.length > 5 ? ` and ${pluralize(secrets.length - 5, 'more place')}` : '';
-  return `The patch is withheld, since it would add a secret: ${places.join(', ')}${more}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
+  const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
+  return `The patch is withheld, since it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
 }
 
 /** Why a patch is withheld that makes or changes these folders, which git takes for repositories; null when there are none. */
 export function repositoriesReason(folders: readonly string[]): string | null {
   if (folders.length === 0) return null;
-  const named = firstFive(folders.map((folder) => folder || 'the root'));
+  const named = listed(
+    folders.map((folder) => folder || 'the root'),
+    MAX_NAMED,
+  );
   return `The patch is withheld, since it adds to what git takes for a repository, whose configuration can name programs that git runs: ${named}. Let tests make such a repository when they run, or commit it by hand.`;
 }
 
@@ -155,9 +156,8 @@ export function flagLines(flags: readonly Flag[]): string[] {
   const names = [...new Set(flags.map(({ flag }) => flag))];
   return names.map((name) => {
     const found = flags.filter(({ flag }) => flag === name);
-    const shown = found.slice(0, 5).map(({ path, detail }) => (detail ? `${path} (${detail})` : path));
-    const more = found.length > 5 ? ` and ${pluralize(found.length - 5, 'more file')}` : '';
-    return `second look: ${shown.join(', ')}${more}: ${FLAGS[name]}`;
+    const named = found.map(({ path, detail }) => (detail ? `${path} (${detail})` : path));
+    return `second look: ${listed(named, MAX_NAMED, 'file')}: ${FLAGS[name]}`;
   });
 }
 

@@ -5,6 +5,7 @@ import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adap
 import { whyNotWritable } from '../../adapters/sandboxes/own-program.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 
@@ -103,9 +104,8 @@ function withEgress(session: Session, sandbox: Sandbox, egress: Egress, allowed:
       const refused = egress.refused();
       session.record({ network: { allowed: [...allowed], refused } });
       if (refused.length === 0) return;
-      const named = refused.slice(0, MAX_NAMED).map(({ host, times }) => `${host} (${times})`);
-      const more = refused.length > MAX_NAMED ? ` and ${refused.length - MAX_NAMED} more` : '';
-      session.warn(`Commands asked for hosts that they may not reach: ${named.join(', ')}${more}.`);
+      const named = refused.map(({ host, times }) => `${host} (${times})`);
+      session.warn(`Commands asked for hosts that they may not reach: ${listed(named, MAX_NAMED)}.`);
     },
   };
 }

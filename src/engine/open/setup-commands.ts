@@ -4,6 +4,7 @@ import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 
@@ -64,8 +65,8 @@ async function runAll(
   const anyRan = setup.length > 0 || inWorkTree;
   const changes = anyRan ? await workspace.capture('after_commands') : [];
   if (changes.length > 0) {
-    const names = changes.slice(0, 5).map((change) => change.path);
-    session.warn(`Not in the patch, since commands before the work changed them: ${names.join(', ')}.`);
+    const names = changes.map((change) => change.path);
+    session.warn(`Not in the patch, since commands before the work changed them: ${listed(names, 5)}.`);
   }
   return { status: 'ok', setup, verifyBaseline, changes };
 }

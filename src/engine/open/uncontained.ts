@@ -1,6 +1,7 @@
 /** What must not be where commands run without a sandbox. */
 
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Trust } from '../trust/trust.ts';
 
@@ -12,10 +13,9 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
       'Code of an outsider is checked out, and its commands would run without a sandbox. Have one: patchsmith doctor says what is missing.',
     );
   }
-  const [first, ...more] = trust.credentials.places;
-  if (first === undefined) return null;
-  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  const { places } = trust.credentials;
+  if (places.length === 0) return null;
   return usageError(
-    `Commands run without a sandbox, and could read the credentials that git keeps here: ${first}${others}. Set persist-credentials: false for actions/checkout.`,
+    `Commands run without a sandbox, and could read the credentials that git keeps here: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
   );
 }

@@ -9,6 +9,7 @@ import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
 import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/find-checkout.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { OpenSibling } from './sandbox.ts';
 
@@ -79,9 +80,9 @@ async function openCheckout(
   const made = await makeFreshCheckout({ checkout, shadowDir, base, net, folder: root, gitDir, signal });
   if (made.status === 'failed') return made;
   if (made.submodules.length > 0)
-    warn(`Submodules are empty folders in the fresh checkout: ${firstFive(made.submodules)}.`);
+    warn(`Submodules are empty folders in the fresh checkout: ${listed(made.submodules, 5)}.`);
   if (made.pointers.length > 0)
-    warn(`LFS files are pointers in the fresh checkout: ${firstFive(made.pointers)}.`);
+    warn(`LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`);
   const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
   const contained = await beside({ root, shownAs, agentGit });
   return {
@@ -92,7 +93,7 @@ async function openCheckout(
       const changed = made.changed();
       if (changed.length > 0)
         warn(
-          `Setup or verify commands changed files of the fresh checkout, which is gone: ${firstFive(changed)}.`,
+          `Setup or verify commands changed files of the fresh checkout, which is gone: ${listed(changed, 5)}.`,
         );
       await end(contained, folder);
     },
@@ -132,8 +133,4 @@ export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandb
       return { end, output: { ...output, head: back(output.head), tail: back(output.tail) } };
     },
   };
-}
-
-function firstFive(names: readonly string[]): string {
-  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }

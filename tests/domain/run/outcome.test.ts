@@ -53,6 +53,12 @@ describe('decideOutcome', () => {
     expect(decideOutcome(facts(stop)).reason).toBe('It is down; the patch so far has 2 files.');
   });
 
+  test('of many paths that may not change the first ten are named, and the others counted', () => {
+    const paths = Array.from({ length: 12 }, (_, at) => `src/${at}.txt`);
+    const { reason } = decideOutcome(facts(completed, { forbiddenPaths: paths }));
+    expect(reason).toContain(`${paths.slice(0, 10).join(', ')} and 2 more files.`);
+  });
+
   test('an interrupted run is interrupted, whatever became of the patch', () => {
     const given = facts({ why: 'interrupted', signal: 'SIGINT' }, { publishFailure: 'x' });
     expect(decideOutcome(given).name).toBe('interrupted');

@@ -1,6 +1,7 @@
 /** Commits by the REST API alone: blobs, trees, a commit and a ref. GitHub signs what a bot makes in this way. */
 
 import * as z from 'zod';
+import { listed } from '../../../domain/text/listed.ts';
 import type { CommitOrder, Committed, Committer, NewFile } from '../../../ports.ts';
 import { GitHubObjectId } from '../objects.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub } from '../request.ts';
@@ -50,8 +51,8 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
 }
 
 function unverified({ files }: CommitOrder, reason: string): string {
-  const paths = files.slice(0, 10).map(({ path }) => path);
-  return `--sign required: GitHub does not show the commit as verified (${reason}), so the branch was not moved. Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs. Nothing was published of: ${paths.join(', ')}${files.length > 10 ? ', …' : ''}`;
+  const paths = files.map(({ path }) => path);
+  return `--sign required: GitHub does not show the commit as verified (${reason}), so the branch was not moved. Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs. Nothing was published of: ${listed(paths, 10, 'file')}`;
 }
 
 async function makeTree(where: OnGitHub, { tree, baseTree, files }: CommitOrder): Promise<string> {

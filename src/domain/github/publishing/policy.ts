@@ -7,6 +7,7 @@ import { noChange, policyViolation, type RunOutcome, usageError } from '../../ru
 import type { RunResult } from '../../run/result.ts';
 import { judgeReports } from '../../run/verify-baseline.ts';
 import { formatNumber } from '../../text/format-number.ts';
+import { listed } from '../../text/listed.ts';
 import { pluralize } from '../../text/pluralize.ts';
 
 /** `unfinished`: only since the operator asked for it; the pull request stays a draft. */
@@ -122,7 +123,7 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
     status: 'refused',
     paths,
     outcome: policyViolation(
-      `The patch changes protected files: ${someOf(paths)}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
+      `The patch changes protected files: ${listed(paths, 10, 'file')}. Accept them with --accept-protected GLOB, or publish a draft with --protected draft.`,
     ),
   };
 }
@@ -165,8 +166,4 @@ export function verificationOf({ verify, verifyBaseline }: RunResult): Verificat
   if (verify.length === 0) return 'none';
   if (judgeReports(verify, verifyBaseline).failed.length > 0) return 'failed';
   return verify.some(({ end }) => succeeded(end)) ? 'passed' : 'preexisting';
-}
-
-function someOf(paths: readonly string[]): string {
-  return `${paths.slice(0, 10).join(', ')}${paths.length > 10 ? ` and ${pluralize(paths.length - 10, 'more file')}` : ''}`;
 }

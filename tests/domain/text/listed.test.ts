@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { listed } from '../../../src/domain/text/listed.ts';
+
+describe('listed', () => {
+  test('names what there is room for, and counts the others', () => {
+    expect(listed([], 2)).toBe('');
+    expect(listed(['a', 'b'], 2)).toBe('a, b');
+    expect(listed(['a', 'b', 'c'], 2)).toBe('a, b and 1 more');
+    expect(listed(['a', 'b', 'c'], 2, 'file')).toBe('a, b and 1 more file');
+    expect(listed(Array(1_003).fill('a'), 2, 'file')).toBe('a, a and 1,001 more files');
+  });
+
+  test('no name is lost: each is shown or counted', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,5}$/)),
+        fc.integer({ min: 1, max: 60 }),
+        (names, most) => {
+          const [, shown = '', left = '0'] = /^(.*?)(?: and (\d+) more)?$/.exec(listed(names, most)) ?? [];
+          const kept = shown === '' ? [] : shown.split(', ');
+          expect(kept).toEqual(names.slice(0, most));
+          expect(kept.length + Number(left)).toBe(names.length);
+        },
+      ),
+    );
+  });
+});
