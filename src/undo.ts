@@ -4,7 +4,7 @@ import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { lockRun, runIsBusy } from './adapters/storage/run-lock.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
-import { findCheckout, removePlantedGitDirs } from './adapters/workspace/checkout.ts';
+import { findCheckout, type PlantedGitDirs, removePlantedGitDirs } from './adapters/workspace/checkout.ts';
 import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
 import { openRestorer, type Restorer } from './adapters/workspace/restore.ts';
 import type { PathChange } from './domain/change.ts';
@@ -73,7 +73,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
 async function takeBack(
   input: UndoInput,
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
-  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<string[]> },
+  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<PlantedGitDirs> },
 ): Promise<RunOutcome> {
   const { say } = input;
   const judged = await judge(events, restorer);
@@ -85,7 +85,8 @@ async function takeBack(
       `${count(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
     );
   }
-  const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
+  const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
+  for (const line of kept) say(line);
   if (planted.length > 0) say(`Removed, since commands made them: ${named(planted)}.`);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)

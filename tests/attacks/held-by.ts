@@ -124,7 +124,7 @@ export const HOLDS = {
     label: 'removed git dirs',
     reach: 'everywhere',
     means:
-      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended',
+      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended; one that was there stays, wherever it was moved',
   },
   throwaway: {
     label: 'throwaway git directory',

@@ -12,7 +12,7 @@ import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 export { copyBase } from './base-copy.ts';
 export type { Checkout } from './checkout-layout.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
-export { removePlantedGitDirs } from './planted-git.ts';
+export { type PlantedGitDirs, removePlantedGitDirs } from './planted-git.ts';
 export { disarmAgentGit } from './reset-agent-git.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git.ts';
 
