@@ -69,7 +69,7 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 | Commands: network | none | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
 | Memory, processes, file size, disk | limits, kept by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
-| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read | the same |
+| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read; one git process allocates 1 GiB at most and maps 256 MiB of packs | the same |
 | git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
 | Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands; submodules and other checkouts in the work tree, of which there is nothing to put back, are mounted read-only as soon as the globs could concern them, and what changes in the others is named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
 | Output | nothing printed is live for a terminal or a CI runner | the same |

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askGit } from '../../../src/adapters/workspace/git.ts';
+import { askGit, needsMoreMemory } from '../../../src/adapters/workspace/git.ts';
 import { git, tempFolder } from '../../support/temp-folder.ts';
 
 test('an interrupted call to a server that says nothing ends at once, with all its processes', async () => {
@@ -26,6 +26,15 @@ test('an interrupted call to a server that says nothing ends at once, with all i
   await expect(call).rejects.toThrow('killed by SIGKILL');
   silent.closeAllConnections();
   silent.close();
+});
+
+test('git that needs more memory than it may have fails, and says so', async () => {
+  const folder = tempFolder();
+  git(folder, 'init', '--quiet');
+  writeFileSync(join(folder, '.gitattributes'), 'a b\n'.repeat(20_000_000));
+  const answer = await askGit({ cwd: folder, args: ['check-attr', 'text', 'file'] });
+  expect(needsMoreMemory(answer)).toBe(true);
+  expect(answer.stderr).toMatch(/^fatal: Out of memory, .* \(git may allocate 1 GiB\)$/);
 });
 
 test('an object that is missing from a partial clone is asked of nobody, by a git of any age', async () => {
