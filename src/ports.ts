@@ -303,7 +303,13 @@ export interface VerifyPlace {
 
 export type OpenedPlace =
   /** `close` ends the commands and, for a fresh checkout, looks at what they changed in it and removes it. */
-  | { status: 'ok'; sandbox: Pick<Sandbox, 'run'>; close(): Promise<void> }
+  | {
+      status: 'ok';
+      sandbox: Pick<Sandbox, 'run'>;
+      close(): Promise<void>;
+      /** Once closed: paths of the changes that a fresh checkout had otherwise at its end. */
+      otherwise(): readonly string[];
+    }
   /** The base with the changes cannot be checked out. The message is git's. */
   | { status: 'failed'; message: string }
   | { status: 'interrupted' };

@@ -248,6 +248,7 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     changedFiles: proven?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     verifyIn: ready.start.verifyIn,
+    unverified: session.result.unverified,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     withheld: unmade === null ? withheld : null,

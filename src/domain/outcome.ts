@@ -46,6 +46,8 @@ export interface OutcomeFacts {
   /** Verify commands that passed at the end, and where. */
   readonly verified: number;
   readonly verifyIn: VerifyIn;
+  /** Paths with other contents in the patch than the verify commands had before them. */
+  readonly unverified: readonly string[];
   /** Verify commands that failed at the end as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
@@ -133,9 +135,12 @@ function completed(facts: OutcomeFacts): RunOutcome {
 }
 
 /** Empty when nothing was verified, else with a comma in front. */
-function verifiedPart({ verified, preexisting, verifyIn }: OutcomeFacts): string {
+function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
-  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed${where}` : '';
+  const more = unverified.length > 5 ? ` and ${unverified.length - 5} more` : '';
+  const named = `${unverified.slice(0, 5).join(', ')}${more}`;
+  const otherwise = unverified.length > 0 ? ` with other contents than the patch has in ${named}` : '';
+  const passed = verified > 0 ? `, ${count(verified, 'verify command')} passed${where}${otherwise}` : '';
   if (preexisting === 0) return passed;
   const failed = verified > 0 ? String(preexisting) : count(preexisting, 'verify command');
   return `${passed}, ${failed} failed as before the run`;
@@ -299,6 +304,12 @@ export const RunResult = z.strictObject({
   }),
   setup: z.array(CommandReport),
   verify: z.array(CommandReport),
+  unverified: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Paths with other contents in the patch than the verify commands had before them: the commands changed them, or they changed afterwards',
+    ),
   verifyIn: z
     .enum(VERIFY_PLACES)
     .nullable()

@@ -8,6 +8,7 @@ import { type ChangedFile, count, type RunOutcome, type RunResult } from '../dom
 import { FLAGS, type Flag } from '../domain/second-look.ts';
 import type { FoundSecret } from '../domain/secret-scan.ts';
 import type { RunState } from '../domain/state.ts';
+import { unverifiedPaths } from '../domain/verified-patch.ts';
 import { judgeReports } from '../domain/verify-baseline.ts';
 
 /** The result of a run of which nothing is known but its id. */
@@ -48,6 +49,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     durations: { totalMs: 0, modelMs: 0 },
     setup: [],
     verify: [],
+    unverified: [],
     verifyIn: null,
     verifyBaseline: null,
     preexistingFailures: [],
@@ -94,6 +96,7 @@ export function statePart(state: RunState): Partial<RunResult> {
       .map(([path, by]) => ({ path, by }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
     verify: [...state.reports],
+    unverified: unverifiedPaths(state.verified, state.changes.net()),
     preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
       ({ command }) => command,
     ),

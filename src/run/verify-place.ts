@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { endLeftovers } from '../adapters/sandboxes/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Checkout } from '../adapters/workspace/checkout.ts';
-import { makeFreshCheckout, makeVerifyGit } from '../adapters/workspace/checkout.ts';
+import { contentsOf, makeFreshCheckout, makeVerifyGit } from '../adapters/workspace/checkout.ts';
 import { CutShort } from '../domain/cut-short.ts';
 import type { VerifyIn } from '../domain/run-settings.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
@@ -62,7 +62,12 @@ async function openWorkTree(
   const agentGit = { ...workspace.agentGit, gitDir };
   const { root } = workspace;
   const contained = await beside({ root, shownAs, agentGit });
-  return { status: 'ok', sandbox: renaming(contained, shownAs, root), close: () => end(contained, folder) };
+  return {
+    status: 'ok',
+    sandbox: renaming(contained, shownAs, root),
+    close: () => end(contained, folder),
+    otherwise: () => [],
+  };
 }
 
 interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
@@ -83,12 +88,18 @@ async function openCheckout(
   if (made.pointers.length > 0)
     warn(`LFS files are pointers in the fresh checkout: ${firstFive(made.pointers)}.`);
   const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
+  const paths = net.map(({ path }) => path);
+  const before = await contentsOf(root, paths);
   const contained = await beside({ root, shownAs, agentGit });
+  let otherwise: readonly string[] = [];
   return {
     status: 'ok',
     sandbox: renaming(contained, shownAs, root),
+    otherwise: () => otherwise,
     async close() {
       await contained.close();
+      const after = await contentsOf(root, paths);
+      otherwise = paths.filter((path) => before.get(path) !== after.get(path));
       const changed = made.changed();
       if (changed.length > 0)
         warn(

@@ -11,6 +11,7 @@ import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 export { copyBase } from './base-copy.ts';
 export type { Checkout } from './checkout-layout.ts';
+export { contentsOf } from './contents.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { type PlantedGitDirs, removePlantedGitDirs } from './planted-git.ts';
 export { disarmAgentGit } from './reset-agent-git.ts';
