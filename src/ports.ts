@@ -127,8 +127,10 @@ export interface Workspace {
   capture(scope: CaptureScope): Promise<PathChange[]>;
   /** Git dirs that commands have made and that were removed, in the order of removal. */
   removedGitDirs(): readonly string[];
-  /** Removes git dirs that commands have made, for a run whose last look at the work tree was cut short. */
-  sweepGitDirs(): Promise<void>;
+  /**
+   * Removes git dirs and clears set-uid bits that commands have made, for a run whose last look at the work tree was cut short.
+   */
+  sweep(): Promise<void>;
   /** Draws a line before commands run, so that what had changed before is not put down to them. */
   drawLine(): Promise<Line>;
   /**
@@ -146,7 +148,10 @@ export interface Workspace {
    * with files at the paths in `added`; sorted.
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
-  /** Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. */
+  /**
+   * Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. Clears
+   * set-uid and set-gid bits that commands have set on them, and on files of other repositories in the work tree.
+   */
   ignoredWrites(): Promise<IgnoredFiles>;
   /** The limit that changes have come to, so that captures have left some of them out; null while none has. */
   exceeded(): ExceededChangeLimit | null;

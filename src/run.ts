@@ -225,9 +225,9 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
     ...new Set([...forbidden, ...(beside?.forbidden ?? []), ...state.stuck.keys()]),
   ].sort();
 
+  const ignored = await workspace.ignoredWrites();
   for (const warning of [...workspace.warnings(), ...ready.verifyPlace.warnings()]) session.warn(warning);
   for (const warning of beside?.warnings ?? []) session.warn(warning);
-  const ignored = await workspace.ignoredWrites();
   for (const warning of closingWarnings(state, ignored)) session.warn(warning);
   session.know({
     treeSha: proven?.tree ?? null,
@@ -264,9 +264,11 @@ async function finish(session: Session, ready: Ready, { stop, state, ...end }: L
 
 /** What a command has made must not wait for the user's git, however the run has ended. */
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
-  await workspace.sweepGitDirs().catch((error: unknown) => {
+  await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    session.warn(`Git dirs that commands have made may be left in ${workspace.root}: ${why}`);
+    session.warn(
+      `Git dirs and set-uid bits that commands have made may be left in ${workspace.root}: ${why}`,
+    );
   });
 }
 

@@ -4,7 +4,12 @@ import { openRun } from './adapters/storage/find-run.ts';
 import { readJournal } from './adapters/storage/read-journal.ts';
 import { lockRun, runIsBusy } from './adapters/storage/run-lock.ts';
 import { makeTemporaryFolder } from './adapters/storage/temporary-folder.ts';
-import { findCheckout, type PlantedGitDirs, removePlantedGitDirs } from './adapters/workspace/checkout.ts';
+import {
+  clearSetIdsOf,
+  findCheckout,
+  type PlantedGitDirs,
+  removePlantedGitDirs,
+} from './adapters/workspace/checkout.ts';
 import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
 import { openRestorer, type Restorer } from './adapters/workspace/restore.ts';
 import type { PathChange } from './domain/change.ts';
@@ -62,6 +67,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     return await takeBack(input, read.events, {
       restorer: await openRestorer({ root, shadowDir, objectsGitDir }),
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
+      clearSetIds: () => clearSetIdsOf(root, shadowDir),
     });
   } finally {
     folder.remove();
@@ -69,11 +75,17 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
 }
 
+interface Means {
+  readonly restorer: Restorer;
+  readonly removePlanted: () => Promise<PlantedGitDirs>;
+  readonly clearSetIds: () => Promise<string[]>;
+}
+
 /** Nothing is written before every path has been judged. */
 async function takeBack(
   input: UndoInput,
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
-  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<PlantedGitDirs> },
+  { restorer, removePlanted, clearSetIds }: Means,
 ): Promise<RunOutcome> {
   const { say } = input;
   const judged = await judge(events, restorer);
@@ -88,6 +100,8 @@ async function takeBack(
   const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
   for (const line of kept) say(line);
   if (planted.length > 0) say(`Removed, since commands made them: ${named(planted)}.`);
+  // Those of a run that came to its end are cleared, and what has been set since is the user's.
+  if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);

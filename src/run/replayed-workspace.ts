@@ -19,7 +19,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     putBack: (changes) => workspace.putBack(changes),
     hidden: () => workspace.hidden(),
     removedGitDirs: () => workspace.removedGitDirs(),
-    sweepGitDirs: () => workspace.sweepGitDirs(),
+    sweep: () => workspace.sweep(),
     repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
     ignoredWrites: () => workspace.ignoredWrites(),
     exceeded: () => workspace.exceeded(),

@@ -74,7 +74,7 @@ export function writeAhead(
       },
       hidden: () => workspace.hidden(),
       removedGitDirs: () => workspace.removedGitDirs(),
-      sweepGitDirs: () => workspace.sweepGitDirs(),
+      sweep: () => workspace.sweep(),
       repositoriesAround: (paths, added) => workspace.repositoriesAround(paths, added),
       ignoredWrites: () => workspace.ignoredWrites(),
       exceeded: () => workspace.exceeded(),

@@ -79,8 +79,8 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 
 The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
 processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
-holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`) and set-uid and set-gid bits
-(\`takeover-set-uid\` and its like), and more of the kernel is in reach.
+holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid
+and set-gid bits can then be set, and are cleared afterwards (\`takeover-set-uid\` and its like).
 
 On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
 has the tables, and \`tests/e2e/trust.test.ts\` and \`tests/e2e/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
@@ -97,7 +97,9 @@ Past the fence:
   containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What is left is large.
   Run in a virtual machine that is thrown away, as GitHub's runners are.
 - **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
-  are then in reach, a command of root's can leave a set-uid file in the work tree, with bubblewrap before 0.8 also namespaces of its own.
+  are then in reach, with bubblewrap before 0.8 also namespaces of its own. A command of root's can make a set-uid program, which stays until
+  it is cleared: in the work tree when the command has ended, or at the end of the run where git ignores the file; in a folder of
+  \`--mount PATH:rw\` for good. Nothing is cleared where the runner itself is killed and the run neither resumed nor undone.
   \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
   can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.

@@ -15,6 +15,7 @@ export { contentsOf } from './contents.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open-workspace.ts';
 export { type PlantedGitDirs, removePlantedGitDirs } from './planted-git.ts';
 export { disarmAgentGit } from './reset-agent-git.ts';
+export { clearSetIdsOf } from './sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };

@@ -35,6 +35,7 @@ import { makeProvenPatch } from './patch.ts';
 import type { PlantedGit } from './planted-git.ts';
 import { searchFiles } from './search.ts';
 import type { Snapshot } from './snapshot.ts';
+import { sweepSetIds } from './sweep-set-ids.ts';
 import { viewing } from './tree-view.ts';
 import { BASE_INDEX, ScratchIndex } from './trees.ts';
 import { walk } from './walk.ts';
@@ -45,6 +46,9 @@ const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
+
+const IGNORED_CUT_SHORT =
+  'There was no time to look at all files that git ignores: set-uid bits that commands have set may be left on them.';
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
@@ -151,8 +155,12 @@ export class GitWorkspace implements Workspace {
     });
   }
 
-  sweepGitDirs(): Promise<void> {
-    return this.#inTurn(() => this.#parts.snapshot.sweepGitDirs(this.#lastLine));
+  sweep(): Promise<void> {
+    const { snapshot, tree } = this.#parts;
+    return this.#inTurn(async () => {
+      await snapshot.sweepGitDirs(this.#lastLine);
+      await sweepSetIds(this.root, tree.closed, tree.setIds);
+    });
   }
 
   putBack(changes: readonly PathChange[]): Promise<PutBack> {
@@ -186,12 +194,13 @@ export class GitWorkspace implements Workspace {
   }
 
   async ignoredWrites(): Promise<IgnoredFiles> {
-    const { tree, shadowDir, planted } = this.#parts;
+    const { tree, shadowDir, planted, warnings } = this.#parts;
     const found = new IgnoredFileList();
     await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
       (error: unknown) => {
         // What was found until then is worth telling.
         if (!(error instanceof CutShort)) throw error;
+        warnings.add(IGNORED_CUT_SHORT);
       },
     );
     return found.list();
@@ -206,8 +215,8 @@ export class GitWorkspace implements Workspace {
   }
 
   warnings(): string[] {
-    const { warnings, budget } = this.#parts;
-    const all = [...leftOutWarning(budget.leftOut), ...warnings];
+    const { warnings, budget, tree } = this.#parts;
+    const all = [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings];
     const rest = all.length - MAX_WARNINGS;
     return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
   }

@@ -148,7 +148,7 @@ export async function plantedGitDirs(root: string, shadowDir: string): Promise<P
   known.recall(kept.gitDirs);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
   closed.recall();
-  const everything = new GitDirs(root, closed);
+  const everything = new GitDirs(root, closed, null);
   const judged = known.judge([...(await everything.below([''], 0n)).gitDirs].sort());
   return {
     planted: judged.flatMap(({ is, path }) => (is === 'new' ? [path] : [])),

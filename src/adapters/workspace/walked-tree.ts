@@ -1,6 +1,7 @@
 /** The tree that a walk goes through, with what decides which of its files git would see. */
 
 import type { ClosedPlaces } from './closed-places.ts';
+import type { SetIds } from './set-ids.ts';
 import type { StartRules } from './start-rules.ts';
 import type { TrackedPaths } from './tracked-paths.ts';
 
@@ -10,6 +11,8 @@ export interface WalkedTree {
   readonly tracked: TrackedPaths;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
+  /** Is shown all that the walk comes to. */
+  readonly setIds: SetIds;
   /** Called for every rule file met, before its folder's entries are judged. */
   onRuleFile(path: string): void;
 }

@@ -11,6 +11,7 @@ import { GitDirs } from './git-dirs.ts';
 import { ObjectStore } from './object-store.ts';
 import { PlantedGit } from './planted-git.ts';
 import { takeRuleFile } from './rule-files.ts';
+import { SetIds, setIdsFile } from './set-ids.ts';
 import { settledFiles } from './settled-files.ts';
 import type { SnapshotParts } from './snapshot.ts';
 import { crlfInIndex, type StartIndex } from './start-index.ts';
@@ -63,11 +64,12 @@ export function snapshotParts({
     warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);
   const warn = (text: string) => void warnings.add(text);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  const setIds = new SetIds(setIdsFile(shadowDir));
   return {
-    tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    tree: { root, rules, tracked, closed, setIds, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
     settled: settledFiles({ root, shadowDir, fileMode, manyFiles }, index),
-    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed), warn }),
+    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed, setIds), warn }),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),
