@@ -47,14 +47,17 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
+  // A second signal ends the runner in the middle of everything.
+  process.once('exit', kill);
   const ended = Promise.all([
     call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
     collect(child.stderr, kill),
     closed,
   ]);
-  const [stdout, stderr] = await withinTime(ended, kill).finally(() =>
-    call.signal?.removeEventListener('abort', kill),
-  );
+  const [stdout, stderr] = await withinTime(ended, kill).finally(() => {
+    call.signal?.removeEventListener('abort', kill);
+    process.removeListener('exit', kill);
+  });
   if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   const said = stderr.toString('utf8').trim();
