@@ -135,9 +135,10 @@ export interface Workspace {
   drawLine(): Promise<Line>;
   /**
    * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
-   * that were there stay in the shadow repository.
+   * that were there stay in the shadow repository. What is older than the run, and was in none of the places that all these
+   * changes tell of, has been moved from where nobody keeps it, as from an ignored folder: it is stuck, not removed.
    */
-  putBack(changes: readonly PathChange[]): Promise<PutBack>;
+  putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
   /**
    * Files that were there when they were last seen and that the last look at everything could not examine, sorted: they lie
    * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.

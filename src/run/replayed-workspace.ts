@@ -16,7 +16,7 @@ export function following(workspace: Workspace, follower: Follower, restorer: Re
     writeFile: (path, bytes) => workspace.writeFile(path, bytes),
     listFiles: (path, glob) => workspace.listFiles(path, glob),
     search: (query) => workspace.search(query),
-    putBack: (changes) => workspace.putBack(changes),
+    putBack: (changes, all) => workspace.putBack(changes, all),
     hidden: () => workspace.hidden(),
     removedGitDirs: () => workspace.removedGitDirs(),
     sweep: () => workspace.sweep(),

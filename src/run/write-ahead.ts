@@ -68,9 +68,9 @@ export function writeAhead(
       search: (query) => workspace.search(query),
       drawLine: () => workspace.drawLine(),
       capture: (scope) => workspace.capture(scope),
-      async putBack(changes) {
+      async putBack(changes, all) {
         sync();
-        return workspace.putBack(changes);
+        return workspace.putBack(changes, all);
       },
       hidden: () => workspace.hidden(),
       removedGitDirs: () => workspace.removedGitDirs(),

@@ -100,6 +100,25 @@ describe('without a sandbox, a command moves', () => {
   });
 });
 
+test('a bare repository that a command moves can be had again by undo', async () => {
+  const repository = await withOthers();
+  const { root } = repository;
+  const { runDir, stderr } = await run(repository, ['mv bare.git gone.git'], 'required');
+  expect(existsSync(join(root, 'gone.git/HEAD')), stderr).toBe(false);
+  const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
+  expect(subjectAt(root, 'bare.git'), undone.stderr).toBe('precious');
+});
+
+test.each([
+  ['a bare repository of which nothing is kept', 'mv ignored/bare.git gone.git', 'gone.git'],
+  ['a git folder that is given another name', 'mv lib/.git lib/gone', 'lib/gone'],
+])('%s stays where a command has moved it, and the run says so', async (_what, text, to) => {
+  const repository = await withOthers();
+  const { exitCode, stderr } = await run(repository, [text], 'off');
+  expect([exitCode, subjectAt(repository.root, to)], stderr).toEqual([8, 'precious']);
+  expect(stderr).toContain(`${to}/HEAD may not change and cannot be put back: it is older than the run`);
+});
+
 test('in the sandbox, no command moves one', async () => {
   const repository = await withOthers();
   const commands = MOVES.filter(([what]) => !what.startsWith('one by a copy')).flatMap(([, , ...all]) => all);

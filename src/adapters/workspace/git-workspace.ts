@@ -163,12 +163,14 @@ export class GitWorkspace implements Workspace {
     });
   }
 
-  putBack(changes: readonly PathChange[]): Promise<PutBack> {
-    const { snapshot, shadowDir, tree } = this.#parts;
+  putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack> {
+    const { snapshot, shadowDir, tree, beside } = this.#parts;
     return this.#inTurn(async () => {
       // Few runs have anything to put back.
-      const { putBack } = await import('./put-back.ts');
-      return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed });
+      const { isMovedIn, putBack } = await import('./put-back.ts');
+      const { openedNs } = beside;
+      const isFound = isMovedIn({ root: this.root, openedNs, all });
+      return putBack(changes, { root: this.root, shadowDir, snapshot, closed: tree.closed, isFound });
     });
   }
 
