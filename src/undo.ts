@@ -10,8 +10,9 @@ import {
   type PlantedGitDirs,
   removePlantedGitDirs,
 } from './adapters/workspace/checkout.ts';
+import { openInsistentRestorer } from './adapters/workspace/insistent-restorer.ts';
 import { openKeptObjects } from './adapters/workspace/kept-objects.ts';
-import { openRestorer, type Restorer } from './adapters/workspace/restore.ts';
+import type { Restorer } from './adapters/workspace/restore.ts';
 import type { PathChange } from './domain/change.ts';
 import type { RunEvent } from './domain/events.ts';
 import { count, internalError, outcome, type RunOutcome, usageError } from './domain/outcome.ts';
@@ -65,7 +66,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
     return await takeBack(input, read.events, {
-      restorer: await openRestorer({ root, shadowDir, objectsGitDir }),
+      restorer: await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say),
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
       clearSetIds: () => clearSetIdsOf(root, shadowDir),
     });
