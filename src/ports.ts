@@ -133,15 +133,18 @@ export interface Workspace {
   capture(scope: CaptureScope): Promise<PathChange[]>;
   /** Git dirs that commands have made and that were removed, in the order of removal. */
   removedGitDirs(): readonly string[];
-  /** Removes git dirs that commands have made, for a run whose last look at the work tree was cut short. */
-  sweepGitDirs(): Promise<void>;
+  /**
+   * Removes git dirs and clears set-uid bits that commands have made, for a run whose last look at the work tree was cut short.
+   */
+  sweep(): Promise<void>;
   /** Draws a line before commands run, so that what had changed before is not put down to them. */
   checkpoint(): Promise<Checkpoint>;
   /**
    * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
-   * that were there stay in the shadow repository.
+   * that were there stay in the shadow repository. What is older than the run, and was in none of the places that all these
+   * changes tell of, has been moved from where nobody keeps it, as from an ignored folder: it is stuck, not removed.
    */
-  putBack(changes: readonly PathChange[]): Promise<PutBack>;
+  putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
   /**
    * Files that were there when they were last seen and that the last look at everything could not examine, sorted: they lie
    * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.
@@ -152,7 +155,10 @@ export interface Workspace {
    * with files at the paths in `added`; sorted.
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
-  /** Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. */
+  /**
+   * Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. Clears
+   * set-uid and set-gid bits that commands have set on them, and on files of other repositories in the work tree.
+   */
   ignoredWrites(): Promise<IgnoredFiles>;
   /** The limit that changes have come to, so that captures have left some of them out; null while none has. */
   exceeded(): ExceededChangeLimit | null;
@@ -309,7 +315,13 @@ export interface VerifyPlace {
 
 export type OpenedPlace =
   /** `close` ends the commands and, for a fresh checkout, looks at what they changed in it and removes it. */
-  | { status: 'ok'; sandbox: Pick<Sandbox, 'run'>; close(): Promise<void> }
+  | {
+      status: 'ok';
+      sandbox: Pick<Sandbox, 'run'>;
+      close(): Promise<void>;
+      /** Once closed: paths of the changes that a fresh checkout had otherwise at its end. */
+      otherwise(): readonly string[];
+    }
   /** The base with the changes cannot be checked out. The message is git's. */
   | { status: 'failed'; message: string }
   | { status: 'interrupted' };

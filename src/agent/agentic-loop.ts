@@ -110,7 +110,7 @@ export class AgenticLoop {
       case 'verify':
         yield* verification.run({
           commands: state.verify,
-          net: state.changes.net(),
+          changes: state.changes,
           iteration: state.iterations,
           signal: interrupt,
         });

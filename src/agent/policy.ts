@@ -44,7 +44,7 @@ export async function enforcePolicy(
       repositories,
     };
   }
-  const { stuck, others } = await workspace.putBack(refused);
+  const { stuck, others } = await workspace.putBack(refused, changes);
   const { hidden, actions } = hiddenFiles(workspace);
   const left = new Map(stuck.map(({ path, now }) => [path, now]));
   const gone = refused.filter(({ path }) => !left.has(path));

@@ -1,6 +1,6 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
-import type { PathChange } from '../domain/changes/change.ts';
+import type { ChangeLedger } from '../domain/changes/change.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';
@@ -25,8 +25,8 @@ interface ReportParts {
 /** What is verified, and when. */
 export interface Verified {
   readonly commands: readonly string[];
-  /** The changes of the run so far. */
-  readonly net: readonly PathChange[];
+  /** The changes of the run so far; those that are yielded are among them when the next is asked for. */
+  readonly changes: Pick<ChangeLedger, 'net' | 'otherwise' | 'includeForeign'>;
   readonly iteration: number;
   readonly signal: AbortSignal;
 }
@@ -44,14 +44,26 @@ export class Verification {
   /**
    * All commands run, also after one has failed, so that one fix round can mend everything. What they changed in the
    * work tree is recorded as theirs and stays out of the patch, or put back where it may not change; a fresh checkout goes
-   * with what they changed in it. Nothing happens when the run is to stop before the first command.
+   * with what they changed in it. Files of the patch among it are told, since the patch has them otherwise. Nothing happens
+   * when the run is to stop before the first command.
    */
   async *run(verified: Verified): AsyncGenerator<RunAction> {
-    const { place } = this.#parts;
-    const opened = await place.open(verified.net, verified.signal);
+    const { place, workspace } = this.#parts;
+    const { changes, iteration, signal } = verified;
+    // Only what is known of goes into a fresh checkout.
+    if (place.kind === 'checkout' && changes.includeForeign && !signal.aborted)
+      yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
+    const opened = await place.open(changes.net(), signal);
     if (opened.status === 'interrupted') return;
     if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
-    else yield { type: 'verify.completed', reports: await this.#reports(opened, verified) };
+    else {
+      const reports = await this.#reports(opened, verified);
+      yield {
+        type: 'verify.completed',
+        reports,
+        otherwise: opened.status === 'ok' ? [...opened.otherwise()] : [],
+      };
+    }
   }
 
   async *#inWorkTree(
@@ -66,7 +78,7 @@ export class Verification {
     yield* changesRecorded(earlier, { by: 'outside' }, iteration);
     const source = { by: 'verify' as const };
     yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
-    yield { type: 'verify.completed', reports };
+    yield { type: 'verify.completed', reports, otherwise: verified.changes.otherwise() };
   }
 
   #reports(

@@ -1,4 +1,4 @@
-/** Settings from flags, environment, project file and defaults. What settings there are stands in config/settings.ts. */
+/** Settings from flags, environment, project file and defaults. What settings there are stands in schema.ts. */
 
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';

@@ -90,6 +90,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
     verified: 0,
+    unverified: [],
     verifyIn: 'worktree',
     preexisting: 0,
     ifNoChanges: 'ok',

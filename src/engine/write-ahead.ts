@@ -56,9 +56,9 @@ export function writeAhead(
         sync();
         return workspace.writeFile(path, bytes);
       },
-      async putBack(changes) {
+      async putBack(changes, all) {
         sync();
-        return workspace.putBack(changes);
+        return workspace.putBack(changes, all);
       },
     },
   };

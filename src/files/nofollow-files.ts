@@ -2,7 +2,7 @@
  * Reads and writes regular files of the work tree and of nothing else, whatever links, FIFOs and races the tree holds.
  *
  * Every step of a path is opened by one plain name below the descriptor of the step before, so the kernel has nothing
- * to resolve that could be swapped meanwhile (see `guarded-path.ts`). Needs Linux's `/proc`.
+ * to resolve that could be swapped meanwhile (see `nofollow-path.ts`). Needs Linux's `/proc`.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -6,11 +6,17 @@ import { type BigIntStats, constants } from 'node:fs';
 export interface FileStat {
   readonly kind: 'file' | 'link' | 'folder' | 'special';
   readonly executable: boolean;
+  /** Its set-uid and set-gid bits. */
+  readonly setId: number;
   readonly size: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
   readonly ino: bigint;
 }
+
+/** A program runs with the group of its file, and what is made in a folder gets the folder's. */
+export const S_ISGID = 0o2000;
+const S_ISUID = 0o4000;
 
 export function sameStat(a: FileStat, b: FileStat): boolean {
   return (
@@ -30,6 +36,7 @@ export function fileStat(stats: BigIntStats): FileStat {
   return {
     kind: KINDS.get(mode & constants.S_IFMT) ?? 'special',
     executable: (mode & constants.S_IXUSR) !== 0,
+    setId: mode & (S_ISUID | S_ISGID),
     size: Number(stats.size),
     mtimeNs: stats.mtimeNs,
     ctimeNs: stats.ctimeNs,

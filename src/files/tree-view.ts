@@ -3,7 +3,7 @@
  * never throws for what it cannot see.
  *
  * A folder is opened by one plain name below the descriptor of the folder above it, and an entry is named below its folder's
- * descriptor, so the kernel has nothing to resolve that could be swapped (as in `guarded-path.ts`). Needs Linux's `/proc`.
+ * descriptor, so the kernel has nothing to resolve that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';

@@ -35,7 +35,7 @@ export interface GitAnswer {
  */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   checkTime();
-  const child = spawn(gitProgram(), [...QUIET, ...call.args], {
+  const child = spawn('/bin/sh', ['-c', WITHIN_MEMORY, gitProgram(), ...QUIET, ...call.args], {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -47,18 +47,41 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
+  // A second signal ends the runner in the middle of everything.
+  process.once('exit', kill);
   const ended = Promise.all([
     call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
     collect(child.stderr, kill),
     closed,
   ]);
-  const [stdout, stderr] = await withinTime(ended, kill).finally(() =>
-    call.signal?.removeEventListener('abort', kill),
-  );
+  const [stdout, stderr] = await withinTime(ended, kill).finally(() => {
+    call.signal?.removeEventListener('abort', kill);
+    process.removeListener('exit', kill);
+  });
   if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
-  return { exitCode: child.exitCode, stdout, stderr: stderr.toString('utf8').trim() };
+  const said = stderr.toString('utf8').trim();
+  const isOut = child.exitCode !== 0 && OUT_OF_MEMORY.test(said);
+  return { exitCode: child.exitCode, stdout, stderr: isOut ? `${said} ${MEMORY_LIMIT}` : said };
 }
+
+/** Whether git has failed because it needed more memory than it may have. */
+export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode' | 'stderr'>): boolean {
+  return exitCode !== 0 && stderr.endsWith(MEMORY_LIMIT);
+}
+
+/**
+ * What one git process may allocate, in KiB. What it maps of files, such as packs and indexes, does not count: the kernel can
+ * take that back. 1 GiB does for a million files, and for two contents of 100 MB to be compared as binary ones.
+ */
+const MAX_DATA_KIB = 2 ** 20;
+
+/** The shell that sets the limit becomes git, with the same process id. Where less is permitted already, that holds. */
+const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; exec "$0" "$@"`;
+
+const OUT_OF_MEMORY = /out of memory|cannot allocate memory|(?:malloc|calloc|realloc|mmap) failed/i;
+
+const MEMORY_LIMIT = '(git may allocate 1 GiB)';
 
 /** How long a git that was killed is waited for: one that hangs in the kernel may never end. */
 const KILLED_MS = 250;
@@ -120,7 +143,14 @@ export function findGit(): string | null {
 export const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as const;
 
 /** Stated on the command line, which comes after every configuration file. */
-const QUIET = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'core.pager=cat'];
+const QUIET = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  // What git maps of packs at once, which counts as its memory in most figures.
+  'core.packedGitWindowSize=32m',
+  'core.packedGitLimit=256m',
+].flatMap((setting) => ['-c', setting]);
 
 const EMPTY_ENVIRONMENT = {
   PATH: PROGRAM_FOLDERS.join(':'),

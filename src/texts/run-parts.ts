@@ -48,11 +48,18 @@ function verdict(result: RunResult): string {
       return `**verified${where(result)}:** ${pluralize(passed, 'command')} passed${asBefore}`;
     case 'failed':
       return `**verification failed${where(result)}:** ${failed.length} of ${pluralize(verify.length, 'command')}${asBefore}`;
+    case 'otherwise':
+      return `**not verified as it is:** ${pluralize(passed, 'command')} passed${where(result)} with other contents than the patch has in ${firstThree(result.unverified)}${asBefore}`;
     case 'preexisting':
       return '**not verified:** every command failed as it had failed before the work';
     case 'none':
       return cameToItsEnd(result) ? '**not verified:** no command was named' : '**not verified**';
   }
+}
+
+function firstThree(paths: readonly string[]): string {
+  const more = paths.length > 3 ? ` and ${paths.length - 3} more` : '';
+  return `${paths.slice(0, 3).map(pathCode).join(', ')}${more}`;
 }
 
 function where({ verifyIn }: RunResult): string {

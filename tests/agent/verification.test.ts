@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
+import { ChangeLedger } from '../../src/domain/changes/change.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
 import { openRealParts, placeIn, type RealParts, SECRET } from '../support/files/real-parts.ts';
@@ -23,7 +24,12 @@ async function verify(
     timeoutMs,
   });
   const actions: RunAction[] = [];
-  for await (const action of verification.run({ commands, net: [], iteration: 2, signal }))
+  for await (const action of verification.run({
+    commands,
+    changes: new ChangeLedger(),
+    iteration: 2,
+    signal,
+  }))
     actions.push(action);
   const last = actions.at(-1);
   const reports = last?.type === 'verify.completed' ? last.reports : [];

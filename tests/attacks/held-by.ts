@@ -120,11 +120,17 @@ export const HOLDS = {
     means:
       "the runner's git works in a repository of its own, with an environment built from nothing, and never looks at the work tree, its configuration or its hooks",
   },
+  afterwards: {
+    label: 'check afterwards',
+    reach: 'everywhere',
+    means:
+      'set-uid and set-gid bits in the work tree that came since the start are cleared: after the command, and of what git ignores at the end of the run',
+  },
   removal: {
     label: 'removed git dirs',
     reach: 'everywhere',
     means:
-      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended',
+      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended; one that was there stays, wherever it was moved',
   },
   throwaway: {
     label: 'throwaway git directory',

@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { askGit } from '../../src/git/git.ts';
+import { askGit, needsMoreMemory } from '../../src/git/git.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
 
 test('an interrupted call to a server that says nothing ends at once, with all its processes', async () => {
@@ -26,6 +26,30 @@ test('an interrupted call to a server that says nothing ends at once, with all i
   await expect(call).rejects.toThrow('killed by SIGKILL');
   silent.closeAllConnections();
   silent.close();
+});
+
+test('git dies with a runner that ends in the middle of a call', async () => {
+  const folder = tempFolder();
+  git(folder, 'init', '--quiet');
+  const deep = 'a/'.repeat(120);
+  mkdirSync(join(folder, deep), { recursive: true });
+  // Takes git hours to compare with a path of that many folders.
+  writeFileSync(join(folder, '.gitignore'), `${'**/a/'.repeat(12)}x\n`);
+  const before = process.listeners('exit');
+  const call = askGit({ cwd: folder, args: ['check-ignore', '--no-index', `${deep}f`] });
+  const atExit = process.listeners('exit').filter((listener) => !before.includes(listener));
+  for (const listener of atExit) listener(0);
+  await expect(call).rejects.toThrow('killed by SIGKILL');
+  expect(process.listeners('exit')).toEqual(before);
+});
+
+test('git that needs more memory than it may have fails, and says so', async () => {
+  const folder = tempFolder();
+  git(folder, 'init', '--quiet');
+  writeFileSync(join(folder, '.gitattributes'), 'a b\n'.repeat(20_000_000));
+  const answer = await askGit({ cwd: folder, args: ['check-attr', 'text', 'file'] });
+  expect(needsMoreMemory(answer)).toBe(true);
+  expect(answer.stderr).toMatch(/^fatal: Out of memory, .* \(git may allocate 1 GiB\)$/);
 });
 
 test('an object that is missing from a partial clone is asked of nobody, by a git of any age', async () => {

@@ -102,6 +102,11 @@ ${MARKER}`,
       '**not verified:** every command failed as it had failed before the work',
     ],
     [
+      'other contents than the patch has',
+      { verify: [report('a', 0)], unverified: ['a.ts', 'b.ts', 'c.ts', 'd.ts'] },
+      '**not verified as it is:** 1 command passed with other contents than the patch has in `a.ts`, `b.ts`, `c.ts` and 1 more',
+    ],
+    [
       'something, beside an earlier failure',
       { verify: [report('a', 1, 'error'), report('b', 0)], verifyBaseline: [report('a', 1, 'error')] },
       '**verified:** 1 command passed, 1 failed as before the work',

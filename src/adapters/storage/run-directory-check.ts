@@ -34,7 +34,7 @@ export function whyNotUsable(directory: RunDirectory): string | null {
 
 /** What git makes in the shadow repository, and what is kept there besides. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|closed-places|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Where files of these names lie, nothing else may: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
@@ -54,7 +54,7 @@ const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = 
 /** The most bytes of files that are read whole, by whomever. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /\/(?:HEAD|config|alternates|clock)$/, bytes: MIB },
-  { path: /\/(?:empty-folders|closed-places|[a-z-]+\.json)$/, bytes: 64 * MIB },
+  { path: /\/(?:empty-folders|closed-places|set-gid-folders|[a-z-]+\.json)$/, bytes: 64 * MIB },
   { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/[^/]*index[^/]*$/, bytes: 1024 * MIB },
 ];

@@ -2,18 +2,23 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { CutShort } from '../../domain/run/cut-short.ts';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { decodeName } from '../../files/names.ts';
+import { timeLimit, until } from '../../files/time-limit.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, findGit, type GitAnswer, PROGRAM_FOLDERS } from '../../git/git.ts';
 import { type UserEnvironment, userGitEnvironment } from '../../git/user-settings.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { checkRepositoryOf } from './repository-check.ts';
 
 export type { Checkout } from '../../git/checkout-layout.ts';
 export { copyBase } from './baseline/base-copy.ts';
+export { contentsOf } from './contents.ts';
 export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open.ts';
 export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
-export { removePlantedGitDirs } from './unwalked/planted-git.ts';
+export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
+export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
 
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
@@ -32,11 +37,15 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
     throw error;
   }
   const ask = (...args: string[]) => askGit({ cwd: start, args, env: userGitEnvironment(env) });
-  const [places, commit, branch] = await Promise.all([
-    askPlaces(ask),
-    ask('rev-parse', '--verify', '--quiet', 'HEAD'),
-    ask('symbolic-ref', '--quiet', 'HEAD'),
-  ]);
+  const answers = await inTime(() =>
+    Promise.all([
+      askPlaces(ask),
+      ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+      ask('symbolic-ref', '--quiet', 'HEAD'),
+    ]),
+  );
+  if (answers === null) return failed(`git gave no answer in ${start}: ${NO_ANSWER}`);
+  const [places, commit, branch] = answers;
   if (places.status === 'refused') return failed(await whyNot(start, places.answer, ask));
   const [root, gitDir, commonDir, objects, prefix, format] = places.lines;
   if (Buffer.from(root, 'utf8').toString('utf8') !== root)
@@ -57,6 +66,24 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
       },
     },
   };
+}
+
+/** Milliseconds for git's first answers, which take a few; a slow disk has room. */
+const FIRST_ANSWERS_MS = 20_000;
+
+const NO_ANSWER =
+  'a file that its configuration includes (git config --no-includes --get-all include.path) may be a pipe, or its disk does not answer.';
+
+/** Null when git takes too long: what its configuration includes may be a pipe. */
+async function inTime<T>(work: () => Promise<T>): Promise<T | null> {
+  const late = timeoutSignal(FIRST_ANSWERS_MS);
+  const limit = timeLimit();
+  try {
+    return await until(limit === null ? late : AbortSignal.any([limit, late]), work);
+  } catch (error) {
+    if (error instanceof CutShort && late.aborted && !limit?.aborted) return null;
+    throw error;
+  }
 }
 
 /** Why git cannot be started in a folder, as the end of a sentence; null when it can. */

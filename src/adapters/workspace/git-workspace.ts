@@ -1,4 +1,4 @@
-/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open-workspace.ts makes one. */
+/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open.ts makes one. */
 
 import { lstatSync } from 'node:fs';
 import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
@@ -19,10 +19,14 @@ import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
+import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
 /** Warnings that are told; a hostile tree could make thousands. */
 const MAX_WARNINGS = 50;
+
+const IGNORED_CUT_SHORT =
+  'There was no time to look at all files that git ignores: set-uid bits that commands have set may be left on them.';
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
@@ -79,13 +83,18 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       });
     },
 
-    sweepGitDirs: () => inTurn(() => snapshot.sweepGitDirs(lastCommands)),
+    sweep: () =>
+      inTurn(async () => {
+        await snapshot.sweepGitDirs(lastCommands);
+        await sweepSetIds(root, tree.closed, tree.setIds);
+      }),
 
-    putBack: (changes) =>
+    putBack: (changes, all) =>
       inTurn(async () => {
         // Few runs have anything to put back.
-        const { revert } = await import('./restore/revert.ts');
-        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed });
+        const { isMovedIn, revert } = await import('./restore/revert.ts');
+        const isFound = isMovedIn({ root, openedNs: parts.beside.openedNs, all });
+        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, isFound });
       }),
 
     hidden: () => snapshot.hidden,
@@ -98,6 +107,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
         (error: unknown) => {
           // What was found until then is worth telling.
           if (!(error instanceof CutShort)) throw error;
+          warnings.add(IGNORED_CUT_SHORT);
         },
       );
       return found.list();
@@ -107,7 +117,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     nestedChanges: () => inTurn(() => nestedChanges(parts.beside)),
 
     warnings() {
-      const all = [...leftOutWarning(budget.leftOut), ...warnings];
+      const all = [...leftOutWarning(budget.leftOut), ...tree.setIds.warnings(), ...warnings];
       const rest = all.length - MAX_WARNINGS;
       return rest > 0 ? [...all.slice(0, MAX_WARNINGS), `${rest} more warnings about files.`] : all;
     },

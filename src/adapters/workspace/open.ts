@@ -136,7 +136,7 @@ export function nestedIn(
   checkout: Checkout,
   { tree: { root, tracked }, planted, contents: { warn } }: SnapshotParts,
 ): Coverage {
-  const found = planted.known.flatMap((path) =>
+  const found = planted.known.flatMap(({ path }) =>
     path.endsWith('/.git') ? [path.slice(0, -'/.git'.length)] : [],
   );
   return coverable(root, [...tracked.submodules, ...linkedWorktrees(checkout), ...found], warn);

@@ -16,6 +16,7 @@ import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
 import type { SnapshotParts } from './snapshot/snapshot.ts';
 import { GitDirs } from './unwalked/git-dirs.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
+import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
 
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
   return {
@@ -63,11 +64,12 @@ export function snapshotParts({
     warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);
   const warn = (text: string) => void warnings.add(text);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  const setIds = new SetIds(setIdsFile(shadowDir));
   return {
-    tree: { root, rules, tracked, closed, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    tree: { root, rules, tracked, closed, setIds, onRuleFile: (path) => takeRuleFile(root, path, rules) },
     index,
     settled: findStatUnchanged({ root, shadowDir, fileMode, manyFiles }, index),
-    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed), warn }),
+    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed, setIds), warn }),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),

@@ -83,12 +83,14 @@ export async function reopenWorkspace(
     );
   const repositories = keptRepositories(shadowDir, checkout.root);
   if (repositories.status === 'failed') return repositories;
-  const planted = mayHavePlanted ? await plantedGitDirs(checkout.root, shadowDir) : [];
+  const { planted, kept } = mayHavePlanted
+    ? await plantedGitDirs(checkout.root, shadowDir)
+    : { planted: [], kept: [] };
   if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
   await removeLeftovers(checkout.root, written);
 
   const rules = new BaselineRules(join(shadowDir, 'rules'), null, settings);
-  const warnings = new Set<string>();
+  const warnings = new Set(kept);
   const { fileMode } = settings;
   const parts = snapshotParts({
     checkout,
@@ -108,7 +110,7 @@ export async function reopenWorkspace(
     (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
   // Those of the start: what a command has done to them since must not decide what the next one can reach.
-  if (repositories.status === 'ok') watch.know(repositories.gitDirs);
+  if (repositories.status === 'ok') watch.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
     repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.instant().clockNs);
   // What was left where it is must not count as the user's the next time.

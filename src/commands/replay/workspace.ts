@@ -18,12 +18,12 @@ export function replayWorkspace(
       await putDue(follower.due, restorer);
       return workspace.capture(scope);
     },
-    checkpoint: () => drawLine(workspace, follower, restorer),
+    checkpoint: () => checkpointOf(workspace, follower, restorer),
   };
 }
 
 /** Nobody but the replay works on the copy, so what was there before the commands is what the recording says. */
-async function drawLine(
+async function checkpointOf(
   workspace: Workspace,
   follower: ReplayTracker,
   restorer: Restorer,

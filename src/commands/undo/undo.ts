@@ -3,8 +3,14 @@
 import { openRun } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
-import { findCheckout, removePlantedGitDirs } from '../../adapters/workspace/find-checkout.ts';
-import { openRestorer, type Restorer } from '../../adapters/workspace/restore/restore.ts';
+import {
+  clearSetIdsOf,
+  findCheckout,
+  type PlantedGitDirs,
+  removePlantedGitDirs,
+} from '../../adapters/workspace/find-checkout.ts';
+import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
+import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
@@ -62,8 +68,9 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     const gitDir = `${folder.path}/objects.git`;
     const objectsGitDir = openKeptObjects({ shadowDir, objectFormat, objects, gitDir });
     return await takeBack(input, read.events, {
-      restorer: await openRestorer({ root, shadowDir, objectsGitDir }),
+      restorer: await openInsistentRestorer({ root, shadowDir, objectsGitDir }, input.say),
       removePlanted: () => removePlantedGitDirs(root, shadowDir),
+      clearSetIds: () => clearSetIdsOf(root, shadowDir),
     });
   } finally {
     folder.remove();
@@ -71,11 +78,17 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
 }
 
+interface Means {
+  readonly restorer: Restorer;
+  readonly removePlanted: () => Promise<PlantedGitDirs>;
+  readonly clearSetIds: () => Promise<string[]>;
+}
+
 /** Nothing is written before every path has been judged. */
 async function takeBack(
   input: UndoInput,
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
-  { restorer, removePlanted }: { restorer: Restorer; removePlanted: () => Promise<string[]> },
+  { restorer, removePlanted, clearSetIds }: Means,
 ): Promise<RunOutcome> {
   const { say } = input;
   const judged = await judge(events, restorer);
@@ -87,8 +100,11 @@ async function takeBack(
       `${pluralize(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
     );
   }
-  const planted = wereCommandsUnderWay(events) ? await removePlanted() : [];
+  const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
+  for (const line of kept) say(line);
   if (planted.length > 0) say(`Removed, since commands made them: ${listed(planted, MAX_NAMED)}.`);
+  // Those of a run that came to its end are cleared, and what has been set since is the user's.
+  if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);

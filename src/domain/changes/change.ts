@@ -122,6 +122,13 @@ export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
   return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
 }
 
+/** A path at the baseline, as the patch has it now, and as it was last seen in the work tree. */
+interface Touched {
+  readonly base: FileState | null;
+  readonly now: FileState | null;
+  readonly seen: FileState | null;
+}
+
 export interface LedgerStart {
   readonly includeForeign?: boolean;
   readonly setupChanges?: readonly PathChange[];
@@ -135,7 +142,7 @@ export interface LedgerStart {
  */
 export class ChangeLedger {
   readonly includeForeign: boolean;
-  readonly #touched = new Map<string, { base: FileState | null; now: FileState | null }>();
+  readonly #touched = new Map<string, Touched>();
   readonly #unexplained = new Map<string, ChangeSource['by']>();
   #history: CodeChange[];
 
@@ -197,6 +204,13 @@ export class ChangeLedger {
     return net.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /** Paths of the patch that were last seen otherwise in the work tree than the patch has them. */
+  otherwise(): string[] {
+    return this.net().flatMap(({ path, after }) =>
+      sameState(this.#touched.get(path)?.seen ?? null, after) ? [] : [path],
+    );
+  }
+
   /** Paths whose last change was not the model's, sorted, with who changed them. */
   unexplained(): { path: string; by: ChangeSource['by'] }[] {
     return [...this.#unexplained]
@@ -205,14 +219,14 @@ export class ChangeLedger {
   }
 
   #apply(path: string, before: FileState | null, after: FileState | null, source: ChangeSource): void {
+    const known = this.#touched.get(path);
     if (!this.takesIn(source)) {
       // The baseline is remembered, so that a later edit by the model is not blamed for this change's start.
-      if (!this.#touched.has(path)) this.#touched.set(path, { base: before, now: before });
+      this.#touched.set(path, { ...(known ?? { base: before, now: before }), seen: after });
       this.#unexplained.set(path, source.by);
       return;
     }
-    const known = this.#touched.get(path);
-    this.#touched.set(path, { base: known ? known.base : before, now: after });
+    this.#touched.set(path, { base: known ? known.base : before, now: after, seen: after });
     this.#unexplained.delete(path);
   }
 }

@@ -100,6 +100,14 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
+const VerifyCompleted = z.strictObject({
+  type: z.literal('verify.completed'),
+  /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
+  reports: z.array(CommandReport),
+  /** Paths of the patch that had other contents when the commands had ended. */
+  otherwise: z.array(z.string()).default([]),
+});
+
 const ChangesPutBack = z.strictObject({
   type: z.literal('changes.put_back'),
   /** As they were found: nothing of them is left, so that no other event tells of them. */
@@ -147,11 +155,7 @@ export const RunAction = z.discriminatedUnion('type', [
     /** What of which file the call has shown to the model, or written for it. */
     seen: z.array(SeenNote).optional(),
   }),
-  z.strictObject({
-    type: z.literal('verify.completed'),
-    /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
-    reports: z.array(CommandReport),
-  }),
+  VerifyCompleted,
   /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
@@ -162,6 +166,7 @@ export const RunAction = z.discriminatedUnion('type', [
 ]);
 export type RunAction = z.infer<typeof RunAction>;
 export type RunStarted = z.infer<typeof RunStarted>;
+export type VerifyCompleted = z.infer<typeof VerifyCompleted>;
 export type ChangesPutBack = z.infer<typeof ChangesPutBack>;
 export type RunResumed = z.infer<typeof RunResumed>;
 

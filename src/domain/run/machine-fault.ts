@@ -29,6 +29,7 @@ const FAULTS = [
     gitSays: /Too many open files in system/,
     what: 'Too many files are open on this machine',
   },
+  { code: 'no code', gitSays: /\(git may allocate/, what: 'Git needed more memory than it may have' },
   { code: 'ENOMEM', gitSays: /Cannot allocate memory|out of memory/i, what: 'No memory is left' },
   { code: 'EAGAIN', gitSays: /Resource temporarily unavailable/, what: 'No more processes can be started' },
   { code: 'EACCES', gitSays: /Permission denied/, what: 'A file may not be read or written' },

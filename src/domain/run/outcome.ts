@@ -28,6 +28,8 @@ export interface OutcomeFacts {
   /** Verify commands that passed at the end, and where. */
   readonly verified: number;
   readonly verifyIn: VerifyIn;
+  /** Paths with other contents in the patch than the verify commands had before them. */
+  readonly unverified: readonly string[];
   /** Verify commands that failed at the end as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
@@ -92,9 +94,11 @@ function completed(facts: OutcomeFacts): RunOutcome {
 }
 
 /** Empty when nothing was verified, else with a comma in front. */
-function verifiedPart({ verified, preexisting, verifyIn }: OutcomeFacts): string {
+function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
-  const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}` : '';
+  const otherwise =
+    unverified.length > 0 ? ` with other contents than the patch has in ${listed(unverified, 5)}` : '';
+  const passed = verified > 0 ? `, ${pluralize(verified, 'verify command')} passed${where}${otherwise}` : '';
   if (preexisting === 0) return passed;
   const failed = verified > 0 ? String(preexisting) : pluralize(preexisting, 'verify command');
   return `${passed}, ${failed} failed as before the run`;

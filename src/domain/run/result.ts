@@ -105,6 +105,12 @@ export const RunResult = z.strictObject({
   }),
   setup: z.array(CommandReport),
   verify: z.array(CommandReport),
+  unverified: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Paths with other contents in the patch than the verify commands had before them: the commands changed them, or they changed afterwards',
+    ),
   verifyIn: z
     .enum(VERIFY_PLACES)
     .nullable()

@@ -1,6 +1,7 @@
 /** Where a run stands: the pure fold of its events. */
 
 import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
+import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
 import {
   addUsage,
   type Conversation,
@@ -29,6 +30,7 @@ import type {
   EventPlace,
   RunEvent,
   RunStarted,
+  VerifyCompleted,
 } from './events.ts';
 import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf, type Price } from './pricing.ts';
@@ -75,6 +77,8 @@ export interface RunState {
   readonly verifyBaseline: readonly CommandReport[] | null;
   /** Reports of the last verification; empty before the first. */
   readonly reports: readonly CommandReport[];
+  /** The patch that the last verification had before it; null before the first. */
+  readonly verified: VerifiedPatch | null;
   readonly fixRoundsUsed: number;
   readonly interruption: Interruption | null;
   /** The limit that changes have come to; null while none has. */
@@ -117,6 +121,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     verify: event.verify,
     verifyBaseline: event.verifyBaseline,
     reports: [],
+    verified: null,
     fixRoundsUsed: 0,
     interruption: null,
     overChanges: null,
@@ -170,7 +175,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'files.hidden':
       return { ...state, hidden: new Set([...state.hidden, ...event.paths]) };
     case 'verify.completed':
-      return afterVerify(state, event.reports);
+      return afterVerify(state, event);
     case 'message.added':
       return {
         ...said(state, { role: 'user', content: [{ type: 'text', text: event.text }] }),
@@ -305,12 +310,16 @@ function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase 
   return { at: 'model' };
 }
 
-function afterVerify(state: RunState, reports: readonly CommandReport[]): RunState {
+function afterVerify(
+  state: RunState,
+  { reports, otherwise }: Pick<VerifyCompleted, 'reports' | 'otherwise'>,
+): RunState {
   const { failed } = judgeReports(reports, state.verifyBaseline);
   const summary = state.phase.at === 'verify' ? state.phase.summary : '';
   return {
     ...state,
     reports,
+    verified: verifiedPatch(state.changes.net(), otherwise),
     phase: failed.length > 0 ? { at: 'fix', failed } : { at: 'ended', how: 'done', summary },
   };
 }

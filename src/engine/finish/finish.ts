@@ -64,9 +64,11 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
 
 /** What a command has made must not wait for the user's git, however the run has ended. */
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
-  await workspace.sweepGitDirs().catch((error: unknown) => {
+  await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    session.warn(`Git dirs that commands have made may be left in ${workspace.root}: ${why}`);
+    session.warn(
+      `Git dirs and set-uid bits that commands have made may be left in ${workspace.root}: ${why}`,
+    );
   });
 }
 
@@ -184,6 +186,7 @@ function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decisio
     changedFiles: proven?.files.length ?? 0,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     verifyIn: ready.start.verifyIn,
+    unverified: session.result.unverified,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
     withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,

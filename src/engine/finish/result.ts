@@ -2,6 +2,7 @@
 
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/review-flags.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
@@ -51,6 +52,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     durations: { totalMs: 0, modelMs: 0 },
     setup: [],
     verify: [],
+    unverified: [],
     verifyIn: null,
     verifyBaseline: null,
     preexistingFailures: [],
@@ -97,6 +99,7 @@ export function statePart(state: RunState): Partial<RunResult> {
       .map(([path, by]) => ({ path, by }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
     verify: [...state.reports],
+    unverified: unverifiedPaths(state.verified, state.changes.net()),
     preexistingFailures: judgeReports(state.reports, state.verifyBaseline).preexisting.map(
       ({ command }) => command,
     ),

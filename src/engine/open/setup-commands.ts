@@ -32,7 +32,7 @@ export async function runBefore(
 ): Promise<RanBefore> {
   const ran = await runAll(session, commands, places);
   // Where the run goes on, the look at what they changed has done that.
-  if (ran.status !== 'ok') await places.workspace.sweepGitDirs();
+  if (ran.status !== 'ok') await places.workspace.sweep();
   return ran;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { endLeftovers } from '../../adapters/sandboxes/open.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { Checkout } from '../../adapters/workspace/find-checkout.ts';
-import { makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/find-checkout.ts';
+import { contentsOf, makeFreshCheckout, makeVerifyGit } from '../../adapters/workspace/find-checkout.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { VerifyIn } from '../../domain/run/model-settings.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -63,7 +63,12 @@ async function openWorkTree(
   const agentGit = { ...workspace.agentGit, gitDir };
   const { root } = workspace;
   const contained = await beside({ root, shownAs, agentGit });
-  return { status: 'ok', sandbox: renaming(contained, shownAs, root), close: () => end(contained, folder) };
+  return {
+    status: 'ok',
+    sandbox: renaming(contained, shownAs, root),
+    close: () => end(contained, folder),
+    otherwise: () => [],
+  };
 }
 
 interface CheckoutParts extends Pick<Parameters<typeof makeFreshCheckout>[0], 'folder' | 'net' | 'signal'> {
@@ -84,12 +89,18 @@ async function openCheckout(
   if (made.pointers.length > 0)
     warn(`LFS files are pointers in the fresh checkout: ${listed(made.pointers, 5)}.`);
   const agentGit = { gitDir, objects: checkout.objects, dotGitIsFile: false, nested: [] };
+  const paths = net.map(({ path }) => path);
+  const before = await contentsOf(root, paths);
   const contained = await beside({ root, shownAs, agentGit });
+  let otherwise: readonly string[] = [];
   return {
     status: 'ok',
     sandbox: renaming(contained, shownAs, root),
+    otherwise: () => otherwise,
     async close() {
       await contained.close();
+      const after = await contentsOf(root, paths);
+      otherwise = paths.filter((path) => before.get(path) !== after.get(path));
       const changed = made.changed();
       if (changed.length > 0)
         warn(

@@ -81,6 +81,7 @@ test('a run is told in lines', () => {
     {
       type: 'verify.completed',
       reports: [{ command: 'npm test', end: commandEnd(1), output: 'one\ntwo\n' }],
+      otherwise: [],
     },
   );
   progress.final('patchsmith: done');
@@ -126,7 +127,11 @@ test('what a command changed stands below its line, and a failure without output
     toolStarted('d', 'read_file', { path: 'a' }),
     completed('d'),
     changed('cache', { by: 'verify' }),
-    { type: 'verify.completed', reports: [{ command: 'npm test', end: commandEnd(1), output: '' }] },
+    {
+      type: 'verify.completed',
+      reports: [{ command: 'npm test', end: commandEnd(1), output: '' }],
+      otherwise: [],
+    },
   );
   progress.close(emptyResult('id', '0'));
   expect(printed().split('\n')).toEqual([

@@ -21,6 +21,7 @@ function runFolder(mode = 0o700): string {
     'shadow.git/config': '[core]\n',
     'shadow.git/start.index': '',
     'shadow.git/empty-folders': '',
+    'shadow.git/set-gid-folders': '',
     'shadow.git/objects/info/alternates': '/x\n',
     'shadow.git/objects/ab/cdef': '',
     'shadow.git/objects/pack/pack-00.idx': '',
@@ -61,6 +62,7 @@ const TAKEN = [
   'shadow.git/config',
   'shadow.git/start.index',
   'shadow.git/empty-folders',
+  'shadow.git/set-gid-folders',
   'shadow.git/objects',
   'shadow.git/objects/ab',
   'shadow.git/objects/ab/cdef',
@@ -118,6 +120,7 @@ test('files that are read whole have bounds', () => {
     'shadow.git/config',
     'shadow.git/objects/info/alternates',
     'shadow.git/empty-folders',
+    'shadow.git/set-gid-folders',
   ]) {
     const folder = runFolder();
     truncateSync(join(folder, path), 2 ** 31);

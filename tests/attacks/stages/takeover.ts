@@ -20,8 +20,18 @@ const FORGE = `perl -e 'my $pidfd = syscall(${PIDFD_OPEN}, 1, 0); for my $number
   if ($fd >= 0) { open(my $out, ">&=", $fd); syswrite($out, pack("Q", 1)); }
 }'`;
 
+const SETXATTR = arch === 'arm64' ? 5 : 188;
+/** What `setcap cap_setuid+ep` writes. */
+const SET_UID_CAPABILITY = 'pack("V5", 0x02000001, 1 << 7, 0, 0, 0)';
+
 const setId = (id: string, what: string, make: string) =>
-  commandsIn('Processes and resources', 'takeover', { unfiltered: 'open', none: 'open' }, 'filter')(
+  commandsIn(
+    'Processes and resources',
+    'takeover',
+    {},
+    'filter',
+    'afterwards',
+  )(
     id,
     what,
     () => `mkdir -p kept && cp /bin/sh kept/${id} && cd kept && ${make}`,
@@ -52,6 +62,14 @@ export const TAKEOVER: Stage = {
       'A command takes the descriptor that reports its exit code, and reports another one',
       () => `${FORGE}; exit 7`,
       toHear('[exit code 0]'),
+    ),
+    commandsIn('Processes and resources', 'takeover', UNTRIED, 'user')(
+      'file-capability',
+      'A program in an ignored folder is given a capability',
+      () => `mkdir -p kept && cp /bin/sh kept/able && perl -e '
+        my ($path, $name, $value) = ("kept/able", "security.capability", ${SET_UID_CAPABILITY});
+        print "given\n" if syscall(${SETXATTR}, $path, $name, $value, length $value, 0) == 0'; true`,
+      toHear('given'),
     ),
     setId('set-uid', 'A set-uid shell is left in an ignored folder, by chmod', 'chmod 4755 set-uid'),
     setId(

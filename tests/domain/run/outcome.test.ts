@@ -8,6 +8,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   changedFiles: 2,
   verified: 1,
   verifyIn: 'worktree',
+  unverified: [],
   preexisting: 0,
   ifNoChanges: 'ok',
   withheld: null,

@@ -100,7 +100,7 @@ describe('the fold of a run', () => {
           outcome: { status: 'finished', verdict: 'done', summary: '', text: 'Work ended.' },
           durationMs: 1,
         },
-        { type: 'verify.completed', reports: [failed] },
+        { type: 'verify.completed', reports: [failed], otherwise: [] },
         { type: 'message.added', text: 'mend it' },
       ],
       { verify: ['npm test'] },

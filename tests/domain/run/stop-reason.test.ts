@@ -60,7 +60,11 @@ describe('stopReason', () => {
     const failing = stateAfter(
       [
         turn({ text: 'done' }),
-        { type: 'verify.completed', reports: [{ command: 'x', end: commandEnd(1), output: '' }] },
+        {
+          type: 'verify.completed',
+          reports: [{ command: 'x', end: commandEnd(1), output: '' }],
+          otherwise: [],
+        },
       ],
       { verify: ['x'] },
     );

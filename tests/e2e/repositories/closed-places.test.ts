@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, writeFileSyn
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders } from '../../support/files/repository.ts';
-import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
+import { cliAsNobody, isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 import { until } from '../../support/waiting/until.ts';
 
@@ -86,6 +86,26 @@ describe.runIf(isRoot)('a user without privileges', () => {
     });
     expect([run.exitCode, run.result.verify.map(({ end }) => end.exitCode)], run.stderr).toEqual([0, [0]]);
     expect(readFileSync(join(repository.root, 'tests/t.txt'), 'utf8')).toBe(ORIGINAL);
+  });
+
+  test('has a run undone whose folders are closed by then', async () => {
+    const repository = await makeRepository({ 'src/a.txt': ORIGINAL, 'src/gone/b.txt': ORIGINAL });
+    const run = await runAsNobody(repository, {
+      args: ['--sandbox', 'required'],
+      turns: [
+        command('echo x >> src/a.txt; rm -r src/gone; mkdir -p new/deep; echo n > new/deep/n.txt'),
+        done,
+      ],
+    });
+    expect(run.exitCode, run.stderr).toBe(0);
+    const at = (path: string) => join(repository.root, path);
+    for (const path of ['src/a.txt', 'src', 'new/deep', 'new']) chmodSync(at(path), 0o000);
+    const { exitCode, stderr } = await cliAsNobody(['undo', run.runDir, '--force'], repository.root);
+    expect([exitCode, existsSync(at('new/deep/n.txt'))], stderr).toEqual([0, false]);
+    expect(readFileSync(at('src/a.txt'), 'utf8'), stderr).toBe(ORIGINAL);
+    expect(readFileSync(at('src/gone/b.txt'), 'utf8')).toBe(ORIGINAL);
+    expect(stderr).toContain('3 files put back');
+    expect(stderr).toContain('"src" was closed (mode 0000)');
   });
 
   test('what verify commands close and change is seen as well', async () => {

@@ -3,11 +3,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, killIfThere, oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { isRoot, runAsNobody } from '../../support/runs/as-nobody.ts';
 import { CLI } from '../../support/runs/cli.ts';
 import { patient } from '../../support/runs/recorded-run.ts';
 import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -95,3 +96,55 @@ test.each(['required', 'off'])(
     }
   },
 );
+
+/** Closes folders around files, also such as are tracked, in the fresh checkout. */
+const CLOSE = 'mkdir -p made/deep; echo x > made/deep/file; chmod 000 made/deep made; chmod 500 src';
+
+describe.each(['required', 'off'])('folders that verify commands close, --sandbox %s', (sandbox) => {
+  const files = { ...FILES, 'src/b.txt': 'b\n' };
+
+  test.runIf(isRoot)('go with the checkout of a plain user, whose files are the user’s', async () => {
+    const repository = await makeRepository(files);
+    const ended = await runAsNobody(repository, {
+      turns: TURNS,
+      args: [
+        ...['--sandbox', sandbox, '--verify-in', 'checkout'],
+        ...['--verify', 'test -O a.txt && test -O src/b.txt && test -O . && grep -q new a.txt'],
+        ...['--verify', CLOSE],
+      ],
+    });
+    expect([ended.exitCode, ended.result.verify.length], ended.stderr).toEqual([0, 2]);
+    expect(readdirSync(ended.runDir)).not.toContain('scratch');
+    expect(existsSync(join(repository.root, 'made'))).toBe(false);
+  });
+
+  test.runIf(isRoot)('go with it at the deadline as well, within five seconds', async () => {
+    const seconds = oddSeconds();
+    const repository = await makeRepository(files);
+    const ended = await runAsNobody(repository, {
+      turns: TURNS,
+      args: [
+        ...['--sandbox', sandbox, '--verify-in', 'checkout', '--deadline', '8s'],
+        ...['--verify', `${CLOSE}; trap '' TERM; (setsid sleep ${seconds} &); sleep ${seconds}`],
+      ],
+    });
+    expect([ended.exitCode, ended.result.outcome], ended.stderr).toEqual([124, 'deadline']);
+    expect(ended.result.durations.totalMs).toBeLessThan(13_000);
+    expect(leftOf(ended.runDir, repository.root, seconds)).toEqual(NOTHING);
+  });
+});
+
+test('a deadline of two seconds, wherever it comes, leaves nothing of a checkout', async () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`many/${i}`, `${i}\n`]));
+  const repository = await makeRepository({ ...FILES, ...many });
+  const seconds = oddSeconds();
+  const ended = await scriptedRun({
+    repository,
+    turns: TURNS,
+    args: [...inCheckout('required', seconds), '--deadline', '2s'],
+  });
+  expect([ended.exitCode, ended.result.outcome], ended.stderr).toEqual([124, 'deadline']);
+  expect(ended.result.durations.totalMs).toBeLessThan(7_000);
+  expect(readdirSync(ended.runDir)).not.toContain('scratch');
+  expect(processesWith(seconds)).toEqual([]);
+});

@@ -66,7 +66,7 @@ export function placeIn(sandbox: Sandbox): VerifyPlace {
   return {
     kind: 'worktree',
     setup: [],
-    open: async () => ({ status: 'ok', sandbox, close: async () => {} }),
+    open: async () => ({ status: 'ok', sandbox, close: async () => {}, otherwise: () => [] }),
     warnings: () => [],
   };
 }

@@ -19,14 +19,29 @@ export interface RunAsNobody extends Pick<ScriptedRun, 'turns' | 'args' | 'durin
   readonly plan?: string;
 }
 
+const ENVIRONMENT = { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin` };
+
+/** The built command where anybody may read it. */
+function readableCli(): string {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o755);
+  cpSync(dirname(CLI), join(folder, 'dist'), { recursive: true });
+  return join(folder, 'dist/cli.js');
+}
+
+/** Runs the built command as that user. */
+export function cliAsNobody(args: readonly string[], cwd: string) {
+  const [program, ...line] = [...AS_NOBODY, process.execPath, readableCli(), ...args];
+  const env = { ...ENVIRONMENT, HOME: cwd };
+  return execa(program, line, { cwd, env, extendEnv: false, reject: false });
+}
+
 /** A run in a repository that is made that user's own. */
 export async function runAsNobody(
   repository: Repository,
   { plan, ...run }: RunAsNobody,
 ): Promise<FinishedRun> {
-  const folder = temporaryFolder();
-  chmodSync(folder, 0o755);
-  cpSync(dirname(CLI), join(folder, 'dist'), { recursive: true });
+  const cli = readableCli();
   const home = temporaryFolder();
   if (plan !== undefined) writeFileSync(join(home, 'plan.md'), plan);
   await execa('chown', ['-R', NOBODY, home, repository.root]);
@@ -34,9 +49,9 @@ export async function runAsNobody(
     ...run,
     ...(plan === undefined ? {} : { plan: join(home, 'plan.md') }),
     repository,
-    cli: join(folder, 'dist/cli.js'),
+    cli,
     runDir: join(home, 'run'),
     wrap: AS_NOBODY,
-    env: { PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`, HOME: home },
+    env: { ...ENVIRONMENT, HOME: home },
   });
 }

@@ -24,14 +24,23 @@ export async function packTree(
   const packed = await askGit({
     cwd: shadowDir,
     // Deltas that exist are taken over; new ones would cost more than they save.
-    args: [`--git-dir=${shadowDir}`, 'pack-objects', ...PACK, join(intoGitDir, 'objects/pack/pack')],
+    args: [`--git-dir=${shadowDir}`, ...PACK, join(intoGitDir, 'objects/pack/pack')],
     input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git gave no reason';
 }
 
-/** Blobs may be missing, as in a partial clone. */
-const PACK = ['--revs', '--quiet', '--window=0', '--threads=1', '--missing=allow-any'];
+/** Blobs may be missing, as in a partial clone. Large ones go through in pieces. */
+const PACK = [
+  '-c',
+  'core.bigFileThreshold=32m',
+  'pack-objects',
+  '--revs',
+  '--quiet',
+  '--window=0',
+  '--threads=1',
+  '--missing=allow-any',
+];
 
 export interface CopyRequest {
   /** The shadow repository of the run, which is only read. */

@@ -1,22 +1,25 @@
 /** Collects the rule files of a checkout (.gitignore, .gitattributes) for the rules of the start. */
 
 import { closeSync } from 'node:fs';
+import { UnusableFile } from '../../../domain/run/unusable-file.ts';
 import { openRegular, readWhole } from '../../../files/opened-file.ts';
 import { lookAt } from '../../../files/tree-view.ts';
 import { runGit } from '../../../git/git.ts';
+import { MAX_RULES_BYTES } from '../../../git/repository-file.ts';
 import type { BaselineIndex } from './baseline-index.ts';
 import type { BaselineRules } from './baseline-rules.ts';
 
-/** Git, too, passes over rule files above this size. */
-const MAX_RULE_BYTES = 100 * 1024 * 1024;
-
-/** Takes over one rule file of the work tree. A link is none: git does not follow it. */
+/**
+ * Takes over one rule file of the work tree. A link is none: git does not follow it. Throws `UnusableFile` for one that is too
+ * large: git would read up to 100 MB of it, and take thirty times as much memory.
+ */
 export function takeRuleFile(root: string, path: string, rules: BaselineRules): void {
   if (rules.isFrozen) return;
   const opening = openRegular(root, path);
   if (opening.status !== 'open') return;
   try {
-    if (opening.file.stat.size <= MAX_RULE_BYTES) rules.add(path, readWhole(opening.file));
+    checkSize(`${root}/${path}`, opening.file.stat.size);
+    rules.add(path, readWhole(opening.file));
   } finally {
     closeSync(opening.file.descriptor);
   }
@@ -40,6 +43,11 @@ export async function takeRuleFilesOfIndex(
       cwd: shadowDir,
       args: [`--git-dir=${shadowDir}`, 'cat-file', 'blob', blob],
     });
+    checkSize(`${root}/${path}`, bytes.length);
     rules.add(path, bytes);
   }
+}
+
+function checkSize(file: string, bytes: number): void {
+  if (bytes > MAX_RULES_BYTES) throw new UnusableFile(file, 'is too large for what it is');
 }

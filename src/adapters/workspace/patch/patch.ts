@@ -1,11 +1,13 @@
 /** Makes the patch from two trees, and proves that it makes the one from the other. */
 
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ChangeKind, PathChange } from '../../../domain/changes/change.ts';
 import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { decodeName } from '../../../files/names.ts';
-import { askGit, runGit } from '../../../git/git.ts';
+import { decodeName, encodeName } from '../../../files/names.ts';
+import { askGit, needsMoreMemory } from '../../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports.ts';
 
@@ -21,9 +23,40 @@ export async function makeProvenPatch(
   if (!target.copy(BASE_INDEX, objectFormat)) await target.readTree(baseTree);
   await target.edit(net.map(({ path, after }) => ({ path, state: after })));
   const trees = { shadowDir, baseTree, tree: await target.writeTree() };
-  const withRenames = await prove(trees, '--find-renames=50%');
+  const asked = { renames: '--find-renames=50%', attributes: [] };
+  const first = await prove(trees, asked);
+  if (first.status === 'proven') return first;
+  const attributes = first.status === 'too_large' ? binaryFrom(shadowDir, net) : [];
+  const second = first.status === 'too_large' ? await prove(trees, { ...asked, attributes }) : first;
+  if (second.status === 'proven') return second;
   // Git does not apply every rename that it finds: not that of a link into a folder that takes the link's place.
-  return withRenames.status === 'proven' ? withRenames : prove(trees, '--no-renames');
+  const last = await prove(trees, { renames: '--no-renames', attributes });
+  return last.status === 'too_large' ? failed('be made', last.message) : last;
+}
+
+/**
+ * Git keeps some hundred bytes for each line of texts that it compares. When that is more than it may have, files above this
+ * size, both sides counted, are in the patch as binary ones: below it even a text of nothing but line ends fits.
+ */
+const LARGE_TEXT_BYTES = 8 * 1024 * 1024;
+
+/** Options of git by which the large files of a change count as binary. */
+function binaryFrom(shadowDir: string, net: readonly PathChange[]): string[] {
+  const isLarge = ({ before, after }: PathChange) =>
+    (before?.size ?? 0) + (after?.size ?? 0) > LARGE_TEXT_BYTES;
+  const file = join(shadowDir, 'binary.attributes');
+  writeFileSync(
+    file,
+    net.flatMap((change) => (isLarge(change) ? [`${attributePattern(change.path)} -diff\n`] : [])).join(''),
+  );
+  return ['-c', `core.attributesFile=${file}`];
+}
+
+/** Matches this one path, whatever its name is made of. */
+function attributePattern(path: string): string {
+  const pattern = encodeName(`/${path.replace(/[\\*?[]/g, '\\$&')}`).toString('latin1');
+  const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  return `"${pattern.replace(/[^ !#-[\]-~]/g, octal)}"`;
 }
 
 function emptyPatch(tree: string): ProvenPatch {
@@ -37,22 +70,36 @@ interface Trees {
   readonly tree: string;
 }
 
-async function prove(trees: Trees, renames: string): Promise<PatchResult> {
+interface DiffOptions {
+  /** Whether git looks for renames, as an option. */
+  readonly renames: string;
+  /** Options that name a file of attributes; none for the way that git tells texts by itself. */
+  readonly attributes: readonly string[];
+}
+
+/** `too_large`: git would need more memory than it may have. */
+type Proven = PatchResult | { status: 'too_large'; message: string };
+
+async function prove(trees: Trees, { renames, attributes }: DiffOptions): Promise<Proven> {
   const { shadowDir, baseTree, tree } = trees;
+  const git = { cwd: shadowDir };
+  const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
   const proof = new ScratchIndex(shadowDir, 'proof.index');
   // The proof begins from the tree itself, and not from the index that the target was made with.
-  const [diff, files] = await Promise.all([
-    askGit({
-      cwd: shadowDir,
-      args: [`--git-dir=${shadowDir}`, ...DIFF, renames, ...TEXT, baseTree, tree],
-    }),
-    changedFiles(trees, renames),
+  const [diff, listed] = await Promise.all([
+    askGit({ ...git, args: [...options, ...TEXT, baseTree, tree] }),
+    askGit({ ...git, args: [...options, '-z', '--raw', '--numstat', baseTree, tree] }),
     proof.readTree(baseTree),
   ]);
-  if (diff.exitCode !== 0) return failed('be made', diff.stderr);
+  for (const answer of [diff, listed]) {
+    if (needsMoreMemory(answer)) return { status: 'too_large', message: answer.stderr };
+    if (answer.exitCode !== 0) return failed('be made', answer.stderr);
+  }
   const bytes = diff.stdout;
+  const files = changedFiles(listed.stdout);
   if (bytes.length > 0) {
     const applied = await proof.apply(bytes);
+    if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
     if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
     const rebuilt = await proof.writeTree();
     if (rebuilt !== tree) return failed('be proven', `it makes tree ${rebuilt} instead of ${tree}`);
@@ -94,11 +141,8 @@ const TEXT = [
   '--indent-heuristic',
 ];
 
-async function changedFiles({ shadowDir, baseTree, tree }: Trees, renames: string): Promise<ChangedFile[]> {
-  const listed = await runGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, ...DIFF, renames, '-z', '--raw', '--numstat', baseTree, tree],
-  });
+/** What `--raw --numstat -z` lists. */
+function changedFiles(listed: Buffer): ChangedFile[] {
   const fields = listed.toString('latin1').split('\0');
   // Taken by position: shifting a long list takes time that grows with the square of its length.
   let at = 0;
@@ -138,6 +182,6 @@ function exact(latin1: string): string {
   return decodeName(Buffer.from(latin1, 'latin1'));
 }
 
-function failed(what: string, why: string): PatchResult {
+function failed(what: string, why: string): PatchResult & { status: 'failed' } {
   return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git gave no reason'}.` };
 }

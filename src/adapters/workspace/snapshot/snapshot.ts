@@ -73,6 +73,7 @@ export class Snapshot {
     await snapshot.#seed(walked, clock, () => true);
     await snapshot.#update(walked, clock, new Map());
     parts.contents.budget.begin();
+    parts.tree.setIds.begin();
     parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
@@ -89,6 +90,7 @@ export class Snapshot {
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
     parts.tree.closed.recall();
+    parts.tree.setIds.recall();
     // The index alone proves nothing here: the earlier process may have changed what it has.
     snapshot.#known.forgetIndex();
     snapshot.#known.keepWithoutFile();
@@ -101,6 +103,7 @@ export class Snapshot {
     await parts.planted.begin(walked, clock);
     await snapshot.#seed(walked, clock, isExpected);
     parts.contents.budget.begin();
+    parts.tree.setIds.begin();
     const changes = await snapshot.#update(walked, clock, new Map());
     const found = changes.filter(({ before, after }) => !sameState(before, after));
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };

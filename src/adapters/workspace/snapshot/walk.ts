@@ -186,10 +186,11 @@ class Walk {
    * when it is not looked into.
    */
   #read(folder: string): { stat: FileStat; paths: string[] } | null {
-    const { tracked, closed, onRuleFile } = this.#tree;
+    const { tracked, closed, setIds, onRuleFile } = this.#tree;
     const listing = closed.insist(folder, () => this.#view.listFolder(folder));
     if (listing.status === 'unreadable') this.#unreadable.push(folder);
     if (listing.status !== 'seen') return null;
+    setIds.see(this.#view, folder, listing.stat);
     if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);
     const hasGit = folder !== '' && listing.entries.some(({ name }) => name === '.git');
     if (hasGit && !tracked.isFolder(folder)) {
@@ -252,6 +253,7 @@ class Walk {
     const look = this.#look(path);
     if (look.status === 'unreadable') this.#unreadable.push(path);
     if (look.status !== 'seen' || (look.stat.kind !== 'file' && look.stat.kind !== 'link')) return false;
+    this.#tree.setIds.see(this.#view, path, look.stat);
     if (look.stat.kind === 'link' && this.#isUnstorableLink(path)) return false;
     this.#files.set(path, look.stat);
     return true;

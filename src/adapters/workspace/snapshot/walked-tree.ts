@@ -3,6 +3,7 @@
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { BaselineRules } from '../baseline/baseline-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
+import type { SetIds } from '../unwalked/set-ids.ts';
 
 export interface WalkedTree {
   readonly root: string;
@@ -10,6 +11,8 @@ export interface WalkedTree {
   readonly tracked: TrackedPaths;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
+  /** Is shown all that the walk comes to. */
+  readonly setIds: SetIds;
   /** Called for every rule file met, before its folder's entries are judged. */
   onRuleFile(path: string): void;
 }

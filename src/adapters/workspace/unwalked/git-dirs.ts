@@ -9,6 +9,7 @@ import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
+import type { SetIds } from './set-ids.ts';
 
 /** A folder whose entries are the same as long as its stat is. */
 export interface ReadFolder {
@@ -32,12 +33,14 @@ const MAYBE_GIT = /git|[^ -~]/i;
 export class GitDirs {
   readonly #root: string;
   readonly #closed: Pick<ClosedPlaces, 'insist'>;
+  readonly #setIds: Pick<SetIds, 'see'> | null;
   #known: ReadonlyMap<string, ReadFolder> = new Map();
 
-  /** `closed` opens what its owner has closed; to begin with it opens nothing. */
-  constructor(root: string, closed: Pick<ClosedPlaces, 'insist'>) {
+  /** `closed` opens what its owner has closed; to begin with it opens nothing. `setIds` is shown every folder. */
+  constructor(root: string, closed: Pick<ClosedPlaces, 'insist'>, setIds: Pick<SetIds, 'see'> | null) {
     this.#root = root;
     this.#closed = closed;
+    this.#setIds = setIds;
   }
 
   /** Looks at and below these folders; `''` is the root. `clock` is the file system's time before the look, in ns. */
@@ -74,6 +77,7 @@ export class GitDirs {
     const look = this.#closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
     if (look.stat.kind !== 'folder') return 'absent';
+    this.#setIds?.see(view, folder, look.stat);
     const known = this.#known.get(folder);
     if (known && sameStat(known.stat, look.stat)) return known;
     const listing = this.#closed.insist(folder, () => view.listFolder(folder));

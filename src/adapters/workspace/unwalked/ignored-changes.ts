@@ -15,6 +15,7 @@ import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IgnoredFileList } from '../../../domain/changes/ignored-files.ts';
 import { isGitDirName } from '../../../domain/changes/path.ts';
+import type { Look } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { WalkedTree } from '../snapshot/walked-tree.ts';
@@ -42,14 +43,13 @@ export interface IgnoredPlaces {
 
 /**
  * Adds files that git ignores and that have changed since, and folders, with a slash at their end, whose entries did or that
- * were moved. Does nothing where nothing has begun.
+ * were moved; none where nothing has begun.
  */
 export async function findIgnoredChanges(
   { tree, unwalked, shadowDir }: IgnoredPlaces,
   found: IgnoredFileList,
 ): Promise<void> {
   const began = beginningOf(shadowDir);
-  if (began === null) return;
   const view = new TreeView(tree.root);
   try {
     const search = new Search({ tree, unwalked, view, began, found });
@@ -61,8 +61,8 @@ export async function findIgnoredChanges(
 
 interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
   readonly view: TreeView;
-  /** ctime, in ns. */
-  readonly began: bigint;
+  /** ctime, in ns. Null when nothing has begun, and commands before the work may have set bits all the same. */
+  readonly began: bigint | null;
   readonly found: IgnoredFileList;
 }
 
@@ -90,6 +90,7 @@ class Search {
       for (const path of paths) {
         if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
         else if (ignored.has(path)) this.#addChanged(path);
+        else if (!tree.tracked.isFile(path)) this.#look(path);
       }
       await this.#breath.after(1 + paths.length);
     }
@@ -103,9 +104,9 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const read = unwalked.read(view, folder);
       // What cannot be examined may have been changed.
-      if (read === 'unreadable') found.add(`${folder}/`);
+      if (read === 'unreadable' && began !== null) found.add(`${folder}/`);
       if (read === 'absent' || read === 'unreadable') continue;
-      if (read.stat.ctimeNs >= began) found.add(`${folder}/`);
+      if (began !== null && read.stat.ctimeNs >= began) found.add(`${folder}/`);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) this.#addChanged(`${folder}/${name}`);
       for (const path of read.folders) waiting.push(path);
@@ -114,11 +115,20 @@ class Search {
   }
 
   #addChanged(path: string): void {
-    const { tree, view, began, found } = this.#parts;
-    const look = tree.closed.insist(path, () => view.lookAt(path));
+    const { began, found } = this.#parts;
+    const look = this.#look(path);
+    if (began === null) return;
     // As old as the moment counts: the first act of the run may follow it within the same tick of the clock.
     const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
     if (isSince) found.add(path);
+  }
+
+  /** The walk comes neither to ignored files nor to those of other repositories. */
+  #look(path: string): Look {
+    const { tree, view } = this.#parts;
+    const look = tree.closed.insist(path, () => view.lookAt(path));
+    if (look.status === 'seen') tree.setIds.see(view, path, look.stat);
+    return look;
   }
 }
 

@@ -18,8 +18,8 @@ const Kept = z.strictObject({
   /** The work tree that they lie in. */
   root: z.string(),
   nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
-  /** Paths of all git dirs, in whatever spelling; they are the user's, and nothing removes them. */
-  gitDirs: z.array(z.string()),
+  /** All git dirs, in whatever spelling; they are the user's, and nothing removes them, wherever they are moved. */
+  gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
   /** Folders of repositories whose files are no files of this one, and that were there. */
   foreign: z.array(z.string()),
   /** The file system's time when the run came to this work tree, in ns. */

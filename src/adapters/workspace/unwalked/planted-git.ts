@@ -9,6 +9,7 @@ import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from '../snapshot/walk.ts';
 import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
 import { keptRepositories } from './kept-repositories.ts';
+import { type JudgedGitDir, type KnownGitDir, KnownGitDirs } from './known-git-dirs.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
 export interface PlantedGitParts {
@@ -23,13 +24,15 @@ export type IsEarlier = (path: string) => boolean;
 
 export class PlantedGit {
   readonly #parts: PlantedGitParts;
-  /** Paths of git dirs that are nobody's business but the user's. */
-  readonly #known = new Set(['.git']);
+  /** Git dirs that are nobody's business but the user's. */
+  readonly #known: KnownGitDirs;
   readonly #unreadable = new Set<string>();
   readonly #removed: string[] = [];
 
   constructor(parts: PlantedGitParts) {
     this.#parts = parts;
+    this.#known = new KnownGitDirs(parts.root);
+    this.#known.add(['.git']);
   }
 
   /** Folders that the walk does not look into, as the last look has read them. */
@@ -37,9 +40,9 @@ export class PlantedGit {
     return this.#parts.unwalked;
   }
 
-  /** Paths of git dirs that were there when the run began, and of those that something outside has made since. */
-  get known(): readonly string[] {
-    return [...this.#known];
+  /** Git dirs that were there when the run began, wherever they are now, and those that something outside has made since. */
+  get known(): readonly KnownGitDir[] {
+    return this.#known.list();
   }
 
   /** Folders that could not be searched when the run began. */
@@ -55,13 +58,13 @@ export class PlantedGit {
   /** Takes what the first look at the whole tree finds for the user's. */
   async begin(walked: Walked, clock: bigint): Promise<void> {
     const { gitDirs, unreadable } = await this.#look(walked, clock);
-    this.know(gitDirs);
+    this.#known.add(gitDirs);
     for (const path of unreadable) this.#unreadable.add(path);
   }
 
-  /** Takes these paths for the user's. */
-  know(gitDirs: Iterable<string>): void {
-    for (const path of gitDirs) this.#known.add(path);
+  /** Takes for the user's what an earlier process has known. */
+  recall(gitDirs: Iterable<KnownGitDir>): void {
+    this.#known.recall(gitDirs);
   }
 
   /** Removes what commands have made, as a look at the whole tree finds it. True when something was removed. */
@@ -80,15 +83,22 @@ export class PlantedGit {
         this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands have made.`);
     }
     const before = this.#removed.length;
-    for (const path of gitDirs) {
-      if (this.#known.has(path)) continue;
-      if (isEarlier(path)) {
-        this.#known.add(path);
-        this.#parts.warn(`Something outside the run has made ${JSON.stringify(path)}, in reach of commands.`);
-        continue;
+    for (const one of this.#known.judge(gitDirs)) {
+      const { path } = one;
+      if (one.is === 'moved' || isEarlier(path)) {
+        this.#known.add([path]);
+        this.#parts.warn(
+          one.is === 'moved'
+            ? tellKept(one)
+            : `Something outside the run has made ${JSON.stringify(path)}, in reach of commands.`,
+        );
+      } else if (one.is === 'perhaps_copied') {
+        this.#known.add([path]);
+        this.#parts.warn(tellKept(one));
+      } else {
+        await removeGitDir(this.#parts.root, path);
+        this.tellRemoved([path]);
       }
-      await removeGitDir(this.#parts.root, path);
-      this.tellRemoved([path]);
     }
     return this.#removed.length > before;
   }
@@ -115,20 +125,40 @@ export class PlantedGit {
   }
 }
 
-/** Git dirs of the work tree that were not there when its run began; none where the run began in another. */
-export async function plantedGitDirs(root: string, shadowDir: string): Promise<string[]> {
-  const kept = keptRepositories(shadowDir, root);
-  if (kept.status !== 'ok') return [];
-  const known = new Set(kept.gitDirs);
-  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
-  closed.recall();
-  const everything = new GitDirs(root, closed);
-  return (await everything.below([''], 0n)).gitDirs.filter((path) => !known.has(path)).sort();
+/** What is said of a git dir that may be the user's though it is in another place. */
+function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): string {
+  const [now, before] = [JSON.stringify(path), JSON.stringify(from)];
+  return is === 'moved'
+    ? `${before}, which was there when the run began, has been moved to ${now}, in reach of commands.`
+    : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was left. Look into it before you use git there.`;
 }
 
-/** Removes them and returns their paths. Throws for one that cannot be removed. */
-export async function removePlantedGitDirs(root: string, shadowDir: string): Promise<string[]> {
-  const planted = await plantedGitDirs(root, shadowDir);
-  for (const path of planted) await removeGitDir(root, path);
-  return planted;
+/** Git dirs of the work tree that were not there when its run began; `kept` says of which this is not certain. */
+export interface PlantedGitDirs {
+  readonly planted: readonly string[];
+  /** A sentence each. */
+  readonly kept: readonly string[];
+}
+
+/** None where the run began in another work tree. */
+export async function plantedGitDirs(root: string, shadowDir: string): Promise<PlantedGitDirs> {
+  const kept = keptRepositories(shadowDir, root);
+  if (kept.status !== 'ok') return { planted: [], kept: [] };
+  const known = new KnownGitDirs(root);
+  known.recall(kept.gitDirs);
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
+  closed.recall();
+  const everything = new GitDirs(root, closed, null);
+  const judged = known.judge([...(await everything.below([''], 0n)).gitDirs].sort());
+  return {
+    planted: judged.flatMap(({ is, path }) => (is === 'new' ? [path] : [])),
+    kept: judged.flatMap((one) => (one.is === 'new' ? [] : [tellKept(one)])),
+  };
+}
+
+/** Removes them. Throws for one that cannot be removed. */
+export async function removePlantedGitDirs(root: string, shadowDir: string): Promise<PlantedGitDirs> {
+  const found = await plantedGitDirs(root, shadowDir);
+  for (const path of found.planted) await removeGitDir(root, path);
+  return found;
 }

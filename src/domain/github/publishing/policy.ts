@@ -155,15 +155,20 @@ export function draftReasons(facts: DraftFacts): string[] {
 const UNVERIFIED = {
   failed: 'verification failed',
   preexisting: 'all that was verified had failed before the work as well',
+  otherwise: 'what was verified had other contents than the patch in some of its files',
   none: 'nothing was verified',
 } as const;
 
-/** `preexisting`: everything failed, and as it had failed before the work. */
-export type VerificationSummary = 'passed' | 'failed' | 'preexisting' | 'none';
+/**
+ * `preexisting`: everything failed, and as it had failed before the work · `otherwise`: it passed, but not with what the patch
+ * has.
+ */
+export type VerificationSummary = 'passed' | 'failed' | 'preexisting' | 'otherwise' | 'none';
 
 /** What the verify commands of a run come to. */
-export function verificationOf({ verify, verifyBaseline }: RunResult): VerificationSummary {
+export function verificationOf({ verify, verifyBaseline, unverified }: RunResult): VerificationSummary {
   if (verify.length === 0) return 'none';
   if (judgeReports(verify, verifyBaseline).failed.length > 0) return 'failed';
-  return verify.some(({ end }) => succeeded(end)) ? 'passed' : 'preexisting';
+  if (!verify.some(({ end }) => succeeded(end))) return 'preexisting';
+  return unverified.length > 0 ? 'otherwise' : 'passed';
 }

@@ -135,6 +135,16 @@ describe('ignore rules', () => {
     expect(await seen()).toEqual(['-sub']);
   });
 
+  test.each(['.gitignore', '.gitattributes'])(
+    'in a %s of more than 16 MiB are refused by name',
+    async (name) => {
+      const scratch = new ScratchCheckout();
+      scratch.commit();
+      scratch.write(`sub/${name}`, Buffer.alloc(16 * 1024 ** 2 + 1, 'a b\n'));
+      await expect(scratch.open()).rejects.toThrow(`sub/${name}`);
+    },
+  );
+
   test('and the walk bear folders deeper than any path can name', async () => {
     const scratch = new ScratchCheckout();
     const workspace = await scratch.open();

@@ -147,7 +147,7 @@ test('a run whose last look was cut short still removes them, and leaves what wa
   const line = await workspace.checkpoint();
   for (const place of ['made', 'ignored/new', 'kept/inner', 'module/inner', 'src'])
     scratch.git('init', '--quiet', place);
-  await workspace.sweepGitDirs();
+  await workspace.sweep();
   expect(filesBelow(scratch.root)).toEqual(before);
   expect(workspace.removedGitDirs()).toHaveLength(5);
   expect(await line.captureSince()).toEqual({ earlier: [], since: [] });

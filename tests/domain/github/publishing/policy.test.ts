@@ -166,6 +166,10 @@ describe('a pull request is a draft', () => {
     [{ verification: 'none' }, ['nothing was verified']],
     [{ verification: 'failed' }, ['verification failed']],
     [{ verification: 'preexisting' }, ['all that was verified had failed before the work as well']],
+    [
+      { verification: 'otherwise' },
+      ['what was verified had other contents than the patch in some of its files'],
+    ],
     [{ verification: 'failed', setting: 'never' }, []],
     [
       { unfinished: true, protectedPaths: ['AGENTS.md'], setting: 'never' },
@@ -181,6 +185,7 @@ describe('what verification comes to', () => {
   test('passed with one success, though others failed as before', () => {
     const run = finishedRun({ verify: [report('npm test', 0), red], verifyBaseline: [red] });
     expect(verificationOf(run)).toBe('passed');
+    expect(verificationOf({ ...run, unverified: ['a.ts'] })).toBe('otherwise');
   });
   test('failed with a new failure', () => {
     expect(verificationOf(finishedRun({ verify: [report('npm test', 0), red] }))).toBe('failed');

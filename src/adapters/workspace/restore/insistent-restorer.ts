@@ -1,0 +1,32 @@
+/** Puts files back in folders that their owner has closed, too. */
+
+import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
+
+/** For a run that is over: what was closed when it began stays closed. `warn` is told of what is opened. */
+export async function openInsistentRestorer(
+  places: RestorePlaces,
+  warn: (text: string) => void,
+): Promise<Restorer> {
+  const { root, shadowDir } = places;
+  const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
+  closed.recall();
+  return insistent(await openRestorer(places), closed);
+}
+
+/** Where the way to a path is closed, its owner opens it for the second try. */
+export function insistent(restorer: Restorer, closed: Pick<ClosedPlaces, 'open'>): Restorer {
+  const twice = async (path: string, work: () => Promise<string | null>) => {
+    const why = await work();
+    return why !== null && closed.open(path, 'write') ? work() : why;
+  };
+  return {
+    ...restorer,
+    async stateAmong(path, states) {
+      const state = await restorer.stateAmong(path, states);
+      return state === undefined && closed.open(path, 'look') ? restorer.stateAmong(path, states) : state;
+    },
+    remove: (path) => twice(path, () => restorer.remove(path)),
+    put: (path, state) => twice(path, () => restorer.put(path, state)),
+  };
+}

@@ -1,0 +1,131 @@
+import { chmodSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
+import { clearSetIdsOf } from '../../../../src/adapters/workspace/unwalked/sweep-set-ids.ts';
+import type { Workspace } from '../../../../src/ports.ts';
+import { ScratchCheckout } from '../scratch-checkout.ts';
+
+/** A checkout with a file that git knows, an ignored folder, and a repository of its own. */
+function prepared(): ScratchCheckout {
+  const scratch = new ScratchCheckout();
+  scratch.write('.gitignore', 'build/\n*.log\n');
+  scratch.write('src/known', 'known\n', 0o755);
+  scratch.write('build/deep/tool', 'tool\n', 0o755);
+  scratch.commit();
+  scratch.write('other/inside', 'inside\n', 0o755);
+  scratch.gitIn(join(scratch.root, 'other'), 'init', '--quiet');
+  return scratch;
+}
+
+const modes = (scratch: ScratchCheckout, ...paths: string[]) =>
+  paths.map((path) => (lstatSync(scratch.path(path)).mode & 0o7777).toString(8));
+
+/** What the runner does after the last command. */
+async function looked(workspace: Workspace): Promise<string[]> {
+  await workspace.capture('after_commands');
+  await workspace.ignoredWrites();
+  return workspace.warnings().filter((text) => text.includes('set-uid'));
+}
+
+describe.each([
+  ['looks at every file', 2_000],
+  ['asks git for its stats', 0],
+])('a run that %s', (_way, manyFiles) => {
+  test('takes set-uid and set-gid bits from what commands leave, wherever it lies in the work tree', async () => {
+    const scratch = prepared();
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    await workspace.checkpoint();
+    const left = [
+      'src/known',
+      'src/new',
+      'x.log',
+      'build/deep/tool',
+      'build/new/tool',
+      'other/inside',
+      'caf\udce9',
+    ];
+    for (const path of left) {
+      scratch.write(path, 'planted\n');
+      chmodSync(scratch.path(path), 0o6755);
+    }
+    chmodSync(scratch.path('build/deep'), 0o6775);
+    const [warning] = await looked(workspace);
+    expect(modes(scratch, ...left, 'build/deep')).toEqual([...left.map(() => '755'), '775']);
+    expect(warning).toMatch(
+      /^Commands have set set-uid or set-gid bits, which were cleared: "caf\\udce9", ("[^"]+", ){3}"[^"]+" and 3 more\.$/,
+    );
+    expect(await workspace.capture('all')).toEqual([]);
+  });
+
+  test('looks where commands have closed the way, and at files that may only be executed', async () => {
+    const scratch = prepared();
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    await workspace.checkpoint();
+    chmodSync(scratch.path('build/deep/tool'), 0o4111);
+    chmodSync(scratch.path('build/deep'), 0);
+    await looked(workspace);
+    expect(modes(scratch, 'build/deep/tool')).toEqual(['111']);
+  });
+
+  test('leaves what had them before, and what folders inherit', async () => {
+    const scratch = prepared();
+    scratch.write('build/old', 'old\n');
+    chmodSync(scratch.path('build/old'), 0o4755);
+    for (const folder of ['src', 'build/deep']) chmodSync(scratch.path(folder), 0o2755);
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    await workspace.checkpoint();
+    mkdirSync(scratch.path('src/a/b'), { recursive: true });
+    mkdirSync(scratch.path('build/deep/a'));
+    expect(modes(scratch, 'src/a/b', 'build/deep/a')).toEqual(['2755', '2755']);
+    expect(await looked(workspace)).toEqual([]);
+    const kept = ['src', 'src/a', 'src/a/b', 'build/deep', 'build/deep/a', 'build/old'];
+    expect(modes(scratch, ...kept)).toEqual(['2755', '2755', '2755', '2755', '2755', '4755']);
+  });
+
+  test('takes them from a set-uid file that commands have changed or moved', async () => {
+    const scratch = prepared();
+    for (const path of ['build/old', 'build/moved']) {
+      scratch.write(path, 'old\n');
+      chmodSync(scratch.path(path), 0o4755);
+    }
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    await workspace.checkpoint();
+    scratch.writeInPlace('build/old', 'planted\n');
+    chmodSync(scratch.path('build/old'), 0o4755);
+    renameSync(scratch.path('build/moved'), scratch.path('build/here'));
+    await looked(workspace);
+    expect(modes(scratch, 'build/old', 'build/here')).toEqual(['755', '755']);
+  });
+
+  test('knows after a resume what folders had at the start', async () => {
+    const scratch = prepared();
+    chmodSync(scratch.path('build/deep'), 0o2755);
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    await workspace.checkpoint();
+    scratch.write('build/deep/tool', 'planted\n');
+    chmodSync(scratch.path('build/deep/tool'), 0o4755);
+    chmodSync(scratch.path('src/known'), 0o4755);
+    const again = await reopenWorkspace(
+      await scratch.checkout(),
+      { shadowDir: scratch.shadow, agentGitDir: join(scratch.shadow, '../agent.git'), env: scratch.env },
+      { base: workspace.base(), states: new Map(), written: [], mayHavePlanted: 'remove' },
+    );
+    expect(again.status).toBe('ok');
+    if (again.status === 'ok') await again.workspace.ignoredWrites();
+    expect(modes(scratch, 'build/deep', 'build/deep/tool', 'src/known')).toEqual(['2755', '755', '755']);
+  });
+});
+
+test.each(['a sweep of the run', 'undo of a run that died'])('%s comes to every file', async (who) => {
+  const scratch = prepared();
+  const workspace = await scratch.open();
+  const paths = ['src/known', 'build/deep/tool', 'other/inside'];
+  for (const path of paths) chmodSync(scratch.path(path), 0o4755);
+  const told =
+    who === 'a sweep of the run'
+      ? await workspace.sweep().then(() => workspace.warnings())
+      : await clearSetIdsOf(scratch.root, scratch.shadow);
+  expect(modes(scratch, ...paths)).toEqual(['755', '755', '755']);
+  expect(told).toContainEqual(expect.stringContaining('"build/deep/tool"'));
+});

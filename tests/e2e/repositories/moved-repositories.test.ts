@@ -1,0 +1,161 @@
+/** A repository of the user's that a command moves is still the user's: the run removes no git dir that it found at its start. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
+import { patient } from '../../support/runs/recorded-run.ts';
+import { call, type FinishedRun, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const command = (text: string) => ({ calls: [call('run_command', { command: text })] });
+
+/** With a nested repository, one in an ignored folder, a linked worktree and bare repositories, each with a commit of its own. */
+async function withOthers(): Promise<Repository> {
+  const repository = await makeRepository({ 'a.txt': 'a\n', '.gitignore': 'ignored/\n' });
+  const script = `
+    identity="-c user.name=T -c user.email=t@example.invalid"
+    for place in lib deep/in/lib ignored/lib; do
+      mkdir -p $place; git init -q $place; git -C $place $identity commit -q --allow-empty -m precious
+    done
+    git worktree add -q side; git -C side $identity commit -q --allow-empty -m precious
+    git clone -q --bare lib bare.git; git clone -q --bare lib ignored/bare.git`;
+  execFileSync('sh', ['-ec', script], { cwd: repository.root, stdio: 'ignore' });
+  return repository;
+}
+
+/** The last commit's subject of the repository at the place; null where there is none. */
+function subjectAt(root: string, place: string): string | null {
+  const args = ['-c', 'safe.bareRepository=all', 'log', '-1', '--format=%s'];
+  const env = { ...process.env, GIT_CEILING_DIRECTORIES: join(root, place, '..') };
+  try {
+    return execFileSync('git', args, { cwd: join(root, place), env, stdio: 'pipe' })
+      .toString()
+      .trim();
+  } catch {
+    return null;
+  }
+}
+
+const run = (repository: Repository, commands: readonly string[], sandbox: string): Promise<FinishedRun> =>
+  scriptedRun({
+    repository,
+    turns: [...commands.map(command), { text: 'Done.' }],
+    args: ['--sandbox', sandbox],
+  });
+
+const MOVES: readonly [what: string, to: string, ...commands: string[]][] = [
+  ['a nested repository', 'gone', 'mv lib gone'],
+  ['one by two commands', 'away', 'mv lib gone', 'mv gone away'],
+  ['one into an ignored folder', 'ignored/gone', 'mv lib ignored/gone'],
+  ['one out of an ignored folder', 'gone', 'mv ignored/lib gone'],
+  ['the folder around it', 'gone/in/lib', 'mv deep gone'],
+  ['one by a copy', 'gone', 'cp -a lib gone; rm -rf lib'],
+  ['one beside a new one', 'gone', 'mv lib gone; git init -q lib'],
+  ['only the git folder', 'gone', 'mkdir gone; mv lib/.git gone'],
+  ['a linked worktree', 'gone', 'mv side gone'],
+  ['a linked worktree by a copy', 'gone', 'cp -a side gone; rm -rf side'],
+  ['one into a new git folder', 'made/.git/lib', 'mkdir -p made/.git; mv lib made/.git'],
+];
+
+describe('without a sandbox, a command moves', () => {
+  test.each(MOVES)('%s', async (_what, to, ...commands) => {
+    const repository = await withOthers();
+    const { root } = repository;
+    const { runDir, stderr } = await run(repository, commands, 'off');
+    expect(subjectAt(root, to), stderr).toBe('precious');
+    const undone = await runCli(['undo', runDir, '--repo', root, '--force'], { cwd: root, env: {} });
+    expect(subjectAt(root, to), undone.stderr).toBe('precious');
+  });
+
+  test.each([
+    ['undo', ['--force']],
+    ['resume', ['--sandbox', 'off']],
+  ] as const)('some and is killed: %s keeps them, and removes what is new', async (verb, flags) => {
+    const repository = await withOthers();
+    const { root } = repository;
+    const moving =
+      '[ -e gone ] && exit; mv lib gone; mv deep/in deep/out; mv side aside; git init -q new; touch ready; sleep 60';
+    const ready = join(root, 'ready');
+    await runKilledWhen(ready, {
+      root,
+      turns: [command(moving), { text: 'Done.' }],
+      afterwards: async (runDir, env) => {
+        const place = verb === 'undo' ? ['--repo', root] : [];
+        const { stderr } = await runCli([verb, runDir, ...place, ...flags], { cwd: root, env });
+        const at = ['gone', 'deep/out/lib', 'aside', 'new'].map((to) => subjectAt(root, to));
+        expect(at, stderr).toEqual(['precious', 'precious', 'precious', null]);
+        expect(existsSync(join(root, 'new/.git')), stderr).toBe(false);
+        expect(stderr).toContain(
+          '"lib/.git", which was there when the run began, has been moved to "gone/.git"',
+        );
+      },
+    });
+  });
+});
+
+test('a bare repository that a command moves can be had again by undo', async () => {
+  const repository = await withOthers();
+  const { root } = repository;
+  const { runDir, stderr } = await run(repository, ['mv bare.git gone.git'], 'required');
+  expect(existsSync(join(root, 'gone.git/HEAD')), stderr).toBe(false);
+  const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
+  expect(subjectAt(root, 'bare.git'), undone.stderr).toBe('precious');
+});
+
+test.each([
+  ['a bare repository of which nothing is kept', 'mv ignored/bare.git gone.git', 'gone.git'],
+  ['a git folder that is given another name', 'mv lib/.git lib/gone', 'lib/gone'],
+])('%s stays where a command has moved it, and the run says so', async (_what, text, to) => {
+  const repository = await withOthers();
+  const { exitCode, stderr } = await run(repository, [text], 'off');
+  expect([exitCode, subjectAt(repository.root, to)], stderr).toEqual([8, 'precious']);
+  expect(stderr).toContain(`${to}/HEAD may not change and cannot be put back: it is older than the run`);
+});
+
+test('in the sandbox, no command moves one', async () => {
+  const repository = await withOthers();
+  const commands = MOVES.filter(([what]) => !what.startsWith('one by a copy')).flatMap(([, , ...all]) => all);
+  await run(repository, commands, 'required');
+  const at = ['lib', 'deep/in/lib', 'ignored/lib', 'side'].map((to) => subjectAt(repository.root, to));
+  expect(at).toEqual(['precious', 'precious', 'precious', 'precious']);
+});
+
+/** Kills a run without a sandbox when `file` is there; `afterwards` has the model's server still. */
+async function runKilledWhen(
+  file: string,
+  {
+    root,
+    turns,
+    afterwards,
+  }: {
+    root: string;
+    turns: Parameters<typeof patient>[0];
+    afterwards: (runDir: string, env: Record<string, string>) => Promise<void>;
+  },
+): Promise<void> {
+  const runDir = join(temporaryFolder(), 'run');
+  const server = await startClaudeServer({ turns: patient(turns), apiKey: KEY });
+  const env = { PATH: process.env.PATH ?? '', ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
+  try {
+    const line = [CLI, 'run', '-m', 'Do it', '--repo', root, '--run-dir', runDir, '--sandbox', 'off'];
+    const child = execa(process.execPath, line, { env, extendEnv: false, reject: false, stdin: 'ignore' });
+    await until(`${file} is there`, () => existsSync(file));
+    child.kill('SIGKILL');
+    await child;
+    await afterwards(runDir, env);
+  } finally {
+    await server.close();
+  }
+}

