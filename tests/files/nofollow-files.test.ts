@@ -240,10 +240,10 @@ describe('writing', () => {
     const source = JSON.stringify(resolve('src/files/nofollow-files.ts'));
     writeFileSync(
       join(base, 'fill.mts'),
-      `import { openGuardedFiles } from ${source};
+      `import { openNofollowFiles } from ${source};
          import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
          writeFileSync(process.argv[2] + '/old', 'old');
-         const result = await openGuardedFiles(process.argv[2]).write('old', Buffer.alloc(1_000_000));
+         const result = await openNofollowFiles(process.argv[2]).write('old', Buffer.alloc(1_000_000));
          const left = readdirSync(process.argv[2]);
          console.log(JSON.stringify({ result, left, old: readFileSync(process.argv[2] + '/old', 'utf8') }));`,
     );
