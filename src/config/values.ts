@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { isBranchName } from '../domain/github/branch-name.ts';
 import { Price } from '../domain/run/pricing.ts';
+import { shortened } from '../domain/text/shorten.ts';
 
 /** Node's timers fire at once when the delay does not fit into 31 bits, which is 596 hours. */
 const MAX_DURATION_MS = 500 * 3_600_000;
@@ -146,8 +147,7 @@ export function price() {
 /** A value as it can be shown to people: short, on one line, without characters that steer a terminal. */
 export function shown(given: unknown): string {
   const json = JSON.stringify(given) ?? String(given);
-  const short = json.length > 80 ? `${json.slice(0, 80)}…` : json;
-  return short.replace(
+  return shortened(json, 80).replace(
     /[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

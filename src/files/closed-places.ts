@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
+import { quotedName } from '../domain/changes/path.ts';
 import { hasCode } from './failures.ts';
 import { decodeName, encodeName } from './names.ts';
 import { invisible } from './stat.ts';
@@ -125,7 +126,7 @@ export class ClosedPlaces {
       if (hasCode(error, 'EPERM', 'EACCES', 'EROFS')) return false;
       throw error;
     }
-    const name = path === '' ? 'The root of the work tree' : shown(path);
+    const name = path === '' ? 'The root of the work tree' : quotedName(path);
     this.#parts.warn(
       `${name} was closed (mode ${digits(mode)}) during the run and has been opened again (mode ${digits(wanted)}).`,
     );
@@ -163,8 +164,4 @@ function markOf({ ino, ctimeNs }: { readonly ino: bigint; readonly ctimeNs: bigi
 
 function digits(mode: number): string {
   return mode.toString(8).padStart(4, '0');
-}
-
-function shown(name: string): string {
-  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 }

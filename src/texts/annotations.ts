@@ -6,6 +6,7 @@ import type { CommandReport } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';
+import { shortened } from '../domain/text/shorten.ts';
 import { withinLine } from '../domain/text/terminal.ts';
 
 export interface Annotation {
@@ -73,10 +74,6 @@ function data(text: string): string {
 
 function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-}
-
-function shortened(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
 }
 
 const NOWHERE = { file: null, line: null } as const;

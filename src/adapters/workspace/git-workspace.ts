@@ -2,6 +2,7 @@
 
 import { lstatSync } from 'node:fs';
 import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
+import { quotedName } from '../../domain/changes/path.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
@@ -170,6 +171,5 @@ async function repositoriesIn(
 /** One warning, or none. */
 function leftOutWarning(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
-  const named = paths.map((path) => JSON.stringify(path.slice(0, 200)));
-  return [`Changed, and not in the patch since it is over the limit: ${listed(named, 5)}.`];
+  return [`Changed, and not in the patch since it is over the limit: ${listed(paths.map(quotedName), 5)}.`];
 }

@@ -1,5 +1,7 @@
 /** The lexical path rules of the workspace. What links do to a path is the workspace adapter's half. */
 
+import { shortened } from '../text/shorten.ts';
+
 /** A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. */
 export type RepoPath = string & { readonly __repoPath: unique symbol };
 
@@ -36,6 +38,17 @@ export function staysBelowRoot(path: string): boolean {
   return (
     !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   );
+}
+
+/** `path` is `folder` or lies below it; both are absolute or both relative to the root, which is `''`. Nothing is resolved. */
+export function isWithin(path: string, folder: string): boolean {
+  if (path === folder || folder === '') return true;
+  return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+/** A name for people: in quotes, and shortened where it is long. */
+export function quotedName(name: string): string {
+  return JSON.stringify(shortened(name, 200));
 }
 
 /** True for `.git` in every spelling that some file system takes for it (case, NTFS short name and streams, HFS+ ignorables). */

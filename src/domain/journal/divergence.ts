@@ -2,6 +2,7 @@
 
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
 import type { CommandReport, RunEvent } from '../run/events.ts';
+import { shortened } from '../text/shorten.ts';
 
 /** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
 export interface Divergence {
@@ -151,8 +152,7 @@ function textsAround(expected: string, got: string): Pick<Divergence, 'expected'
 }
 
 function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? 'nothing';
-  return json.length > 160 ? `${json.slice(0, 160)}…` : json;
+  return shortened(JSON.stringify(value) ?? 'nothing', 160);
 }
 
 /** Objects and arrays alike: both have fields by name. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { whyNoGlob } from '../changes/glob.ts';
+import { shortened } from '../text/shorten.ts';
 
 /** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
 const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
@@ -114,5 +115,5 @@ export function titleOf(task: string): string {
   const lines = task.split('\n').map((line) => line.trim());
   const line = lines.find((l) => /^#{1,6}\s/.test(l)) ?? lines.find((l) => l !== '') ?? '';
   const title = line.replace(/^#{1,6}\s+/, '');
-  return title.length > 80 ? `${title.slice(0, 79)}…` : title;
+  return shortened(title, 80);
 }

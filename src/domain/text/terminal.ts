@@ -1,5 +1,7 @@
 /** Makes text from outside safe to print on a terminal and in a CI log. */
 
+import { shortened } from './shorten.ts';
+
 /** Everything that can move a cursor, start a line, turn the direction of reading or hide text; tabs are kept. */
 const CONTROL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -14,8 +16,7 @@ export function withinLine(text: string): string {
 
 /** One whole line of text: also what a CI runner obeys at the start of a line loses its meaning. */
 export function oneLine(text: string, maxLength = 200): string {
-  const plain = withinLine(text).replace(/^(\s*)::/, '$1: :');
-  return plain.length > maxLength ? `${plain.slice(0, maxLength - 1)}…` : plain;
+  return shortened(withinLine(text).replace(/^(\s*)::/, '$1: :'), maxLength);
 }
 
 /**

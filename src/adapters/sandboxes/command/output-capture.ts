@@ -3,6 +3,7 @@
 import { isAscii } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { type Excerpt, whole } from '../../../domain/conversation/excerpt.ts';
+import { firstUnits, lastUnits } from '../../../domain/text/shorten.ts';
 import { ByteRing } from './byte-ring.ts';
 
 /** How many characters (UTF-16 code units) of each end are kept. */
@@ -50,7 +51,7 @@ export class OutputCapture {
     if (this.#head.length + tail.length === this.#total && tail.length <= this.#limits.tail) {
       return whole(this.#head + tail);
     }
-    const kept = withoutLeadingHalf(tail.slice(Math.max(0, tail.length - this.#limits.tail)));
+    const kept = lastUnits(tail, this.#limits.tail);
     return { head: this.#head, omitted: this.#total - this.#head.length - kept.length, tail: kept };
   }
 
@@ -73,17 +74,9 @@ export class OutputCapture {
       this.#head += text;
       return '';
     }
-    const part = withoutTrailingHalf(text.slice(0, room));
+    const part = firstUnits(text, room);
     this.#head += part;
     this.#headIsFull = true;
     return text.slice(part.length);
   }
-}
-
-function withoutTrailingHalf(text: string): string {
-  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
-}
-
-function withoutLeadingHalf(text: string): string {
-  return /^[\udc00-\udfff]/.test(text) ? text.slice(1) : text;
 }

@@ -3,6 +3,7 @@
  * out to be binary.
  */
 
+import { firstUnits } from '../../../domain/text/shorten.ts';
 import type { SearchMatch } from '../../../ports.ts';
 
 /** Characters of a matching line that are kept, and bytes that hold at least as many. */
@@ -78,6 +79,6 @@ function matchOf(path: string, line: Buffer): SearchMatch {
   return {
     path,
     line: Number(printed.slice(0, colon)),
-    text: text.slice(0, MAX_TEXT_CHARS).replace(/[\ud800-\udbff]$/, ''),
+    text: firstUnits(text, MAX_TEXT_CHARS),
   };
 }

@@ -3,6 +3,7 @@
 import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
 import { sameOnDisk, sameState } from '../../../domain/changes/change.ts';
+import { quotedName } from '../../../domain/changes/path.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { viewing } from '../../../files/tree-view.ts';
@@ -271,7 +272,7 @@ export class Snapshot {
     }
     this.#unreadable = unreadable;
     for (const path of unreadable)
-      contents.warn(`${shown(path)} cannot be read and counts as it was before.`);
+      contents.warn(`${quotedName(path)} cannot be read and counts as it was before.`);
     const isThere = (path: string) =>
       walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
     const isHidden = (path: string) => isWithin(unreadable, path);
@@ -284,10 +285,10 @@ export class Snapshot {
 
   #note({ nested, embedded, unstorable }: Walked): void {
     const { warn } = this.#parts.contents;
-    for (const path of nested) warn(`${shown(path)} is a repository of its own and is left out.`);
+    for (const path of nested) warn(`${quotedName(path)} is a repository of its own and is left out.`);
     for (const path of embedded)
-      warn(`${shown(path)} has a git folder of its own; its files count all the same.`);
-    for (const path of unstorable) warn(`${shown(path)} has a name that git refuses and is left out.`);
+      warn(`${quotedName(path)} has a git folder of its own; its files count all the same.`);
+    for (const path of unstorable) warn(`${quotedName(path)} has a name that git refuses and is left out.`);
   }
 
   async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
@@ -299,10 +300,12 @@ export class Snapshot {
       const filter = found.get(path)?.filter ?? null;
       if (filter === 'lfs') {
         warn(
-          `${shown(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
+          `${quotedName(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
         );
       } else if (filter !== null) {
-        warn(`${shown(path)} is in the patch as it is on disk; its filter ${shown(filter)} was not run.`);
+        warn(
+          `${quotedName(path)} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,
+        );
       }
     }
   }
@@ -321,9 +324,4 @@ export class Snapshot {
 /** The path or a folder that it lies in is one of these. */
 function isWithin(places: ReadonlySet<string>, path: string): boolean {
   return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
-}
-
-/** A name in quotes, cut where it helps nobody. */
-function shown(name: string): string {
-  return JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 }

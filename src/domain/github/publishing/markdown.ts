@@ -8,6 +8,7 @@
  */
 
 import { formatNumber } from '../../text/format-number.ts';
+import { firstUnits, lastUnits, shortened } from '../../text/shorten.ts';
 import { withinLine } from '../../text/terminal.ts';
 import { SKIP_DIRECTIVE } from './plain-text.ts';
 
@@ -147,22 +148,13 @@ function longestRun(text: string): number {
   return [...text.matchAll(/`+/g)].reduce((longest, [run]) => Math.max(longest, run.length), 0);
 }
 
-function shortened(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${withoutHalf(text.slice(0, maxLength - 1))}…`;
-}
-
-/** A surrogate pair is never split. */
-function withoutHalf(text: string): string {
-  return text.replace(/[\ud800-\udbff]$/, '');
-}
-
 /** Shows as much of both ends as fits when it is rendered. */
 function fitting(text: string, maxLength: number, render: (part: string) => string): string {
   const all = render(text);
   if (all.length <= maxLength) return all;
   for (let room = Math.max(0, maxLength - 100); ; room = Math.floor(room / 2)) {
-    const head = withoutHalf(text.slice(0, Math.ceil(room / 2)));
-    const tail = room < 2 ? '' : text.slice(-Math.floor(room / 2)).replace(/^[\udc00-\udfff]/, '');
+    const head = firstUnits(text, Math.ceil(room / 2));
+    const tail = lastUnits(text, Math.floor(room / 2));
     const left = text.length - head.length - tail.length;
     const shown = render(`${head}\n… ${formatNumber(left)} characters left out …\n${tail}`);
     if (shown.length <= maxLength || room === 0) return shown;

@@ -3,6 +3,7 @@
  * squash merge makes a commit message of title and body, so that nothing in them may close an issue or skip checks.
  */
 
+import { shortened } from '../../text/shorten.ts';
 import { oneLine } from '../../text/terminal.ts';
 
 /** One line that mentions nobody, refers to nothing and tells CI nothing; every change can be seen. May be empty. */
@@ -15,9 +16,7 @@ export function plainLine(text: string, maxLength: number): string {
     .replace(GH_REFERENCE, '$1 ')
     .replace(SCHEME, ':// ')
     .replace(SKIP_DIRECTIVE, '($1)');
-  return inert.length > maxLength
-    ? `${inert.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`
-    : inert;
+  return shortened(inert, maxLength);
 }
 
 /** Also what stands before the mark of a team: `@org/team`. No flag `i`: with `u` it takes `ſ` and the Kelvin sign for letters of ASCII. */
