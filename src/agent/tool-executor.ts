@@ -3,6 +3,7 @@
  * what they say. A call that goes wrong is lost alone; the run goes on.
  */
 
+import { isWithin } from '../domain/changes/path.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
@@ -275,7 +276,7 @@ async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<
 /** Two writes conflict on the same path and when one path is a folder of the other. */
 function conflict(a: string | null | undefined, b: string | null | undefined): boolean {
   if (a == null || b == null) return true;
-  return a === b || a.startsWith(`${b}/`) || b.startsWith(`${a}/`);
+  return isWithin(a, b) || isWithin(b, a);
 }
 
 function completed(

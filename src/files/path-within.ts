@@ -8,8 +8,8 @@ import { basename, dirname, join, relative } from 'node:path';
  * taken at its word; of any other the links on the way to it are followed, but for the last name.
  */
 export async function pathWithin(root: string, path: string): Promise<string | null> {
-  const written = within(root, path);
-  return written ?? within(root, join(await realpathExisting(dirname(path)), basename(path)));
+  const written = pathBelow(root, path);
+  return written ?? pathBelow(root, join(await realpathExisting(dirname(path)), basename(path)));
 }
 
 /** The real path of a folder; of one that is not there, as far as there is one. */
@@ -23,7 +23,8 @@ export async function realpathExisting(path: string): Promise<string> {
   }
 }
 
-function within(root: string, path: string): string | null {
+/** The path relative to `root`, as both are written; null when it lies outside. */
+export function pathBelow(root: string, path: string): string | null {
   const place = relative(root, path);
   return place === '..' || place.startsWith('../') ? null : place;
 }

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/changes/path.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
-import { pathWithin } from '../../files/path-within.ts';
+import { pathBelow, pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports.ts';
 
@@ -83,7 +83,8 @@ async function findDefaults(
       const target = await realpathOrNull(path);
       if (target === null) continue;
       // Whoever writes the repository could link to any file of the machine and have it sent to the model.
-      if (isInside(root, target) && !relative(root, target).split(sep).some(isGitDirName)) paths.push(path);
+      const inside = pathBelow(root, target);
+      if (inside !== null && !inside.split(sep).some(isGitDirName)) paths.push(path);
       else warnings.push(`${shownPath(root, path)} links out of the repository and is not used.`);
     }
     if (paths.length > 0) return { paths, warnings };
@@ -97,9 +98,9 @@ async function deepestFolder(
   cwd: string,
   workingDirectory: string | null,
 ): Promise<string | null> {
-  if (workingDirectory === null) return isInside(root, cwd) ? cwd : root;
+  if (workingDirectory === null) return pathBelow(root, cwd) === null ? root : cwd;
   const directory = await realpathOrNull(resolve(root, workingDirectory));
-  if (directory === null || !isInside(root, directory)) return null;
+  if (directory === null || pathBelow(root, directory) === null) return null;
   return (await stat(directory)).isDirectory() ? directory : null;
 }
 
@@ -143,12 +144,7 @@ function cutToBytes(text: string, maxBytes: number): string {
 }
 
 function shownPath(root: string, path: string): string {
-  return isInside(root, path) ? relative(root, path) : path;
-}
-
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return pathBelow(root, path) ?? path;
 }
 
 async function realpathOrNull(path: string): Promise<string | null> {

@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
@@ -16,7 +17,6 @@ import type { Sandbox } from '../../ports.ts';
 import { orMissing, realPathOf, statOf } from './host-files.ts';
 import { openSandbox } from './open.ts';
 import type { SandboxOptions, ShownPlace } from './options.ts';
-import { isWithin } from './visible/toolchain-policy.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 
 /** How one tool of PATH does. `works`: in the sandbox; `broken`: not even outside of it; `fails`: only in the sandbox. */

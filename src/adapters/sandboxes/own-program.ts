@@ -1,7 +1,7 @@
 /** Where the program that contains commands lies: out of their reach, or what they write there runs outside the sandbox. */
 
+import { isWithin } from '../../domain/changes/path.ts';
 import { realPathOf } from './host-files.ts';
-import { isWithin } from './visible/toolchain-policy.ts';
 
 /**
  * Why commands must not run in this work tree with these mounts (`PATH[:rw]`), or null. A run loads parts of itself and its search program while commands

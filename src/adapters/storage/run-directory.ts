@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isWithin } from '../../domain/changes/path.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
@@ -68,7 +69,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
     );
   }
   const { workTree } = request;
-  if (workTree !== null && isInside(nearestReal(wanted), workTree)) {
+  if (workTree !== null && isWithin(nearestReal(wanted), workTree)) {
     return failed(
       `The run directory ${wanted} lies in the work tree ${workTree}. Choose one outside with --run-dir.`,
     );
@@ -197,10 +198,6 @@ function nearestReal(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(nearestReal(parent), path.slice(parent.length));
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function failed(message: string): RunDirectoryResult {

@@ -5,6 +5,7 @@ import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-patch.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
+import { isWithin } from '../../domain/changes/path.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -88,7 +89,7 @@ async function attributed(
 
 function isAt(path: string | undefined, wanted: string | null): boolean {
   const place = wanted?.replace(/^(?:\.(?:\/+|$))+/, '').replace(/\/+$/, '') ?? '';
-  return path !== undefined && (place === '' || path === place || path.startsWith(`${place}/`));
+  return path !== undefined && isWithin(path, place);
 }
 
 /** `run_command npm test` by the call's id. */

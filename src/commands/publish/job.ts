@@ -1,5 +1,6 @@
 /** What all steps of a publication know: the run, the settings, the way to GitHub, and what has been made so far. */
 
+import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/resolve.ts';
 import {
@@ -77,8 +78,7 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Publish
 
 /** The repository on GitHub that OWNER/NAME means. */
 export function named(github: GitHub, repository: string): OnGitHub {
-  const [owner = '', repo = ''] = repository.split('/');
-  return { github, owner, repo };
+  return { github, ...ownerAndName(repository) };
 }
 
 function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: PublishJob['env']): string | null {

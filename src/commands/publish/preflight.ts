@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub, GitHubRefusal } from '../../ports.ts';
@@ -71,10 +72,10 @@ interface Found {
 }
 
 async function repositoryAt(github: GitHub, fullName: string): Promise<Found | RunOutcome> {
-  const [owner = '', repo = ''] = fullName.split('/');
+  const names = ownerAndName(fullName);
   const answer = await github.ask({
     route: 'GET /repos/{owner}/{repo}',
-    parameters: { owner, repo },
+    parameters: names,
     schema: z.object({
       default_branch: z.string(),
       archived: z.boolean().default(false),
@@ -87,7 +88,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
     const state = archived ? 'archived, so that nothing can be published in it' : 'disabled by GitHub';
     return failed(`${fullName} is ${state}.`);
   }
-  return { names: { owner, repo }, fullName, defaultBranch };
+  return { names, fullName, defaultBranch };
 }
 
 /** Git keeps branches as it keeps files: `patchsmith` and `patchsmith/x` exclude each other. */

@@ -4,6 +4,7 @@ import { openRun } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
+import { isWithin } from '../../domain/changes/path.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { runPrepared } from '../../engine/run.ts';
 import type { EarlierPart, RunInput } from '../../engine/session.ts';
@@ -77,7 +78,7 @@ function whyNot({ directory, events: [start] }: RecordedRun, { settings, cwd }: 
   ];
   if (JSON.stringify(given).includes('***'))
     return `The journal of the run ${start.runId} holds *** in place of a secret in its paths, globs or commands. Begin anew.`;
-  if (settings.repo === null && !`${cwd}/`.startsWith(`${start.root}/`))
+  if (settings.repo === null && !isWithin(cwd, start.root))
     return `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`;
   const flags = flagsToRepeat(start, settings);
   return flags.length === 0

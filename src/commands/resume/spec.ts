@@ -8,6 +8,7 @@ import { type Reopening, reopenWorkspace } from '../../adapters/workspace/reopen
 import { settleInterrupted, writtenPaths } from '../../agent/interrupted-calls.ts';
 import { enforcePolicy } from '../../agent/policy.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { isWithin } from '../../domain/changes/path.ts';
 import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
@@ -53,7 +54,7 @@ export async function prepareResumed(
     if (gate === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
     if (gate.status === 'shut') return stopped(gate.outcome);
   }
-  if (`${directory.path}/`.startsWith(`${checkout.root}/`))
+  if (isWithin(directory.path, checkout.root))
     return stopped(
       usageError(`The run directory ${directory.path} lies in the work tree ${checkout.root}. Move it out.`),
     );

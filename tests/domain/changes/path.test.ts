@@ -1,5 +1,7 @@
+import { posix } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRepoPath } from '../../../src/domain/changes/path.ts';
+import { isWithin, parseRepoPath } from '../../../src/domain/changes/path.ts';
 
 describe('parseRepoPath', () => {
   test.each([
@@ -48,5 +50,28 @@ describe('parseRepoPath', () => {
     const verdict = parseRepoPath(written);
     expect(verdict.ok ? verdict.path : verdict.message).toContain(why);
     expect(verdict.ok).toBe(false);
+  });
+});
+
+describe('isWithin', () => {
+  test('is the folder itself and what lies below it, not what only begins alike', () => {
+    expect(isWithin('src', 'src')).toBe(true);
+    expect(isWithin('src/a', 'src')).toBe(true);
+    expect(isWithin('src-2/a', 'src')).toBe(false);
+    expect(isWithin('src', 'src/a')).toBe(false);
+    expect(isWithin('src', '')).toBe(true);
+    expect(isWithin('/etc', '/')).toBe(true);
+  });
+
+  test('agrees with the relative path of any two absolute ones', () => {
+    const path = fc
+      .array(fc.constantFrom('a', 'ab', '..a', 'b'), { maxLength: 4 })
+      .map((names) => `/${names.join('/')}`);
+    fc.assert(
+      fc.property(path, path, (one, other) => {
+        const way = posix.relative(other, one);
+        expect(isWithin(one, other)).toBe(way !== '..' && !way.startsWith('../'));
+      }),
+    );
   });
 });

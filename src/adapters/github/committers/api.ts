@@ -1,6 +1,7 @@
 /** Commits by the REST API alone: blobs, trees, a commit and a ref. GitHub signs what a bot makes in this way. */
 
 import * as z from 'zod';
+import { isWithin } from '../../../domain/changes/path.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import type { CommitOrder, Committed, Committer, NewFile } from '../../../ports.ts';
 import { GitHubObjectId } from '../objects.ts';
@@ -64,10 +65,6 @@ async function makeTree(where: OnGitHub, { tree, baseTree, files }: CommitOrder)
   );
   if (!swaps) return postTree(where, baseTree, [...gone, ...put], tree);
   return postTree(where, await postTree(where, baseTree, gone, PLANNED_COMMIT), put, tree);
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`);
 }
 
 async function postTree(

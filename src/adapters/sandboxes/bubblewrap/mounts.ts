@@ -3,6 +3,7 @@
 import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { getgid, getuid } from 'node:process';
+import { isWithin } from '../../../domain/changes/path.ts';
 import { UnusableFile } from '../../../domain/run/unusable-file.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
 import type { SandboxGitDir } from '../../../ports.ts';
@@ -10,7 +11,6 @@ import { statOf } from '../host-files.ts';
 import { credentialFilesIn } from '../visible/credential-files.ts';
 import { etcMounts } from '../visible/etc-folder.ts';
 import type { User } from '../visible/passwd.ts';
-import { isWithin } from '../visible/toolchain-policy.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { Mount } from './args.ts';
 

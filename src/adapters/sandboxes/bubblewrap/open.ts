@@ -4,6 +4,7 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
+import { isWithin } from '../../../domain/changes/path.ts';
 import type { Sandbox } from '../../../ports.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
@@ -13,7 +14,6 @@ import { type OpenedSandbox, ownFolder, type SandboxOptions, type ShownPlace } f
 import { commandEnvironment, gitConfig } from '../visible/environment.ts';
 import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
-import { isWithin } from '../visible/toolchain-policy.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import type { Mount } from './args.ts';

@@ -1,7 +1,7 @@
 /** Variables by which package managers find a cache that the operator has mounted; the home folder inside is another one. */
 
 import { join } from 'node:path';
-import { isWithin } from './toolchain-policy.ts';
+import { isWithin } from '../../../domain/changes/path.ts';
 
 /** Each with the folder below the home folder that is meant when the variable is not set. */
 const CACHES = {

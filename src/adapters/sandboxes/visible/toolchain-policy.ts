@@ -1,6 +1,7 @@
 /** Which places of the machine a command may see as toolchains, and how much of each. Decided from names alone. */
 
 import { basename, dirname, join, relative } from 'node:path';
+import { isWithin } from '../../../domain/changes/path.ts';
 
 /** What must not be shown, and what is there anyway. All paths are absolute. */
 export interface Boundaries {
@@ -98,11 +99,6 @@ export function linkTarget(path: string): { kind: 'bin' | 'modules' | 'file'; pa
 export function holdsCredentials(path: string, homes: readonly string[]): boolean {
   const home = homeOf(path, homes);
   return home !== undefined && CLOSED_IN_HOME.has(relative(home, path).split('/')[0] ?? '');
-}
-
-/** `path` is `place` or lies below it. */
-export function isWithin(path: string, place: string): boolean {
-  return path === place || path.startsWith(place.endsWith('/') ? place : `${place}/`);
 }
 
 function homeOf(path: string, homes: readonly string[]): string | undefined {

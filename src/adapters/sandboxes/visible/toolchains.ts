@@ -1,8 +1,9 @@
 /** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { isWithin } from '../../../domain/changes/path.ts';
 import { entriesOf, linkOf, realPathOf, statOfTarget } from '../host-files.ts';
-import { type Boundaries, isWithin, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
+import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
 /** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
 export interface Toolchains {

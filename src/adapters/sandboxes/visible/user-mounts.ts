@@ -1,8 +1,9 @@
 /** Folders and files that the operator adds to what commands see: `--mount PATH[:rw]`. */
 
 import { normalize } from 'node:path';
+import { isWithin } from '../../../domain/changes/path.ts';
 import { realPathOf, statOf } from '../host-files.ts';
-import { type Boundaries, CREDENTIAL_FILES, holdsCredentials, isWithin } from './toolchain-policy.ts';
+import { type Boundaries, CREDENTIAL_FILES, holdsCredentials } from './toolchain-policy.ts';
 
 export interface UserMount {
   readonly source: string;

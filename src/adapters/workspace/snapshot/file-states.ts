@@ -2,6 +2,7 @@
 
 import type { FileMode, FileState, PathChange } from '../../../domain/changes/change.ts';
 import { sameState } from '../../../domain/changes/change.ts';
+import { isWithin } from '../../../domain/changes/path.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import type { TreeEdit } from '../../../git/trees.ts';
 import type { BaselineIndex } from '../baseline/baseline-index.ts';
@@ -113,19 +114,18 @@ export class KnownFiles {
 
   /** Drops what is known and gone, and puts back what counts as present without a file. */
   updateMissing({ scope, gone }: Walked, stays: (path: string) => boolean): PathChange[] {
-    const inScope = (path: string) => scope === '' || path === scope || path.startsWith(`${scope}/`);
     const { index, tracked } = this.#parts;
     // Git tells what is gone of the whole tree.
     const inIndex = scope === '' ? gone : tracked.isFolder(scope) ? index.entries.keys() : [scope].values();
     const changes: PathChange[] = [];
     for (const path of new Set([...this.#known.keys(), ...inIndex])) {
-      if (!inScope(path) || this.#kept.has(path) || stays(path)) continue;
+      if (!isWithin(path, scope) || this.#kept.has(path) || stays(path)) continue;
       const before = this.stateOf(path);
       this.#known.set(path, GONE);
       if (before) changes.push({ path, before, after: null });
     }
     for (const [path, kept] of this.#kept) {
-      if (!(inScope(path) || scope.startsWith(`${path}/`)) || stays(path)) continue;
+      if (!(isWithin(path, scope) || isWithin(scope, path)) || stays(path)) continue;
       const before = this.stateOf(path);
       const after = this.#isDisplaced(path) ? null : kept;
       this.#known.set(path, { state: after, stat: null });
