@@ -186,6 +186,13 @@ describe('the architecture', () => {
     expect(offenders).toEqual([]);
   });
 
+  test('git is run by one file, but for the demo, which makes a repository of its own', () => {
+    const runners = sourceFiles()
+      .filter((file) => /\b(?:execa|spawn|execFile)\(\s*'git'/.test(readFileSync(file, 'utf8')))
+      .filter((file) => file !== 'src/commands/demo/materialise.ts');
+    expect(runners).toEqual([]);
+  });
+
   test('every source file says what it is for before anything else', () => {
     const silent = sourceFiles().filter((file) => !/^(#!.*\n)?\/\*\*/.test(readFileSync(file, 'utf8')));
     expect(silent).toEqual([]);

@@ -4,7 +4,9 @@
  */
 
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { readBytes, textOf } from '../files/read-bytes.ts';
+import { askGit, findGit } from '../git/git.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
 
 const KEY_NAME = 'ANTHROPIC_API_KEY';
@@ -29,7 +31,7 @@ export async function readApiKey(
   }
   const text = textOf(read.bytes);
   if (text === null) return { key: null, notes: [`${path} is not UTF-8 text and is not used.`] };
-  const value = valueIn(text, KEY_NAME)?.trim();
+  const value = parseEnv(text)[KEY_NAME]?.trim();
   if (!value) return { key: null, notes: [] };
 
   switch (await gitTracks(cwd)) {
@@ -48,21 +50,6 @@ export async function readApiKey(
   }
 }
 
-/** The value of one variable; null when it is not set. Quotes, `export`, comments and values of several lines are known. */
-export function valueIn(dotenv: string, name: string): string | null {
-  const assignment =
-    /^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*(?:'([^']*)'|"((?:\\.|[^"\\])*)"|([^\r\n]*))/gms;
-  let found: string | null = null;
-  for (const [, key, single, double, bare] of dotenv.matchAll(assignment)) {
-    if (key !== name) continue;
-    found =
-      single ??
-      double?.replace(/\\(.)/gs, (_, character: string) => (character === 'n' ? '\n' : character)) ??
-      (bare ?? '').replace(/(?:^|\s+)#.*$/, '').trim();
-  }
-  return found;
-}
-
 /** A key travels in an HTTP header, where only visible ASCII can stand. */
 function checked(value: string, place: string): ApiKeyRead {
   const key = value.trim();
@@ -73,38 +60,26 @@ function checked(value: string, place: string): ApiKeyRead {
   };
 }
 
-/** Where git may come from. PATH may name folders of the repository, and this is asked in one. */
-const GIT_FOLDERS = '/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin';
+/** Reading an index takes milliseconds; what takes longer is no index. */
+const MAX_GIT_MS = 10_000;
 
 /** Outside a repository nobody else can have brought the file. Git runs nothing of the repository here. */
 async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';
-  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', `safe.directory=${root}`];
-  // In any case of letters: on some file systems `.ENV` is the same file.
-  const pathspec = ':(icase,literal).env';
-  // Only a .env with a key needs it.
-  const { execa } = await import('execa');
-  const result = await execa(
-    'git',
-    [...settings.flatMap((setting) => ['-c', setting]), 'ls-files', '-z', '--', pathspec],
-    {
+  if (findGit() === null) return 'unsure';
+  const signal = AbortSignal.timeout(MAX_GIT_MS);
+  try {
+    const { exitCode, stdout } = await askGit({
       cwd: folder,
-      extendEnv: false,
-      env: {
-        PATH: GIT_FOLDERS,
-        HOME: '/nonexistent',
-        LC_ALL: 'C',
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_CONFIG_GLOBAL: '/dev/null',
-        GIT_OPTIONAL_LOCKS: '0',
-        GIT_TERMINAL_PROMPT: '0',
-      },
-      reject: false,
-      stdin: 'ignore',
-      timeout: 10_000,
-    },
-  );
-  if (result.failed) return 'unsure';
-  return result.stdout === '' ? 'no' : 'yes';
+      // In any case of letters: on some file systems `.ENV` is the same file.
+      args: ['-c', `safe.directory=${root}`, 'ls-files', '-z', '--', ':(icase,literal).env'],
+      signal,
+    });
+    if (exitCode !== 0) return 'unsure';
+    return stdout.length === 0 ? 'no' : 'yes';
+  } catch (error) {
+    if (signal.aborted) return 'unsure';
+    throw error;
+  }
 }
