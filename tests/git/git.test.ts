@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { askGit, needsMoreMemory } from '../../src/git/git.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
+import { until } from '../support/waiting/until.ts';
 
 test('an interrupted call to a server that says nothing ends at once, with all its processes', async () => {
   let arrived = () => {};
@@ -65,12 +66,13 @@ test('an object that is missing from a partial clone is asked of nobody, by a gi
   ];
   git(folder, 'init', '--quiet');
   for (const setting of settings) git(folder, 'config', ...setting);
+  // How git ends is chance: what it would have fetched with may be gone before or after it has written to it.
   const ask = (env: Record<string, undefined>) =>
-    askGit({ cwd: folder, args: ['cat-file', '-e', '1'.repeat(40)], env });
+    askGit({ cwd: folder, args: ['cat-file', '-e', '1'.repeat(40)], env }).catch(() => undefined);
   await ask({});
   // As a git that does not know this variable, which came with 2.45.
   await ask({ GIT_NO_LAZY_FETCH: undefined });
   expect(existsSync(mark)).toBe(false);
   await ask({ GIT_NO_LAZY_FETCH: undefined, GIT_ALLOW_PROTOCOL: undefined });
-  expect(existsSync(mark)).toBe(true);
+  await until('the program is asked', () => existsSync(mark));
 });

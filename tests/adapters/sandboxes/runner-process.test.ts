@@ -1,14 +1,32 @@
 /** The runner as a process: its memory, and its death. */
 
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
 import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'patchsmith-runner-'));
+const PROGRAM = join(folder, 'runner.mjs');
+
+// A process that compiles what it loads has more to do with that than with the test.
+beforeAll(() =>
+  build({
+    entryPoints: [join(import.meta.dirname, 'runner-program.ts')],
+    outfile: PROGRAM,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    loader: { '.md': 'text' },
+  }),
+);
+afterAll(() => rmSync(folder, { recursive: true }));
 
 function command(
   { root, agentGit, runDir }: Place,
@@ -17,7 +35,7 @@ function command(
   limits?: CommandLimits,
 ): string[] {
   const options = JSON.stringify({ mode, limits, root, agentGit, scratchDir: join(runDir, 'scratch') });
-  return ['--import', 'tsx', join(import.meta.dirname, 'runner-program.ts'), options, script];
+  return [PROGRAM, options, script];
 }
 
 test.each(['required', 'off'])('a flood of 1 GiB costs less than 64 MiB with sandbox %s', async (mode) => {

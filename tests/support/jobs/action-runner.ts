@@ -1,10 +1,15 @@
-/** Runs the built action as a GitHub runner does: inputs as variables, files for what it tells, and a post step. */
+/**
+ * Runs the action as a GitHub runner does: inputs as variables, files for what it tells, and a post step. It is the built one
+ * where that makes a difference (signals, another node, another user, another place), and else the one in this process.
+ */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { parse } from 'yaml';
+import { runAction as actHere } from '../../../src/action/run-action.ts';
 import { temporaryFolder } from '../files/repository.ts';
+import { exitCodeOf, fakeProcess } from '../runs/in-process.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
@@ -37,6 +42,8 @@ export interface ActionRun {
   readonly wrap?: readonly string[];
   /** Another folder of the action than this checkout. */
   readonly action?: string;
+  /** The built action in a process of its own. */
+  readonly built?: boolean;
 }
 
 export interface StepEnd {
@@ -63,11 +70,12 @@ export interface ActionEnd extends StepEnd {
 export async function runAction(run: ActionRun): Promise<ActionEnd> {
   const temp = temporaryFolder();
   const main = await step(run, { temp, file: MANIFEST.runs.main, state: {} });
-  const post = await step(
-    { ...run, during: async () => {} },
-    { temp, file: MANIFEST.runs.post, state: main.state },
-  );
+  const post = await step(withoutDuring(run), { temp, file: MANIFEST.runs.post, state: main.state });
   return { ...main, post, temp };
+}
+
+function withoutDuring({ during: _during, ...run }: ActionRun): ActionRun {
+  return run;
 }
 
 /** The post step of a main step that left nothing. */
@@ -79,8 +87,7 @@ async function step(
   run: ActionRun,
   { temp, file, state }: { temp: string; file: string; state: Record<string, string> },
 ): Promise<StepEnd> {
-  const { workspace, inputs = {}, env = {}, during, node = process.execPath, wrap = [], action = ROOT } = run;
-  const [program = '', ...line] = [...wrap, node, join(action, file)];
+  const { workspace, inputs = {}, env = {} } = run;
   const commands = join(temp, '_runner_file_commands');
   mkdirSync(commands, { recursive: true });
   const fileOf = (name: string) => {
@@ -97,9 +104,8 @@ async function step(
   writeFileSync(event, JSON.stringify(run.event ?? {}));
   const declared = Object.entries(MANIFEST.inputs).map(([name, input]) => [name, input.default]);
   const all = { ...Object.fromEntries(declared), ...inputs };
-  const child = execa(program, line, {
+  const given = {
     cwd: workspace,
-    extendEnv: false,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -122,14 +128,13 @@ async function step(
       ),
       ...Object.fromEntries(Object.entries(state).map(([name, value]) => [`STATE_${name}`, value])),
     },
-    reject: false,
-    stdin: 'ignore',
-    timeout: PATIENCE_MS,
-    stripFinalNewline: false,
-  });
+  };
   const outputs = () => valuesIn(readFileSync(files.output, 'utf8'));
-  if (during && child.pid) await during({ pid: child.pid, temp, outputs });
-  const { exitCode, signal, stdout, stderr } = await child;
+  const { node, wrap, action, during, built } = run;
+  const inItsOwn = built === true || [node, wrap, action, during].some((one) => one !== undefined);
+  const { exitCode, signal, stdout, stderr } = inItsOwn
+    ? await spawned(run, file, given, { temp, outputs })
+    : await here(file, given);
   for (const name of Object.keys(outputs()))
     if (!Object.hasOwn(MANIFEST.outputs, name)) throw new Error(`action.yml has no output ${name}`);
   return {
@@ -143,6 +148,38 @@ async function step(
     summary: readFileSync(files.summary, 'utf8'),
     masks: [...stdout.matchAll(/^::add-mask::(.*)$/gm)].map(([, line = '']) => line.replaceAll('%25', '%')),
   };
+}
+
+interface Given {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The built action in a process. */
+async function spawned(
+  { during, node = process.execPath, wrap = [], action = ROOT }: ActionRun,
+  file: string,
+  given: Given,
+  place: { temp: string; outputs: () => Record<string, string> },
+) {
+  const [program = '', ...line] = [...wrap, node, join(action, file)];
+  const child = execa(program, line, {
+    ...given,
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: PATIENCE_MS,
+    stripFinalNewline: false,
+  });
+  if (during && child.pid) await during({ pid: child.pid, ...place });
+  return child;
+}
+
+/** What the built action does, in this process. */
+async function here(file: string, { cwd, env }: Given) {
+  const host = fakeProcess({ cwd, env, args: file === MANIFEST.runs.post ? ['post'] : [] });
+  const exitCode = await exitCodeOf(() => actHere(host.process));
+  return { exitCode, signal: undefined, stdout: host.stdout(), stderr: host.stderr() };
 }
 
 /** Reads a file of `name=value` and `name<<delimiter` entries; throws where the runner would fail the step. */

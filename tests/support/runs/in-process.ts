@@ -45,6 +45,49 @@ export async function runHere(
   return { exitCode: end.outcome.exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }
 
+/** A process with these arguments, which ends with an exception where a real one would end: `exitCodeOf` catches it. */
+export function fakeProcess(given: {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  args: readonly string[];
+}): { process: NodeJS.Process; stdout: () => string; stderr: () => string } {
+  const stdout = sink();
+  const stderr = sink();
+  const env = Object.entries(given.env).filter(([, value]) => value !== undefined);
+  const fake = {
+    argv: [process.execPath, 'entry.js', ...given.args],
+    env: Object.fromEntries(env),
+    cwd: () => given.cwd,
+    stdin: Readable.from([]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    on: () => fake,
+    exit(code: number) {
+      throw new Exit(code);
+    },
+  };
+  return { process: fake as unknown as NodeJS.Process, stdout: stdout.text, stderr: stderr.text };
+}
+
+class Exit extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`The process ends with exit code ${code}`);
+    this.code = code;
+  }
+}
+
+/** What a program in a fake process comes to. */
+export async function exitCodeOf(program: () => Promise<number>): Promise<number> {
+  try {
+    return await program();
+  } catch (error) {
+    if (error instanceof Exit) return error.code;
+    throw error;
+  }
+}
+
 function sink() {
   const pieces: string[] = [];
   const stream = new Writable({

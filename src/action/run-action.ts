@@ -1,0 +1,188 @@
+/** The action as a whole: inputs in; outputs, summary and exit code out. The process is an argument. */
+
+import { Readable, Writable } from 'node:stream';
+import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
+import { machineFault } from '../domain/run/machine-fault.ts';
+import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
+import type { HostContext } from '../host/context.ts';
+import { checkFdLimit } from '../host/fd-limit.ts';
+import { type HostProcess, openHostProcess } from '../host/process.ts';
+import type { Federation } from '../ports.ts';
+import { annotationLine, annotationsOf } from '../texts/annotations.ts';
+import { stepSummary } from '../texts/step-summary.ts';
+import { type FederationGiven, type InputsGiven, readInputs, withoutInputs } from './inputs.ts';
+import { carryOut } from './modes.ts';
+import { reportKilledStep } from './post-step.ts';
+import { addToSummary, type RunnerFiles, runnerFiles } from './runner/file-commands.ts';
+import { requestIdentityToken, type TokenRequest, tokenRequest } from './runner/identity-token.ts';
+import { ActionStep, STATE } from './step.ts';
+
+const NO_IDENTITY =
+  'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
+
+/**
+ * Carries out the step that the process was started for, with `post` as its argument the post step, and gives its exit code.
+ * The process loses the secrets of its environment, and ends by itself where something breaks.
+ */
+export async function runAction(host: NodeJS.Process): Promise<number> {
+  const action = new Action(host);
+  return await (host.argv[2] === 'post' ? action.post() : action.main()).catch((error) =>
+    action.crash(error),
+  );
+}
+
+class Action {
+  readonly #host: NodeJS.Process;
+  readonly #files: RunnerFiles;
+  readonly #step: ActionStep;
+  readonly #process: HostProcess;
+
+  constructor(host: NodeJS.Process) {
+    this.#host = host;
+    this.#files = runnerFiles(host.env);
+    this.#step = new ActionStep(this.#files, (line) => void host.stderr.write(`${line}\n`));
+    this.#process = openHostProcess(
+      host,
+      host.argv[2] === 'post'
+        ? {}
+        : {
+            onInterrupt: (interruption) => this.#step.onInterrupt(interruption),
+            onCrash: (outcome) => this.#tellCrash(outcome),
+          },
+    );
+  }
+
+  get #edge(): HostContext {
+    return this.#process.edge;
+  }
+
+  crash(error: unknown): never {
+    return this.#process.crash(error);
+  }
+
+  async main(): Promise<number> {
+    this.#step.begin();
+    const inputs = readInputs(this.#edge.env);
+    for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
+    const obstacle = checkFdLimit();
+    if (obstacle !== null) return this.#tell(internalError(obstacle));
+    const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);
+    const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
+    const problems = [...inputs.problems, ...lacking];
+    if (problems.length > 0) return this.#refuse(problems);
+    const end = await carryOut(inputs, this.#edgeWith(inputs, identity), this.#step);
+    switch (end.status) {
+      case 'refused':
+        return this.#refuse(end.problems);
+      case 'told':
+        // What a run of another job has met is told at its lines by that job.
+        return this.#conclude(end.outcome, inputs.mode === 'publish' ? null : this.#step.result);
+      case 'decided':
+        return this.#tell(end.outcome);
+    }
+  }
+
+  /** Nothing where the step came to its end. */
+  async post(): Promise<number> {
+    if (this.#edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
+    const { lines, summary } = await reportKilledStep({
+      runDir: this.#edge.env[`STATE_${STATE.runDir}`] ?? null,
+      wasPublishing: this.#edge.env[`STATE_${STATE.publishing}`] === 'true',
+    });
+    for (const line of lines) this.#host.stderr.write(`${this.#edge.redact(line)}\n`);
+    addToSummary(this.#files, this.#edge.redact(summary));
+    return 0;
+  }
+
+  /** The process as a command sees it that is told by inputs what others are told by flags and variables. */
+  #edgeWith(
+    { plan, apiKey, githubToken, federation, flags }: InputsGiven,
+    identity: TokenRequest | null,
+  ): HostContext {
+    if (plan !== null && flags.run) flags.run.plan = '-';
+    return {
+      ...this.#edge,
+      env: {
+        ...withoutInputs(this.#edge.env),
+        ...(apiKey === null ? {} : { ANTHROPIC_API_KEY: apiKey }),
+        ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
+      },
+      isStep: true,
+      cwd: this.#edge.env.GITHUB_WORKSPACE || this.#edge.cwd,
+      stdin: plan === null ? this.#edge.stdin : Readable.from([plan]),
+      // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.
+      stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+      watcher: this.#step,
+      onPublication: (publication) => this.#step.onPublication(publication),
+      ...(federation === null || identity === null
+        ? {}
+        : { federation: this.#loginOf(federation, identity) }),
+    };
+  }
+
+  #loginOf({ audience, ...rule }: FederationGiven, identity: TokenRequest): Federation {
+    return {
+      ...rule,
+      identityToken: async (signal) => {
+        const answer = await requestIdentityToken({
+          ...identity,
+          audience,
+          signal,
+          fetch: await fetchByEnvironment(this.#edge.env),
+        });
+        if (answer.status === 'ok') this.#mask(answer.token);
+        return answer;
+      },
+      onAccessToken: (token) => this.#mask(token),
+    };
+  }
+
+  /** A runner shows *** in place of each line of it from here on. */
+  #mask(secret: string): void {
+    this.#edge.hide(secret);
+    for (const line of secret.split(/\r\n|\n|\r/))
+      if (line.trim() !== '') this.#host.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+  }
+
+  /** Nothing has been done. In the summary and the annotation, the problems are the reason. */
+  #refuse(problems: readonly string[]): number {
+    const outcome = this.#process.refusal(problems);
+    return this.#tell(outcome, problems.join('; '));
+  }
+
+  /** An outcome that no command has told. */
+  #tell(outcome: RunOutcome, reason = outcome.reason): number {
+    const exitCode = this.#conclude({ ...outcome, reason });
+    this.#process.printLast(outcome);
+    return exitCode;
+  }
+
+  /** `annotated` is the run whose places are told; null for none. */
+  #conclude(outcome: RunOutcome, annotated = this.#step.result): number {
+    const { result, publication } = this.#step;
+    const told = { ...outcome, reason: this.#edge.redact(outcome.reason) };
+    this.#annotate(annotated, told);
+    const pullRequest = publication?.pullRequest ?? null;
+    this.#step.end(
+      outcome,
+      stepSummary(result, { outcome: told, pullRequest, warnings: publication?.warnings ?? [] }),
+    );
+    return outcome.exitCode;
+  }
+
+  #annotate(result: RunResult | null, outcome: RunOutcome): void {
+    for (const annotation of annotationsOf(result, outcome))
+      this.#host.stdout.write(`${annotationLine(annotation)}\n`);
+  }
+
+  #tellCrash(outcome: RunOutcome): void {
+    this.#annotate(null, outcome);
+    try {
+      this.#step.end(outcome, stepSummary(this.#step.result, { outcome, pullRequest: null, warnings: [] }));
+    } catch (error) {
+      // The disk that the run has broken on is often that of the runner's files.
+      if (machineFault(error) === null) throw error;
+    }
+  }
+}
