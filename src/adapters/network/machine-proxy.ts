@@ -19,48 +19,35 @@ export async function fetchByEnvironment(env: Environment): Promise<typeof fetch
   if (proxy === null) return () => Promise.reject(new TypeError(NOT_A_PROXY));
   const { proxiedFetch } = await import('./proxied-fetch.ts');
   const exceptions = env.no_proxy || env.NO_PROXY || '';
-  return proxiedFetch(proxy, (address) => isDirect(address, exceptions));
+  const addresses = addressesIn(exceptions);
+  return proxiedFetch({ proxy, exceptions, isDirect: (host) => isDirect(host, addresses) });
 }
 
 const NOT_A_PROXY =
   'HTTPS_PROXY has to be http://HOST:PORT or https://HOST:PORT, with user name and password where it takes some';
 
-/** True for this machine, for plain HTTP, which is for this machine only, and for what the list of exceptions names. */
-export function isDirect({ protocol, hostname, port }: URL, exceptions: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  if (protocol !== 'https:' || isLoopback(host)) return true;
-  return exceptions
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .some((entry) => entry !== '' && isMeant(entry, host, port || '443'));
+/** Where no proxy is in the way: this machine, and the addresses and ranges in the list of exceptions. */
+function isDirect(hostname: string, addresses: BlockList): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0) return addresses.check(host, isIPv4(host) ? 'ipv4' : 'ipv6');
+  return /^(?:.+\.)?localhost\.?$/.test(host);
 }
 
-/** A name stands for itself and for all below it, with or without a dot or `*.` before it; an address may be a range. */
-function isMeant(entry: string, host: string, port: string): boolean {
-  if (entry === '*') return true;
-  const [, inBrackets, plain = '', givenPort] =
-    /^(?:\[(.*)\]|(.*?))(?::(\d+))?$/.exec(isIP(entry) === 6 ? `[${entry}]` : entry) ?? [];
-  if (givenPort !== undefined && givenPort !== port) return false;
-  const named = inBrackets ?? plain;
-  if (isIP(host) !== 0) return isAmong(named, host);
-  const domain = named.replace(/^\*?\./, '').replace(/\.$/, '');
-  return domain !== '' && (host === domain || host.endsWith(`.${domain}`));
-}
-
-/** `range` is an address, or one with the number of its leading bits that count. */
-function isAmong(range: string, address: string): boolean {
-  const [network = '', bits] = range.split('/');
-  if (isIP(network) === 0) return false;
-  const most = isIPv4(network) ? 32 : 128;
+/**
+ * Addresses of this machine, and what `exceptions` has of addresses and ranges (`10.0.0.0/8`), as curl reads them. The client
+ * compares texts only.
+ */
+function addressesIn(exceptions: string): BlockList {
   const list = new BlockList();
-  const length = bits === undefined ? most : Number(bits);
-  if (!Number.isInteger(length) || length < 0 || length > most) return false;
-  list.addSubnet(network, length, isIPv4(network) ? 'ipv4' : 'ipv6');
-  return list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-}
-
-function isLoopback(host: string): boolean {
-  return /^(?:.+\.)?localhost$/.test(host) || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  for (const entry of ['127.0.0.0/8', '::1', ...exceptions.split(/[\s,]+/)]) {
+    const [network = '', bits] = entry.split('/');
+    const version = isIP(network);
+    const most = version === 4 ? 32 : 128;
+    const length = bits === undefined ? most : Number(bits);
+    if (version === 0 || !Number.isInteger(length) || length < 0 || length > most) continue;
+    list.addSubnet(network, length, version === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
 }
 
 /** Null for what is none. A name without a scheme is a proxy that is spoken to in plain HTTP. */

@@ -142,5 +142,5 @@ test('what it is not for is asked for directly, and one that is not to be had is
     env: { ...env, ANTHROPIC_BASE_URL: 'https://model.example.test' },
   });
   expect([lost.exitCode, lost.result.outcome]).toEqual([4, 'provider_error']);
-  expect(lost.result.reason).toContain('ECONNREFUSED 127.0.0.1:9, by way of the proxy 127.0.0.1:9');
+  expect(lost.result.reason).toContain('ECONNREFUSED 127.0.0.1:9 (HTTPS_PROXY is 127.0.0.1:9)');
 });
