@@ -44,7 +44,7 @@ interface Asked {
 
 function refuse(problems: readonly string[], asked: Asked = {}): number {
   const outcome = refusal(problems);
-  const more = problems.length === 1 ? '' : '; patchsmith --help shows what there is';
+  const more = problems.length === 1 ? '' : '; patchsmith --help lists the commands';
   // The machine reads one document: there the problems are the reason.
   return tell({ ...outcome, reason: `${outcome.reason}${more}` }, asked, problems.join('; '));
 }

@@ -162,7 +162,7 @@ function planBlock({ title, task, outside: part }: Plan): string {
   return `${plan}\n\n${render(outside, { kind, author: attribute(author), text: quoted }).trim()}`;
 }
 
-const NO_TASK_OF_ITS_OWN = 'Do what the text below asks for.';
+const NO_TASK_OF_ITS_OWN = 'Carry out the request below.';
 
 function reportBlock(report: CommandReport): string {
   const output = asData('output', report.output.trimEnd()) || '(no output)';

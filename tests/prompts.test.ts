@@ -109,7 +109,7 @@ Verify commands, which the runner itself runs when you are done; all must succee
 
 test('a verification in a fresh checkout is told', () => {
   expect(taskPrompt({ ...parts, verify: ['npm test'], verifyIn: 'checkout' })).toContain(
-    'when you are done, in a fresh checkout of the base with your changes: what git ignores is not there, unless setup commands make it; all must succeed:\n- `npm test`',
+    'when you are done, in a fresh checkout of the base with your changes: files that git ignores are missing unless setup commands create them; all must succeed:\n- `npm test`',
   );
 });
 
@@ -165,9 +165,9 @@ test('a failed verification names each command, how it ended, what it printed an
 (no output)
 </output>
 
-Find the cause and mend it in the code; change a test only where the plan asks for it. Fix rounds left after this one: 2. If it cannot be mended within the plan, call \`finish\` with \`blocked\` and the reason.`);
+Find the cause and fix it in the code; change a test only where the plan asks for it. Fix rounds left after this one: 2. If it cannot be fixed within the plan, call \`finish\` with \`blocked\` and the reason.`);
 });
 
 test('a cut-off answer is continued with one sentence', () => {
-  expect(continuePrompt()).toMatch(/^Your answer was cut off by the output limit\. Go on/);
+  expect(continuePrompt()).toMatch(/^Your answer was cut off by the output limit\. Continue/);
 });

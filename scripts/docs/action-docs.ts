@@ -138,7 +138,7 @@ first moment, in case the process is killed without a word; \`interrupted\` from
 
 A cancelled job gets SIGINT, after 7.5 s SIGTERM and after 10 s SIGKILL. The first signal ends the run: patch, result, outputs
 and summary are written within a second or two, and every child is gone. When a step was killed before that, its post step says
-in log and summary what is left and how to carry on, also where it was killed in the middle of a publication; it starts nothing and
+in log and summary what is left and how to continue, also if it was killed while publishing; it starts nothing and
 ends nothing.
 
 The summary of the step has the outcome, what was verified, the cost, warnings and the changed files. Failed verify commands,

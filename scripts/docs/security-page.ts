@@ -54,21 +54,21 @@ attack suite (\`tests/attacks\`, run by \`npm test\`) by \`npm run docs\`.
 ## Who is hostile
 
 The model (it may obey an attacker), the repository with its history and configuration, issue texts and plans that quote
-them, and the output of every command. Trusted are the machine, whoever starts the run, its flags and environment, the
+them, and the output of every command. Trusted are the machine, the person who starts the run, its flags and environment, the
 programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoint that the key is sent to.
 
 What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
 
 ## What is promised
 
-| | in the sandbox (\`required\`, \`auto\` where it can be had) | \`--sandbox off\` |
+| | in the sandbox (\`required\`, \`auto\` if it is available) | \`--sandbox off\` |
 |---|---|---|
 | File tools | nothing outside the work tree is read or written, \`.git\` is out of reach, also while others swap folders for links: every file, for the search too, is opened through descriptors, one plain name at a time | the same |
 | Commands: files | only the work tree, the toolchains on PATH (read-only, credential files covered), mounts that were asked for; no home, no run directory, no \`.git\` of yours; nor that of a submodule or of another checkout in the work tree; a git dir that was not there at the start is removed after the command that made it | **nothing**: a command can do what the user can, but git dirs that it makes are removed, unless one of yours is gone that they may be a copy of |
 | Commands: secrets | an environment from an allow-list; no process of the machine is seen; no agent, daemon or runner socket | the same environment; key and variables that are named like secrets are wiped from what \`/proc\` shows of the runner. **Not promised**: its memory, other variables, files |
 | Commands: network | none | **not contained** |
 | Processes | all are dead after each command, whatever they do | all that keep their environment; **not** one that empties it and leaves its session |
-| Memory, processes, file size, disk | limits, kept by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
+| Memory, processes, file size, disk | limits, enforced by the kernel or a watch; \`commandLimits\` in the result says which | the same, mostly by the watch |
 | The runner's own work | the deadline and signals end it within five seconds, git processes and loops over files included; files and bytes that a run may change are limited, and what is over is not read; one git process allocates 1 GiB at most and maps 256 MiB of packs | the same |
 | git | nothing planted in the repository or by the model is run by the runner | the same. Commands of the model that call git run what the model has planted, as any program |
 | Policy | \`allow\` and \`protect\` hold for tools and, by putting back, for commands; submodules and other checkouts in the work tree, of which there is nothing to put back, are mounted read-only as soon as the globs could concern them, and what changes in the others is named; changes that deserve a second look are flagged; a patch that adds a secret is withheld | the same, but what changes in such a checkout against the globs is found afterwards (exit 8) |
@@ -78,7 +78,7 @@ What the model is shown leaves the machine: it goes to the provider. Whatever li
 \`--sandbox off\` contains no command. Use it only where the machine is thrown away afterwards and holds nothing of worth.
 
 The sandbox is as strong as the kernel's namespaces: a hole in the kernel is a hole in it. On a machine whose kernel or
-processor the system call filter cannot be had for, the sandbox does without (level \`namespaces\`) and says so in a warning: it
+processor without a system call filter, the sandbox runs without it (level \`namespaces\`) and warns: it
 holds against the same attacks but for sockets to the hypervisor (\`network-vsock\`), and more of the kernel is in reach. Set-uid
 and set-gid bits can then be set, and are cleared afterwards (\`takeover-set-uid\` and its like).
 
@@ -101,7 +101,7 @@ Past the fence:
   it is cleared: in the work tree when the command has ended, or at the end of the run where git ignores the file; in a folder of
   \`--mount PATH:rw\` for good. Nothing is cleared where the runner itself is killed and the run neither resumed nor undone.
   \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
-- **\`--sandbox off\`**, and \`auto\` where no sandbox can be had (in CI the default is \`required\`): a command can do whatever the user
+- **\`--sandbox off\`**, and \`auto\` where no sandbox is available (in CI the default is \`required\`): a command can do whatever the user
   can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
 - **Sockets with a path.** No network namespace holds a UNIX socket or a named pipe that lies in the work tree or in a \`--mount\` and
   that a process of the machine listens at: a command can connect to it.
@@ -119,7 +119,7 @@ Out by a channel that is meant to be there:
 - **Every object of the repository can be read**, by its id: commands see the whole object store read-only, and \`git fsck\` or
   \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never
   committed. A fresh clone, as actions/checkout makes it, has none of that ([decision 025](decisions/025-the-object-store-is-shown-whole.md)).
-- **Hosts of \`--allow-domain\`**: whoever can publish there, or reads its logs, can be sent data; what is inside TLS is not looked
+- **Hosts of \`--allow-domain\`**: anyone who can publish there, or read its logs, can be sent data; what is inside TLS is not looked
   at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
 - **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything
   on the machine. Nothing is done against it.
@@ -136,11 +136,11 @@ Into what you do next:
 - **Files that git ignores.** They are in no patch, and stay: a rewritten \`node_modules/.bin/vitest\` or \`.npmrc\` is run by your
   next command, and by verify commands in the work tree. \`--verify-in checkout\` does not see them; \`ignoredFiles\` in the result and a
   warning name those that changed. A bare repository planted there, or within another
-  checkout of the work tree, runs programs for whoever calls git in it. Run on a checkout that is thrown away, or look there before you go on.
+  checkout of the work tree, runs programs for anyone who calls git in it. Run on a checkout that is thrown away, or look there before you go on.
 - **Checkouts in the work tree that cannot be covered** (more than 64 of them, or a \`.git\` that is a link): \`required\` refuses
   (exit 10), \`auto\` goes on with a warning, and a command can then change what your git runs there.
 - **The run directory of somebody else.** It is looked through before it is used and permits nothing by itself, yet \`undo\` writes the contents it holds
-  into files, and \`resume\` carries on its conversation at your cost ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
+  into files, and \`resume\` continues its conversation at your cost ([after-a-run.md](after-a-run.md#a-run-directory-that-is-not-yours)).
 
 At the cost of the machine:
 

@@ -27,17 +27,17 @@ export async function reportKilledStep({ runDir, wasPublishing }: StepKilled): P
   const list = more.map((line) => `- ${code(line, 2_000)}`).join('\n');
   return {
     lines: [first, ...more],
-    summary: `### patchsmith: killed before its end\n\n${escaped(first)}\n\n${list}\n`,
+    summary: `### patchsmith: killed before it ended\n\n${escaped(first)}\n\n${list}\n`,
   };
 }
 
 const PUBLISHING =
-  'The step was killed in the middle of a publication. What it has made on GitHub by then stays; publish the run again to carry on.';
+  'The step was killed while publishing. What it had created on GitHub stays; publish the run again to continue.';
 
 const UNBEGUN =
-  'The step was killed before the first turn of the model was recorded: only setup commands can have changed anything, and there is nothing to carry on.';
+  "The step was killed before the model's first turn was recorded: only setup commands can have changed anything, and there is nothing to resume.";
 
-const NOTHING = 'The step was killed before there was a run directory: nothing was done.';
+const NOTHING = 'The step was killed before the run directory was created: nothing was done.';
 
 async function found(path: string): Promise<string[]> {
   const directory = runDirectoryAt(path);
@@ -45,16 +45,16 @@ async function found(path: string): Promise<string[]> {
   const result = readResult(directory);
   if (dead === null && result?.status === 'finished')
     return [
-      'The step was killed when the run had ended; its result is whole.',
+      'The step was killed after the run had ended; its result is complete.',
       `outcome: ${result.outcome} (exit ${result.exitCode})`,
       `run directory: ${path}`,
     ];
   const outcome = dead === null ? [] : [`outcome: ${dead.outcome} (exit ${dead.exitCode})`];
   if (!existsSync(directory.events)) return [UNBEGUN, ...outcome, `run directory: ${path}`];
   return [
-    'The step was killed in the middle of the run. The work so far is in its journal and in the work tree.',
+    'The step was killed during the run. The work so far is in its journal and in the work tree.',
     ...outcome,
     `run directory: ${path} (${readdirSync(path).sort().join(', ')})`,
-    `carry it on where this checkout and this folder are: patchsmith resume ${path}`,
+    `continue it on a machine that has this checkout and this folder: patchsmith resume ${path}`,
   ];
 }

@@ -61,7 +61,7 @@ type Prepared =
 const CUT_OFF =
   'Not run: the answer was cut off at the output limit, so this call may be incomplete. Send it again, in smaller pieces.';
 
-const TOO_MANY = `Not run: a turn may have ${MAX_CALLS_IN_A_TURN} calls. Send what is left in the next turns.`;
+const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls. Send the rest in the next turns.`;
 
 export class ToolExecutor {
   readonly #parts: ExecutorParts;

@@ -35,7 +35,7 @@ export async function readArguments(
   problems.push(...afterDashes.map((word) => belongsToNothing(word, command)));
   if (!command) {
     if (problems.length === 0)
-      problems.push(`there is no command; say one of: ${namesOf(commands).join(', ')}`);
+      problems.push(`no command given; expected one of: ${namesOf(commands).join(', ')}`);
     return { ask: 'mistake', problems };
   }
   const flags: Record<string, unknown> = {};
@@ -45,7 +45,7 @@ export async function readArguments(
     if (!command.settings.includes(key))
       problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
     else if (Array.isArray(value) && !repeatable) {
-      problems.push(`--${flag}: is given ${value.length} times`);
+      problems.push(`--${flag}: given ${value.length} times`);
       // What is there is not to be called missing as well.
       flags[flag] = value[0];
     } else flags[flag] = value;
@@ -54,7 +54,7 @@ export async function readArguments(
   for (const name of switchesOf(commands)) {
     if (words[name] !== true) continue;
     if (Object.hasOwn(command.switches, name)) switches.add(name);
-    else problems.push(`--${name}: ${command.name} knows no such flag`);
+    else problems.push(`--${name}: ${command.name} has no such flag`);
   }
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
 }
@@ -183,8 +183,8 @@ function noSuchFlag(name: string, commands: readonly Command[]): string {
 
 function belongsToNothing(word: string, command: Command | undefined): string {
   const takesTask = command?.settings.includes('message') ?? true;
-  const mend = takesTask ? '; a task is given with --message or --plan' : '';
-  return `${shown(word)}: belongs to no flag${mend}`;
+  const mend = takesTask ? '; give the task with --message or --plan' : '';
+  return `${shown(word)}: does not belong to a flag${mend}`;
 }
 
 function namesOf(commands: readonly Command[]): string[] {

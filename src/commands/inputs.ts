@@ -39,7 +39,7 @@ const NO_KEY =
   'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none';
 
 const NO_KEY_INPUT =
-  'there is no key of the Claude API: api-key is empty, and so is ANTHROPIC_API_KEY. Is the secret set, and does this event get it? Pull requests of forks and of Dependabot do not';
+  'there is no key of the Claude API: api-key is empty, and so is ANTHROPIC_API_KEY. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not';
 
 const NO_PLAN =
   'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';

@@ -58,7 +58,7 @@ export const COMMANDS: readonly Command[] = [
         'gh issue view 7 --json body -q .body | patchsmith run --plan - --output json',
         'A plan from stdin, the result to stdout',
       ],
-      ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter fences'],
+      ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter limits'],
     ],
     operands: [],
     settings: SETTINGS_TAKEN.run,
@@ -67,14 +67,17 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'publish',
-    summary: 'Open or update a pull request with what a run has made (RUN: its id or run directory)',
+    summary: 'Open or update a pull request with the changes of a run (RUN: its id or run directory)',
     examples: [
-      ['patchsmith publish RUN --label bot --reviewer octocat', 'A pull request with what a run has made'],
-      ['patchsmith publish RUN --dry-run', 'See the calls that it would take'],
+      [
+        'patchsmith publish RUN --label bot --reviewer octocat',
+        'Open a pull request with the changes of a run',
+      ],
+      ['patchsmith publish RUN --dry-run', 'Show the calls without making them'],
     ],
     operands: ['RUN'],
     settings: SETTINGS_TAKEN.publish,
-    output: { value: 'json|none', help: 'What it came to, as JSON on stdout', initial: 'none' },
+    output: { value: 'json|none', help: 'Print the publication as JSON', initial: 'none' },
     switches: {},
     async start(edge, given) {
       const { startPublish } = await import('./publish/start.ts');
@@ -84,8 +87,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'replay',
-    summary: 'Play a run again without a model and prove its patch (RUN: its id or run directory)',
-    examples: [['patchsmith replay RUN', 'See that a recorded run still comes to the same patch']],
+    summary: 'Replay a run without a model and prove its patch (RUN: its id or run directory)',
+    examples: [['patchsmith replay RUN', 'Check that a recorded run still makes the same patch']],
     operands: ['RUN'],
     settings: [
       ...CHANGES,
@@ -103,7 +106,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'resume',
-    summary: 'Carry on a run that was killed: resume RUN, its id or run directory',
+    summary: 'Continue a run that was killed (RUN: its id or run directory)',
     examples: [],
     operands: ['RUN'],
     settings: [
@@ -118,23 +121,26 @@ export const COMMANDS: readonly Command[] = [
       'quiet',
       'verbose',
     ],
-    switches: { 'accept-changes': 'Take what others have changed in the work tree into the baseline' },
+    switches: { 'accept-changes': 'Accept what others changed in the work tree as part of the baseline' },
     start: startResume,
   },
   {
     name: 'undo',
-    summary: 'Put the work tree back as it was before a run (RUN: its id or run directory)',
-    examples: [['patchsmith undo RUN', 'Take back what a run has changed']],
+    summary: 'Restore the work tree to its state before a run (RUN: its id or run directory)',
+    examples: [['patchsmith undo RUN', 'Undo the changes of a run']],
     operands: ['RUN'],
     settings: ['repo'],
-    switches: { force: 'Put back what can be, and leave the paths that have changed since' },
+    switches: { force: 'Restore what can be restored, and leave paths that changed since' },
     start: startUndo,
   },
   {
     name: 'blame',
-    summary: "See which tool calls made which lines of a run's patch: blame RUN [PATH]",
+    summary: "Show which tool call made each line of a run's patch: blame RUN [PATH]",
     examples: [
-      ['patchsmith blame 20261121-101500-3f9a2c src/parser.ts', 'Who changed these lines, and in which turn'],
+      [
+        'patchsmith blame 20261121-101500-3f9a2c src/parser.ts',
+        'Which call changed these lines, and in which turn',
+      ],
     ],
     operands: ['RUN', '[PATH]'],
     settings: ['output'],
@@ -144,7 +150,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'doctor',
-    summary: 'See how commands would be contained here, what they would see, and which tools work in there',
+    summary: 'Show how commands are contained here, what they can see, and which tools work inside',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
     operands: [],
     settings: ['repo', ...OF_THE_MACHINE, 'output'],
@@ -154,7 +160,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary: 'Write a workflow for GitHub Actions, with a plan and principles to begin from: init [TEMPLATE]',
+    summary: 'Write a GitHub Actions workflow with a starter plan and principles: init [TEMPLATE]',
     examples: [
       [
         'patchsmith init issue',
@@ -168,7 +174,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'demo',
-    summary: 'See a recorded run on a small project; needs no key',
+    summary: 'Watch a recorded run on a small project; needs no key',
     examples: [],
     operands: [],
     settings: [],
@@ -294,7 +300,7 @@ async function startDoctor(edge: HostContext, { flags, problems }: Given): Promi
   return { status: 'told', outcome };
 }
 
-const DOCTOR_OUTPUT = '--output: doctor prints text; for machines say --output json';
+const DOCTOR_OUTPUT = '--output: doctor prints text; use --output json for a machine-readable report';
 
 async function startBlame(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
@@ -316,4 +322,4 @@ async function startBlame(edge: HostContext, { operands, flags, problems }: Give
   return { status: 'told', outcome };
 }
 
-const BLAME_OUTPUT = '--output: blame prints text; for machines say --output json';
+const BLAME_OUTPUT = '--output: blame prints text; use --output json for a machine-readable report';

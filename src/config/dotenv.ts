@@ -40,7 +40,7 @@ export async function readApiKey(
     case 'yes':
       return {
         key: null,
-        notes: [`${path} is tracked by git, so its ${KEY_NAME} is not used: whoever wrote it is not you.`],
+        notes: [`${path} is tracked by git, so its ${KEY_NAME} is not used: it may come from someone else.`],
       };
     case 'unsure':
       return {
@@ -56,7 +56,9 @@ function checked(value: string, place: string): ApiKeyRead {
   if (/^[\x21-\x7e]+$/.test(key)) return { key, notes: [] };
   return {
     key: null,
-    notes: [`The ${KEY_NAME} in ${place} is not used: it holds blanks or characters that no key has.`],
+    notes: [
+      `The ${KEY_NAME} in ${place} is not used: it contains blanks or characters that a key cannot have.`,
+    ],
   };
 }
 

@@ -120,7 +120,7 @@ function* widenings(given: readonly Given[], entry: SettingEntry): Generator<str
   const allowed = operators === undefined ? [] : listOf(operators, entry);
   for (const item of listOf(ofFile, entry)) {
     if (isCovered(item, allowed)) continue;
-    yield `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not among that`;
+    yield `${ofFile.source.name}: a project file may only leave out what --${entry.flag} or ${entry.variable} allows, and ${shown(item)} is not one of them`;
   }
 }
 
@@ -180,7 +180,7 @@ function* contradictions(
     yield `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`;
   }
   if (settings.provider === 'replay' && settings.recording === null) {
-    yield `${name('provider')}: replay needs a journal or a script; give it with --recording FILE`;
+    yield `${name('provider')}: replay needs a journal or a script; use --recording FILE`;
   }
   if (settings.provider !== 'replay' && settings.recording !== null) {
     yield `${name('recording')}: is only used with --provider replay`;
@@ -193,7 +193,7 @@ function* contradictions(
     yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;
   }
   if (settings.provider === 'anthropic' && settings.price === null && !hasPrice(settings.model)) {
-    yield `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; give --price`;
+    yield `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`;
   }
 }
 

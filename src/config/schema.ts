@@ -81,46 +81,46 @@ export const Settings = z.strictObject({
     help: 'The task as text, in place of a plan file' }),
   planFromIssue: text().nullable().default(null).register(about, {
     flag: 'plan-from-issue', value: 'N|URL', group: 'Task', file: 'refused',
-    help: "GitHub issue whose text is the task; with --plan as well, the file's rules and instructions hold for it" }),
+    help: "GitHub issue whose text is the task; with --plan, the file's rules and instructions apply to it" }),
   planFromComment: text().nullable().default(null).register(about, {
     flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
     help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
   principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
-    help: 'File that says how changes are made here',
+    help: 'File with the principles: how changes are made in this repository',
     defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
   verify: texts(VerifyCommand).default([]).register(about, {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
     help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),
   allow: texts(PathGlob).default([]).register(about, {
     flag: 'allow', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
-    help: "Only these paths may change; the plan's globs hold as well", defaultHelp: 'all paths' }),
+    help: "Only these paths may change; the plan's globs apply too", defaultHelp: 'all paths' }),
   protect: texts(PathGlob).default([]).register(about, {
     flag: 'protect', value: 'GLOB', repeatable: true, group: 'Task', file: 'set',
-    help: "These paths may not change; the plan's globs hold as well", defaultHelp: 'none' }),
+    help: "These paths must not change; the plan's globs apply too", defaultHelp: 'none' }),
   acceptSecrets: texts(PathGlob).default([]).register(about, {
     flag: 'accept-secrets', value: 'GLOB', repeatable: true, group: 'Task', file: 'refused',
     help: 'Files in which the patch may add what looks like a secret, such as test data', defaultHelp: 'none' }),
   verifyBaseline: yesOrNo().default(false).register(about, {
     flag: 'verify-baseline', group: 'Task', file: 'refused',
-    help: 'Run the verify commands before the work too; what fails as before is no failure of the run' }),
+    help: 'Also run the verify commands before the work; what fails as before does not fail the run' }),
   verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
     flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
-    help: 'Take changes that no tool call explains into the patch' }),
+    help: 'Include changes in the patch that no tool call explains' }),
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run that changes nothing exits with 0 or 3' }),
 
   repo: text().nullable().default(null).register(about, {
     flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',
-    help: 'Git checkout to work in', defaultHelp: 'the one you stand in' }),
+    help: 'Git checkout to work in', defaultHelp: 'the current one' }),
   workingDirectory: text().nullable().default(null).register(about, {
     flag: 'working-directory', value: 'DIR', group: 'Repository', file: 'refused',
     help: 'Folder down to which AGENTS.md files are read, relative to the repository',
-    defaultHelp: 'where you stand, else the root' }),
+    defaultHelp: 'the current folder, else the root' }),
   rulesFrom: text().nullable().default(null).register(about, {
     flag: 'rules-from', value: 'COMMIT', group: 'Repository', file: 'refused',
     help: 'Commit of this repository from which project file, principles and plan file are read, in place of the work tree',
@@ -133,7 +133,7 @@ export const Settings = z.strictObject({
   trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
     .default(['owner', 'member', 'collaborator']).register(about, {
       flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',
-      help: 'Whose issues and comments may be a task, by what the author is to the repository; who was seen to have write access always may',
+      help: 'Author associations whose issues and comments may be a task; accounts with write access always may',
       defaultHelp: 'owner, member, collaborator' }),
   allowBots: texts(z.string().trim().regex(/^[1-9]\d*$/, 'expected the numeric id of a bot, as https://api.github.com/users/NAME%5Bbot%5D shows it'))
     .default([]).register(about, {
@@ -141,13 +141,13 @@ export const Settings = z.strictObject({
       help: 'Numeric id of a bot account that may start runs and write tasks', defaultHelp: 'no bot' }),
   allowUntrustedCheckout: yesOrNo().default(false).register(about, {
     flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
-    help: 'Work on a checkout of code that outsiders have written although the event gives the job secrets' }),
+    help: 'Work on a checkout of outsiders\' code although the event gives the job secrets' }),
 
   model: text().default('claude-sonnet-5-5').register(about, {
     flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
   provider: choice(PROVIDERS).default('anthropic').register(about, {
     flag: 'provider', value: PROVIDERS.join('|'), group: 'Model', file: 'refused',
-    help: 'Who answers: the Claude API, or a recorded run' }),
+    help: 'Model provider: the Claude API, or a recorded run' }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
@@ -159,10 +159,10 @@ export const Settings = z.strictObject({
     help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
-    help: 'Tokens of one answer, at least 8192' }),
+    help: 'Most tokens of one answer, at least 8192' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
-    help: 'How long an answer may send nothing before it is asked for again' }),
+    help: 'How long an answer may be silent before the request is retried' }),
   price: price().nullable().default(null).register(about, {
     flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',
@@ -181,116 +181,116 @@ export const Settings = z.strictObject({
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
   maxChangedFiles: wholeNumber(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
     flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Files that a run may change; over it, the run ends with the patch of what fits' }),
+    help: 'Most files that a run may change; beyond it, the run ends with a patch of what fits' }),
   maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
     flag: 'max-changed-size', value: 'SIZE', group: 'Limits', file: 'lower',
-    help: 'Contents of changed files that are taken in during a run, each version of a file counted' }),
+    help: 'Most bytes of changed files that a run records, counting every version of a file' }),
   maxChangedFileBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes).register(about, {
     flag: 'max-changed-file-size', value: 'SIZE', group: 'Limits', file: 'lower',
     help: 'The largest changed file; a larger one, sparse or not, is not read' }),
   fixRounds: wholeNumber(0).default(3).register(about, {
     flag: 'fix-rounds', value: 'N', group: 'Limits', file: 'set',
-    help: 'How often the model may mend what a verify command shows' }),
+    help: 'How often the model may try to fix a failed verify command' }),
   maxToolOutput: wholeNumber(1_000).default(40_000).register(about, {
     flag: 'max-tool-output', value: 'N', group: 'Limits', file: 'set',
-    help: 'Characters of one tool result that the model sees, at least 1000' }),
+    help: 'Most characters of a tool result that the model sees, at least 1000' }),
   maxPrinciplesBytes: wholeNumber(0).default(65_536).register(about, {
     flag: 'max-principles-bytes', value: 'N', group: 'Limits', file: 'lower',
     help: 'Bytes of all principles together' }),
 
   sandbox: choice(SANDBOXES).default('auto').register(about, {
     flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
-    help: 'Contain commands: always (else the run does not start), where it can be had, or not',
+    help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
   mounts: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
-    help: 'File or folder that commands see as well, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
+    help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
     flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
-    help: 'Host that commands may reach by HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
+    help: 'Host that commands may reach over HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
     defaultHelp: 'no network' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
-    help: 'Time for a command of the model that asks for no other' }),
+    help: 'Time limit for a command of the model that does not ask for one' }),
   maxCommandTimeoutMs: duration().default(600_000).register(about, {
     flag: 'max-command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
-    help: 'The most time a command of the model can ask for' }),
+    help: 'Longest time limit that a command of the model can ask for' }),
   verifyTimeoutMs: duration().default(600_000).register(about, {
     flag: 'verify-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
-    help: 'Time for one verify or setup command' }),
+    help: 'Time limit for each verify or setup command' }),
 
   maxProcesses: wholeNumber(1).default(DEFAULT_COMMAND_LIMITS.maxProcesses).register(about, {
     flag: 'max-processes', value: 'N', group: 'Sandbox and limits of commands', file: 'lower',
-    help: 'Processes and threads of one command; more than this, and it is killed' }),
+    help: 'Most processes and threads of one command; beyond it, the command is killed' }),
   maxMemoryBytes: size().nullable().default(DEFAULT_COMMAND_LIMITS.maxMemoryBytes).register(about, {
     flag: 'max-memory', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'refused',
-    help: 'Memory of all commands that run at a time; over it, the largest is killed',
+    help: 'Most memory of all running commands together; beyond it, the largest is killed',
     defaultHelp: "three quarters of the machine's or container's" }),
   maxFileBytes: size().default(DEFAULT_COMMAND_LIMITS.maxFileBytes).register(about, {
     flag: 'max-file-size', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'The largest file that a command can write' }),
   maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
-    help: 'What free disk space may shrink by during the run, contents that the runner keeps included; over it, commands that write are killed and the run ends' }),
+    help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),
 
   repository: repositoryName().nullable().default(null).register(about, {
     flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
     help: 'Repository on GitHub' }),
   base: branchName().nullable().default(null).register(about, {
     flag: 'base', value: 'BRANCH', group: 'Publishing', file: 'refused',
-    help: 'Branch that the pull request is to be merged into',
+    help: 'Branch to merge the pull request into',
     defaultHelp: "the run's branch, else the repository's default branch" }),
   branch: branchName().nullable().default(null).register(about, {
     flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
     help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
   headRepository: repositoryName().nullable().default(null).register(about, {
     flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
-    help: 'Fork that the branch is made in', defaultHelp: 'the repository itself' }),
+    help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
   via: choice(ROUTES).default('api').register(about, {
     flag: 'via', value: ROUTES.join('|'), group: 'Publishing', file: 'refused',
-    help: "Make the commit by GitHub's API, which signs a bot's, or by git push" }),
+    help: "Create the commit through GitHub's API, which signs commits of bots, or with git push" }),
   sign: choice(SIGNING).default('auto').register(about, {
     flag: 'sign', value: SIGNING.join('|'), group: 'Publishing', file: 'refused',
-    help: 'Whether a commit that GitHub does not show as verified is refused' }),
+    help: 'Whether to refuse a commit that GitHub does not show as verified' }),
   draft: choice(WHETHER).default('auto').register(about, {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
   titlePrefix: text().nullable().default(null).register(about, {
     flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
-    help: 'What the title of the pull request begins with' }),
+    help: 'Prefix of the pull request\'s title' }),
   labels: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Label of the pull request', defaultHelp: 'none' }),
   reviewers: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
-    help: 'Person whose review is asked for', defaultHelp: 'none' }),
+    help: 'User to request a review from', defaultHelp: 'none' }),
   teamReviewers: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'team-reviewer', value: 'SLUG', repeatable: true, group: 'Publishing', file: 'refused',
-    help: 'Team whose review is asked for; takes a token that may read the organisation', defaultHelp: 'none' }),
+    help: 'Team to request a review from; needs a token that may read the organisation', defaultHelp: 'none' }),
   assignees: texts(z.string().trim().min(1)).default([]).register(about, {
     flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
-    help: 'Person whom the pull request is assigned to', defaultHelp: 'none' }),
+    help: 'User to assign the pull request to', defaultHelp: 'none' }),
   milestone: text().nullable().default(null).register(about, {
     flag: 'milestone', value: 'NUMBER|TITLE', group: 'Publishing', file: 'refused',
     help: 'Milestone of the pull request' }),
   maxPatchFiles: wholeNumber(1).default(100).register(about, {
     flag: 'max-patch-files', value: 'N', group: 'Publishing', file: 'refused',
-    help: 'The most files that a published patch may change' }),
+    help: 'Most files that a published patch may change' }),
   maxPatchBytes: size().default(4 * 1024 ** 2).register(about, {
     flag: 'max-patch-size', value: 'SIZE', group: 'Publishing', file: 'refused',
     help: 'The largest patch that is published' }),
   protectedPaths: choice(PROTECTED).default('refuse').register(about, {
     flag: 'protected', value: PROTECTED.join('|'), group: 'Publishing', file: 'refused',
-    help: 'What becomes of a patch that changes .github, code owners, or instructions for agents: refused, a draft, or as any other' }),
+    help: 'How to treat a patch that changes .github, code owners, or instructions for agents: refuse it, publish a draft, or publish it like any other' }),
   acceptProtected: texts(PathGlob).default([]).register(about, {
     flag: 'accept-protected', value: 'GLOB', repeatable: true, group: 'Publishing', file: 'refused',
-    help: 'Protected files that may change nevertheless', defaultHelp: 'none' }),
+    help: 'Protected files that may change anyway', defaultHelp: 'none' }),
   publishUnfinished: yesOrNo().default(false).register(about, {
     flag: 'publish-unfinished', group: 'Publishing', file: 'refused',
-    help: 'Publish what a run that was cut short has made, as a draft' }),
+    help: 'Publish the patch of an unfinished run, as a draft' }),
   comment: choice(WHETHER).default('auto').register(about, {
     flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
-    help: 'Whether the outcome is told in a comment on the issue; auto: when the plan came from one' }),
+    help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
   dryRun: yesOrNo().default(false).register(about, {
     flag: 'dry-run', group: 'Publishing', file: 'refused',
     help: 'Print the calls that would be made and change nothing' }),
@@ -299,14 +299,14 @@ export const Settings = z.strictObject({
     help: "GitHub's API" }),
   githubServerUrl: apiAddress().default('https://github.com').register(about, {
     flag: 'github-server-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_SERVER_URL',
-    help: 'GitHub as people open it, and git' }),
+    help: 'Address of GitHub\'s web pages and git repositories' }),
 
   patch: text().refine((path) => path !== '-', 'expected a file; --output patch prints the patch').nullable().default(null).register(about, {
     flag: 'patch', value: 'FILE', group: 'Output', file: 'refused',
-    help: 'Where to write the patch as well', defaultHelp: 'only changes.patch in the run directory' }),
+    help: 'Also write the patch to this file', defaultHelp: 'only changes.patch in the run directory' }),
   output: choice(OUTPUTS).default('none').register(about, {
     flag: 'output', value: OUTPUTS.join('|'), group: 'Output', file: 'refused',
-    help: 'The one document on stdout: the patch, the result, or events as they happen' }),
+    help: 'The document on stdout: the patch, the result, or events as they happen' }),
   logLevel: choice(LOG_LEVELS).default('info').register(about, {
     flag: 'log-level', value: LOG_LEVELS.join('|'), group: 'Output', file: 'refused',
     help: 'What patchsmith.log in the run directory holds' }),

@@ -48,7 +48,7 @@ async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFile
     case 'failed':
       return failed(...yaml.problems.map(({ line, message }) => `${name}:${line}: ${message}`));
     case 'not_a_mapping':
-      return failed(`${name}:1: is no mapping; it needs keys, such as max-iterations: 10`);
+      return failed(`${name}:1: not a mapping; it needs keys, such as max-iterations: 10`);
     case 'ok': {
       const lines = Object.keys(yaml.values).map((key) => [key, yaml.lineOf([key])] as const);
       return { status: 'ok', file: { values: yaml.values, lines: Object.fromEntries(lines) } };

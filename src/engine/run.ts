@@ -115,7 +115,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
 }
 
 const LOOK_CUT_SHORT =
-  'There was no time to look at the whole work tree before the end: what changed last is not recorded, and not in the patch.';
+  'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.';
 
 /** The journal comes first: what is not on disk has not happened. */
 async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {

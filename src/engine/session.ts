@@ -195,7 +195,7 @@ export class Session {
   /** Ends what still runs in the sandbox. Files that it cannot remove say nothing about the work, so they are only told. */
   async close(sandbox: Sandbox): Promise<void> {
     await sandbox.close().catch((error: unknown) => {
-      this.warn(`The sandbox could not clear up: ${error instanceof Error ? error.message : String(error)}.`);
+      this.warn(`The sandbox could not clean up: ${error instanceof Error ? error.message : String(error)}.`);
     });
   }
 
@@ -209,7 +209,7 @@ export class Session {
     await this.#disarm().catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       this.warn(
-        `${this.directory?.agentGit} may hold settings of commands that git runs programs by, so remove it: ${why}`,
+        `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
       );
     });
   }

@@ -40,8 +40,8 @@ function obstacleAbove(root: string, path: string): string | null {
     const folder = names.slice(0, at + 1).join('/');
     const stats = lstatSync(join(root, folder), { throwIfNoEntry: false });
     if (stats === undefined) return null;
-    if (stats.isSymbolicLink()) return `a link stands in the way, ${folder}`;
-    if (!stats.isDirectory()) return `${folder} is no folder`;
+    if (stats.isSymbolicLink()) return `a link is in the way, ${folder}`;
+    if (!stats.isDirectory()) return `${folder} is not a folder`;
   }
   return null;
 }

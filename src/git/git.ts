@@ -58,7 +58,8 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
     call.signal?.removeEventListener('abort', kill);
     process.removeListener('exit', kill);
   });
-  if (stdout === null || stderr === null) throw new Error(`git ${call.args.join(' ')} said more than 1 GiB.`);
+  if (stdout === null || stderr === null)
+    throw new Error(`git ${call.args.join(' ')} printed more than 1 GiB.`);
   if (child.exitCode === null) throw new Error(`git ${call.args.join(' ')}: killed by ${child.signalCode}`);
   const said = stderr.toString('utf8').trim();
   const isOut = child.exitCode !== 0 && OUT_OF_MEMORY.test(said);

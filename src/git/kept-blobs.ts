@@ -37,7 +37,7 @@ export class KeptBlobs {
   async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
     if (mode === '160000') return lost('it is a submodule');
     const kept = await this.#read(raw ?? blob);
-    if (kept === null) return lost('its content is in no repository any more');
+    if (kept === null) return lost('its content is no longer in any repository');
     if (kept.length === size) return { status: 'bytes', bytes: kept };
     if (size === 0) return { status: 'no_file' };
     // Git drops at most one CR for each LF: when as many are missing as there are LFs, every one of them had its CR.
@@ -45,7 +45,7 @@ export class KeptBlobs {
     if (turned.length === size) return { status: 'bytes', bytes: turned };
     return lost(
       kept.toString('latin1', 0, 40).startsWith('version https://git-lfs')
-        ? 'its content is kept by Git LFS; try git lfs checkout'
+        ? 'its content is stored by Git LFS; try git lfs checkout'
         : 'it had line endings of both kinds, and git keeps only one',
     );
   }

@@ -37,7 +37,7 @@ export function coverable(root: string, folders: readonly string[], warn: (text:
       nested.push({ path, dotGit });
     } else {
       uncovered.push(path);
-      warn(`${JSON.stringify(`${path}/.git`)} is within reach of commands.`);
+      warn(`${JSON.stringify(`${path}/.git`)} can be reached by commands.`);
     }
   }
   nested.push(...empty.slice(0, MAX_COVERED - nested.length));

@@ -30,7 +30,7 @@ export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES
       (chunk) => {
         copy ??= openSync(to, 'w', 0o644);
         size += chunk.length;
-        if (size > maxBytes) throw new UnusableFile(from, 'is too large for what it is');
+        if (size > maxBytes) throw new UnusableFile(from, 'is too large for a file of its kind');
         for (let at = 0; at < chunk.length; ) at += writeSync(copy, chunk, at);
         return true;
       },

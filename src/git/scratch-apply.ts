@@ -73,7 +73,7 @@ export function openScratchRepository(
         ),
       );
       const applied = await index.apply(patch);
-      if (applied.exitCode !== 0) return `git does not apply it: ${applied.stderr || 'it gave no reason'}`;
+      if (applied.exitCode !== 0) return `git does not apply it: ${applied.stderr || 'it did not say why'}`;
       const made = await listTree(gitDir, await index.writeTree());
       const wanted = new Map(
         files.flatMap(({ path, after }) => (after === null ? [] : [[path, stateOf(after)] as const])),
@@ -83,11 +83,11 @@ export function openScratchRepository(
         if (total > maxTotalBytes) return tooMuch;
         const promised = wanted.get(path);
         if (promised?.mode !== mode || promised.blob !== blob)
-          return `it makes ${path} otherwise than it says`;
+          return `it changes ${path} in a different way than it says`;
         wanted.delete(path);
       }
       const [missing] = wanted.keys();
-      return missing === undefined ? null : `it does not make ${missing} as it says`;
+      return missing === undefined ? null : `it does not change ${missing} although it says so`;
     },
 
     read: (blobs) => readBlobs(gitDir, blobs),

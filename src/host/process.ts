@@ -68,7 +68,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       const [only, ...more] = problems;
       if (only !== undefined && more.length === 0) return usageError(only);
       for (const problem of problems) host.stderr.write(`  ${printable(problem)}\n`);
-      return usageError(`${problems.length} things are wrong, listed above`);
+      return usageError(`${problems.length} problems, listed above`);
     },
     crash,
   };
@@ -122,10 +122,10 @@ function stackOf(error: Error): string {
 }
 
 function brokenMachine(fault: string): string {
-  return `${fault}. A run that has begun can be carried on with patchsmith resume.`;
+  return `${fault}. A run that has started can be continued with patchsmith resume.`;
 }
 
 function bugReport(): string {
   const where = manifest.bugs?.url ? `at ${manifest.bugs.url}` : 'to the maintainers';
-  return `This is a bug of patchsmith; please report it ${where}, with the lines above.`;
+  return `This is a bug in patchsmith; please report it ${where}, with the lines above.`;
 }

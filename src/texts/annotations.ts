@@ -83,7 +83,7 @@ function secretsOf({ secrets }: RunResult): Annotation[] {
   return secrets.map(({ path, line, what }) => ({
     level: 'error',
     title: 'Looks like a secret',
-    message: `What the patch would add here looks like a secret (${what}); it is withheld unless that is accepted.`,
+    message: `The patch would add what looks like a secret here (${what}); it is withheld unless that is accepted.`,
     file: path,
     line: line > 0 ? line : null,
   }));
@@ -93,7 +93,7 @@ function putBackOf({ putBack }: RunResult): Annotation[] {
   return putBack.map(({ path }) => ({
     level: 'warning',
     title: 'Not allowed to change',
-    message: `${path} was changed by commands and put back, since it may not change.`,
+    message: `${path} was changed by commands and reverted, because it must not change.`,
     file: path,
     line: null,
   }));

@@ -41,7 +41,7 @@ export function commentText(facts: CommentFacts): string {
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
   return render(template, {
     headline: isOpen
-      ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not all is as asked for' : ''}`
+      ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
       : OUTCOMES[name].headline,
     pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
     reason: [
@@ -73,16 +73,16 @@ function accountOf(result: RunResult, isOpen: boolean): string[] {
 
 function nextOf({ draft, draftReasons }: NonNullable<CommentFacts['pullRequest']>): string {
   if (draftReasons.length === 0)
-    return `${draft ? 'It is still a draft, though nothing of this run keeps it one' : 'It is ready for review'}. Another run of the plan brings the same pull request up to date.`;
+    return `${draft ? 'It is still a draft, although this run gives no reason for it' : 'It is ready for review'}. Running the plan again updates the same pull request.`;
   return `The pull request says why it ${draft ? 'is' : 'should be'} a draft. Run the plan again to replace the work, or take the branch over by hand.`;
 }
 
 const LACKING =
-  'What is missing can be mended by hand, or by publishing again, which takes no other run and opens no second pull request.';
+  'Fix what is missing by hand, or publish again, which needs no new run and opens no second pull request.';
 
 const OPENED: Readonly<Record<Operation, string>> = {
   created: 'Pull request opened',
-  updated: 'Pull request brought up to date',
+  updated: 'Pull request updated',
   none: 'Pull request is up to date',
 };
 
@@ -91,11 +91,11 @@ const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readon
   done: { headline: 'The work is done', next: 'No pull request was asked for.' },
   no_change: {
     headline: 'Nothing was changed',
-    next: 'If something should have been, say here which files or which behaviour, and run it again.',
+    next: 'If something should have changed, describe here which files or which behaviour, and run it again.',
   },
   verify_failed: {
     headline: 'The change does not pass verification',
-    next: 'See what failed in the log, make the plan more exact, and run it again.',
+    next: 'See the log for what failed, make the plan more precise, and run it again.',
   },
   blocked: {
     headline: 'The model could not do it',
@@ -103,11 +103,11 @@ const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readon
   },
   limit_reached: {
     headline: 'A limit ended the run before the work was done',
-    next: 'Raise the limit or ask for less at a time. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
+    next: 'Raise the limit or ask for less at once. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
   },
   deadline: {
-    headline: 'The time was over before the work was done',
-    next: 'Raise `--deadline` or ask for less at a time. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
+    headline: 'Time ran out before the work was done',
+    next: 'Raise `--deadline` or ask for less at once. The unfinished patch is among the artifacts; `--publish-unfinished` makes a draft of it.',
   },
   interrupted: {
     headline: 'The run was stopped',
@@ -123,18 +123,18 @@ const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readon
   },
   provider_error: {
     headline: 'The model could not be asked',
-    next: 'A maintainer has to look at the key, the billing or the state of the API; then run it again.',
+    next: 'A maintainer must check the key, the billing or the status of the API; then run it again.',
   },
   sandbox_unavailable: {
     headline: 'There was no sandbox for commands, so nothing was run',
-    next: 'A maintainer has to make one available on this runner; `patchsmith doctor` says how.',
+    next: 'A maintainer must set one up on this runner; `patchsmith doctor` says how.',
   },
   usage_error: {
     headline: 'The run could not begin',
-    next: 'A maintainer has to mend the workflow or the plan.',
+    next: 'A maintainer must fix the workflow or the plan.',
   },
   internal_error: {
     headline: 'patchsmith has failed',
-    next: 'This is a bug of patchsmith: a maintainer finds where to report it in the log.',
+    next: 'This is a bug in patchsmith: the log says where to report it.',
   },
 };

@@ -83,7 +83,7 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
 function draftLine({ drafts, isDraft }: PullRequestFacts): string {
   if (drafts.length > 0)
     return `> [!WARNING]\n> ${isDraft ? 'Draft' : 'This should be a draft'}, since ${drafts.join(', and ')}.`;
-  return isDraft ? '> [!NOTE]\n> Still a draft, though nothing of this run keeps it one.' : '';
+  return isDraft ? '> [!NOTE]\n> Still a draft, although this run gives no reason for it.' : '';
 }
 
 function titleOf({ result, titlePrefix }: PullRequestFacts): string {
@@ -146,9 +146,9 @@ function planLine({ result, askedIn }: PullRequestFacts): string {
 function baseLine({ result, base, merged }: PullRequestFacts): string {
   const branch = code(base.branch);
   if (result.baseSha === base.sha)
-    return `${branch} at ${code(short(base.sha))}${result.baseDirty === true ? ', with changes that were not committed' : ''}`;
+    return `${branch} at ${code(short(base.sha))}${result.baseDirty === true ? ', with uncommitted changes' : ''}`;
   const began = result.baseSha === null ? 'no commit' : code(short(result.baseSha));
-  const moved = `${branch} at ${code(short(base.sha))}; the run began at ${began}, and nothing was verified on what has come since`;
+  const moved = `${branch} at ${code(short(base.sha))}; the run began at ${began}, and later commits were not verified`;
   if (merged.length === 0) return moved;
   const paths = bullets(merged, pathCode, { maxLength: ROOM.merged, maxLines: 50, noun: 'file' });
   return `${moved}. Merged with it, without conflicts:\n${paths.replace(/^/gm, '  ')}`;

@@ -81,7 +81,7 @@ export function verifyTable(result: RunResult, maxLength: number): string {
     const told = succeeded(end)
       ? `passed after ${(end.durationMs / 1000).toFixed(1)} s`
       : `**failed**, ${textCell(describeEndAndTime(end))}`;
-    return [codeCell(command), preexisting.includes(report) ? `${told}; so it did before the work` : told];
+    return [codeCell(command), preexisting.includes(report) ? `${told}; it also did before the work` : told];
   };
   return table(['Verified with', 'Result'], verify, cellsOf, { maxLength, maxLines: 50, noun: 'command' });
 }

@@ -75,7 +75,7 @@ function refusalOf(
   const name = JSON.stringify(path);
   if (matches.length === 0) {
     const nearest = nearestLines(text, find);
-    const hint = nearest === '' ? 'Nothing in it is alike.' : `The nearest lines are:\n${nearest}`;
+    const hint = nearest === '' ? 'Nothing in it is similar.' : `The nearest lines are:\n${nearest}`;
     return failedCall(
       'no_match',
       `Not edited: find does not occur in ${name} (${formatNumber(countLines(text))} lines). ${hint}`,

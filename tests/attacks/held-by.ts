@@ -70,7 +70,7 @@ export const HOLDS = {
     label: 'limit',
     reach: 'everywhere',
     means:
-      'a limit, kept by the kernel, by a watch that looks four times a second, or by the tool (`commandLimits` in the result says which)',
+      'a limit, enforced by the kernel, by a watch that looks four times a second, or by the tool (`commandLimits` in the result says which)',
   },
   deadline: {
     label: 'time limit',

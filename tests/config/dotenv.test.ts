@@ -59,7 +59,7 @@ describe('there is no key', () => {
     expect(await readApiKey({ ...environment, GIT_DIR: '/nowhere' }, folder)).toEqual({
       key: null,
       notes: [
-        `${join(folder, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: whoever wrote it is not you.`,
+        `${join(folder, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
       ],
     });
     expect(existsSync(join(folder, 'ran'))).toBe(false);
@@ -87,13 +87,13 @@ describe('there is no key', () => {
     expect(await readApiKey(environment, folder)).toEqual({
       key: null,
       notes: [
-        `The ANTHROPIC_API_KEY in ${join(folder, '.env')} is not used: it holds blanks or characters that no key has.`,
+        `The ANTHROPIC_API_KEY in ${join(folder, '.env')} is not used: it contains blanks or characters that a key cannot have.`,
       ],
     });
     expect(await readApiKey({ ANTHROPIC_API_KEY: 'sk-änt' }, folder)).toEqual({
       key: null,
       notes: [
-        'The ANTHROPIC_API_KEY in the environment is not used: it holds blanks or characters that no key has.',
+        'The ANTHROPIC_API_KEY in the environment is not used: it contains blanks or characters that a key cannot have.',
       ],
     });
   });

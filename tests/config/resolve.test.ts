@@ -353,7 +353,7 @@ describe('a project file', () => {
     expect(settingsOf(narrowed(['a.example.com'])).allowedDomains).toEqual(['a.example.com']);
     expect(settingsOf(narrowed([])).allowedDomains).toEqual([]);
     const refused = (domain: string) =>
-      `.patchsmith.yml:3: a project file may only leave out what --allow-domain or PATCHSMITH_ALLOW_DOMAIN allows, and "${domain}" is not among that`;
+      `.patchsmith.yml:3: a project file may only leave out what --allow-domain or PATCHSMITH_ALLOW_DOMAIN allows, and "${domain}" is not one of them`;
     expect(problemsOf(narrowed(['registry.npmjs.org', 'evil.com', 'registry.npmjs.org:22']))).toEqual([
       refused('evil.com'),
       refused('registry.npmjs.org:22'),
@@ -423,11 +423,11 @@ describe('settings that do not go together', () => {
       { 'command-timeout': '20m' },
       '--command-timeout: is over --max-command-timeout, which is 600 s (the default of --max-command-timeout)',
     ],
-    [{ provider: 'replay' }, '--provider: replay needs a journal or a script; give it with --recording FILE'],
+    [{ provider: 'replay' }, '--provider: replay needs a journal or a script; use --recording FILE'],
     [{ recording: 'x' }, '--recording: is only used with --provider replay'],
     [
       { model: 'claude-9', 'max-cost-usd': '1' },
-      '--max-cost-usd: the price of "claude-9" is not known, so its cost cannot be limited; give --price',
+      '--max-cost-usd: the price of "claude-9" is not known, so its cost cannot be limited; use --price',
     ],
   ])('%j', (flags, problem) => {
     expect(problemsOf({ flags })).toEqual([problem]);

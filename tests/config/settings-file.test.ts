@@ -73,8 +73,8 @@ test('an empty file sets nothing', async () => {
 
 describe('it is refused', () => {
   test.each<[string, string | Uint8Array, string[]]>([
-    ['as a list', '- model', [`${NAME}:1: is no mapping; it needs keys, such as max-iterations: 10`]],
-    ['as prose', 'hello', [`${NAME}:1: is no mapping; it needs keys, such as max-iterations: 10`]],
+    ['as a list', '- model', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
+    ['as prose', 'hello', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
     ['with a key twice', 'model: a\nmodel: b\n', [`${NAME}:2: Map keys must be unique`]],
     [
       'with aliases, which can stand for gigabytes',

@@ -73,11 +73,11 @@ describe('a patch of git', () => {
     ];
     for (const lie of lies)
       expect(await openScratchRepository(temporaryFolder()).apply(lie, files, contents)).toMatch(
-        /^it makes .* otherwise/,
+        /^it changes .* in a different way/,
       );
     const fewer = files.filter(({ path }) => path !== 'made.txt');
     expect(await openScratchRepository(temporaryFolder()).apply(patch, fewer, contents)).toBe(
-      'it makes made.txt otherwise than it says',
+      'it changes made.txt in a different way than it says',
     );
     const without = new Map([...contents].slice(1));
     expect(await openScratchRepository(temporaryFolder()).apply(patch, files, without)).toMatch(

@@ -69,8 +69,8 @@ describe('annotations', () => {
         flags: [{ path: 'package.json', flag: 'package_scripts', detail: 'postinstall' }],
       }),
     ).toEqual([
-      '::error file=src/a%2Cb.ts,line=3,title=Looks like a secret::What the patch would add here looks like a secret (a GitHub token); it is withheld unless that is accepted.',
-      '::warning file=LICENSE,title=Not allowed to change::LICENSE was changed by commands and put back, since it may not change.',
+      '::error file=src/a%2Cb.ts,line=3,title=Looks like a secret::The patch would add what looks like a secret here (a GitHub token); it is withheld unless that is accepted.',
+      '::warning file=LICENSE,title=Not allowed to change::LICENSE was changed by commands and reverted, because it must not change.',
       '::warning file=package.json,title=Worth a second look::package.json runs when packages are installed, built or tested (postinstall)',
     ]);
   });

@@ -27,7 +27,7 @@ describe('the comment on an issue', () => {
 
 **2 files changed** (+42 −3) · **verified:** 1 command passed · 6 turns, USD 0.0812
 
-It is ready for review. Another run of the plan brings the same pull request up to date. [Log and artifacts](${RUN_URL}).
+It is ready for review. Running the plan again updates the same pull request. [Log and artifacts](${RUN_URL}).
 
 ${MARKER}`);
   });
@@ -39,13 +39,11 @@ ${MARKER}`);
       draftReasons: ['verification failed'],
       operation: 'updated',
     } as const;
-    expect(commentText(facts({ pullRequest }))).toMatch(
-      /^\*\*Pull request brought up to date\*\*: #12 \(draft\)\n/,
-    );
+    expect(commentText(facts({ pullRequest }))).toMatch(/^\*\*Pull request updated\*\*: #12 \(draft\)\n/);
   });
 
   test.each([
-    [true, [], 'It is still a draft, though nothing of this run keeps it one.'],
+    [true, [], 'It is still a draft, although this run gives no reason for it.'],
     [false, ['verification failed'], 'The pull request says why it should be a draft.'],
   ])('of a draft (%s) with the reasons %j does not say that it is ready', (draft, draftReasons, says) => {
     const text = commentText(
@@ -58,7 +56,7 @@ ${MARKER}`);
   test('of a run that stopped early says why that was, and not why it was therefore not published', () => {
     const result = finishedRun({
       outcome: 'limit_reached',
-      reason: 'Used all 25 iterations (--max-iterations).',
+      reason: 'All 25 iterations were used (--max-iterations).',
     });
     const outcome: RunOutcome = {
       name: 'usage_error',
@@ -69,13 +67,13 @@ ${MARKER}`);
       commentText(facts({ result, outcome, runUrl: null })),
     ).toBe(`**A limit ended the run before the work was done**
 
-Used all 25 iterations (--max-iterations).
+All 25 iterations were used (--max-iterations).
 
 In the model's own words:
 
 > Amounts are rounded to the cent, half to even, and a test says so.
 
-Raise the limit or ask for less at a time. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
+Raise the limit or ask for less at once. The unfinished patch is among the artifacts; \`--publish-unfinished\` makes a draft of it.
 
 ${MARKER}`);
   });
@@ -86,16 +84,16 @@ ${MARKER}`);
       exitCode: 11,
       reason: 'The patch does not fit onto main.',
     };
-    const conflicts = [{ path: 'src/money.ts', why: 'both have changed it' }];
+    const conflicts = [{ path: 'src/money.ts', why: 'both sides changed it' }];
     const text = commentText(facts({ outcome, conflicts, result: finishedRun({ summary: '' }) }));
-    expect(text).toContain('The patch does not fit onto main.\n\n- `src/money.ts`: both have changed it\n');
+    expect(text).toContain('The patch does not fit onto main.\n\n- `src/money.ts`: both sides changed it\n');
   });
 
   test('of a pull request that is not as asked for says both', () => {
     const outcome: RunOutcome = { name: 'publish_failed', exitCode: 11, reason: 'There is no label x.' };
     const pullRequest = { number: 12, draft: false, draftReasons: [], operation: 'created' } as const;
     const text = commentText(facts({ outcome, pullRequest }));
-    expect(text).toMatch(/^\*\*Pull request opened, but not all is as asked for\*\*: #12\n/);
+    expect(text).toMatch(/^\*\*Pull request opened, but not everything is as requested\*\*: #12\n/);
     expect(text).not.toContain('could not be published');
     expect(text).toContain('There is no label x.');
   });

@@ -66,7 +66,7 @@ In the model's own words:
 
 </details>
 
-<sub>No checks here? GitHub starts no workflows for a pull request that was opened with \`GITHUB_TOKEN\`: close it and open it again, or publish with the token of a GitHub App.</sub>
+<sub>No checks here? GitHub does not run workflows for a pull request opened with \`GITHUB_TOKEN\`: close and reopen it, or publish with a GitHub App token.</sub>
 
 ${MARKER}`,
     });
@@ -82,7 +82,7 @@ ${MARKER}`,
     expect(body).toContain('> [!WARNING]\n> Draft, since verification failed.');
     expect(body).toContain('**verification failed:** 1 of 3 commands, 1 failed as before the work');
     expect(body).toContain(
-      '| `npm run lint` | **failed**, exit code 1 after 8.1 s; so it did before the work |',
+      '| `npm run lint` | **failed**, exit code 1 after 8.1 s; it also did before the work |',
     );
     expect(body).toContain(
       '<details><summary>Output of what failed</summary>\n\n`npm test`\n\n> ```text\n> 1 failed\n> ```\n\n</details>',
@@ -119,7 +119,7 @@ ${MARKER}`,
     expect(
       bodyOf(finishedRun(), { base: { branch: 'main', sha: '9'.repeat(40) }, merged: ['src/money.ts'] }),
     ).toContain(
-      '- Base: `main` at `999999999999`; the run began at `111111111111`, and nothing was verified on what has come since. Merged with it, without conflicts:\n  - `src/money.ts`\n',
+      '- Base: `main` at `999999999999`; the run began at `111111111111`, and later commits were not verified. Merged with it, without conflicts:\n  - `src/money.ts`\n',
     );
   });
 

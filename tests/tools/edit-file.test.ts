@@ -148,7 +148,7 @@ describe('no match', () => {
 
   test('says so when nothing is alike', async () => {
     expect(await edited('alpha\n', 'zzzz', 'x')).toBe(
-      'no_match: Not edited: find does not occur in "file" (1 lines). Nothing in it is alike.',
+      'no_match: Not edited: find does not occur in "file" (1 lines). Nothing in it is similar.',
     );
     expect(await edited('', 'zzzz', 'x')).toMatch(/^no_match: /);
   });

@@ -40,12 +40,15 @@ export async function requestIdentityToken({
       signal,
     });
     if (!response.ok)
-      return failed(`The runner gives no identity token: status ${response.status}`, response.status >= 500);
+      return failed(
+        `The runner did not issue an identity token: status ${response.status}`,
+        response.status >= 500,
+      );
     const answer: unknown = await response.json();
     const value = typeof answer === 'object' && answer !== null && 'value' in answer ? answer.value : null;
     return typeof value === 'string' && value !== ''
       ? { status: 'ok', token: value }
-      : failed('The runner answers without an identity token', true);
+      : failed("The runner's answer has no identity token", true);
   } catch (error) {
     // What fetch throws for a connection, an answer that is no JSON, and an end that was asked for.
     if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)

@@ -177,7 +177,7 @@ function strangeAnswer(
   issue: { path: PropertyKey[]; message: string } | undefined,
 ): GitHubRefusal {
   const where = issue?.path.map(String).join('.') || 'the answer';
-  return noAnswer({ route }, `the answer is not what the API promises (${where}: ${issue?.message})`);
+  return noAnswer({ route }, `the answer does not match the API's schema (${where}: ${issue?.message})`);
 }
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

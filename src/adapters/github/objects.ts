@@ -41,7 +41,7 @@ export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntr
 /** A folder with more entries than the API tells, or with names that are not UTF-8. */
 export class UnreadableFolder extends Error {
   constructor(sha: string) {
-    super(`GitHub's API does not tell all of the folder with tree ${sha}`);
+    super(`GitHub's API does not list the whole folder with tree ${sha}`);
   }
 }
 

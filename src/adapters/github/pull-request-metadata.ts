@@ -65,7 +65,7 @@ const addAssignees: Step = async (where, pull, { assignees }) => {
   });
   // GitHub says nothing of those whom it leaves out.
   const left = without(missing, loginsOf(now));
-  return left.length > 0 ? `GitHub does not let it be assigned to ${left.join(', ')}` : null;
+  return left.length > 0 ? `GitHub did not assign it to ${left.join(', ')}` : null;
 };
 
 const setMilestone: Step = async (where, pull, { milestone }) => {
@@ -120,7 +120,7 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
     left.push(name);
     why = refused.message.replace(/ - https?:\/\/\S+$/, '');
   }
-  return left.length === 0 ? null : `GitHub does not ask ${left.join(', ')} for a review: ${why}`;
+  return left.length === 0 ? null : `GitHub did not request a review from ${left.join(', ')}: ${why}`;
 };
 
 async function refusalOfReviews(

@@ -1,4 +1,4 @@
-/** Pull requests: found, opened, and brought up to date. */
+/** Pull requests: found, opened, and updated. */
 
 import * as z from 'zod';
 import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';

@@ -1,4 +1,4 @@
-/** One comment a plan on an issue, brought up to date in place. */
+/** One comment a plan on an issue, updated in place. */
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports.ts';

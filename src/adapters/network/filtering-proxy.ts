@@ -42,7 +42,7 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
     socket.on('error', () => socket.destroy());
   });
   server.on('clientError', (_error, socket: Duplex) => {
-    refuseConnection(socket, 400, 'this is no request that a proxy understands');
+    refuseConnection(socket, 400, 'this is not a request that a proxy understands');
   });
   server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     onConnect(gate, request, socket, head).catch((error: unknown) => socket.destroy(asError(error)));

@@ -62,7 +62,7 @@ export class NetworkGate {
       const asked = target.port === 443 || target.port === 80 ? target.host : authority;
       return held(
         403,
-        `${this.refuse(asked)} is not among the domains that may be reached (${listed(this.#allowed, MAX_NAMED)})`,
+        `${this.refuse(asked)} is not one of the allowed domains (${listed(this.#allowed, MAX_NAMED)})`,
       );
     }
     let found: string[];
@@ -73,7 +73,7 @@ export class NetworkGate {
     }
     const addresses = found.filter(this.#mayConnect);
     if (addresses.length > 0) return { status: 'ok', target, addresses };
-    return held(403, `${this.refuse(target.host)} leads to no address of the public internet`);
+    return held(403, `${this.refuse(target.host)} does not resolve to a public address`);
   }
 
   /** Counts a refusal; the host as it can be shown. */

@@ -57,7 +57,7 @@ export function readSecondHello(bytes: Buffer): Hello {
       return hello.status === 'ok' ? { ...hello, end: at + hello.end } : hello;
     }
     if (![CHANGE_CIPHER_SPEC, ALERT, APPLICATION_DATA].includes(record.type) || record.end > MAX_BEFORE_BYTES)
-      return { status: 'refused', problem: 'it does not begin anew as its server asks it to' };
+      return { status: 'refused', problem: "it does not answer its server's HelloRetryRequest" };
     if (bytes.length < record.end) return { status: 'incomplete' };
     at = record.end;
   }

@@ -24,7 +24,7 @@ export async function fetchByEnvironment(env: Environment): Promise<typeof fetch
 }
 
 const NOT_A_PROXY =
-  'HTTPS_PROXY has to be http://HOST:PORT or https://HOST:PORT, with user name and password where it takes some';
+  'HTTPS_PROXY must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
 
 /** Where no proxy is in the way: this machine, and the addresses and ranges in the list of exceptions. */
 function isDirect(hostname: string, addresses: BlockList): boolean {

@@ -61,7 +61,7 @@ async function readPlanFile(
   const inside = revision === null ? null : await pathWithin(root, path);
   if (revision === null || inside === null) return readBytes(path, { maxBytes: MAX_PLAN_BYTES, pipes: true });
   const bytes = await revision.read(inside);
-  const where = `is no file in ${revision.commit}, the commit whose rules hold`;
+  const where = `is not a file in ${revision.commit}, the commit whose rules apply`;
   if (bytes === null) return { status: 'failed', missing: true, why: where };
   return collect(toStream(bytes), MAX_PLAN_BYTES);
 }
@@ -81,7 +81,7 @@ async function collectUntil(signal: AbortSignal, stdin: Readable): Promise<Bytes
     return await collect(addAbortSignal(signal, stdin), MAX_PLAN_BYTES);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { status: 'failed', missing: false, why: 'was not read to its end, for the run was stopped' };
+    return { status: 'failed', missing: false, why: 'was not read completely because the run was stopped' };
   }
 }
 
@@ -109,7 +109,7 @@ async function parsePlan(text: string, name: string): Promise<PlanParsed> {
   const split = splitFrontMatter(text);
   if (split === 'unclosed') {
     return failed(
-      `${name} opens its front matter with --- in line 1 and never closes it: add a line --- after it, or begin with an empty line if --- is meant as a rule.`,
+      `${name} opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.`,
     );
   }
   // Loaded only for plans that have front matter.
@@ -119,7 +119,7 @@ async function parsePlan(text: string, name: string): Promise<PlanParsed> {
   if (front.status === 'failed') return failed(`${name}: ${front.problems.join('; ')}.`);
 
   const task = (split && !prose ? split.body : text).trim();
-  if (task === '') return failed(`${name} has no task: say below the front matter what to change.`);
+  if (task === '') return failed(`${name} has no task: describe the change below the front matter.`);
   const { title, verify = [], setup = [], allow = [], protect = [] } = front.fields;
   const verifyBaseline = front.fields.verify_baseline ?? false;
   return {

@@ -50,7 +50,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
     left -= Buffer.byteLength(file.text);
     if (file.truncated) {
       const kept = `${Buffer.byteLength(file.text)} of ${file.bytes} bytes`;
-      found.warnings.push(`Only ${kept} of ${shown} are used as principles (see --max-principles-bytes).`);
+      found.warnings.push(`Only ${kept} of ${shown} is used as principles (see --max-principles-bytes).`);
     }
   }
   return { status: 'ok', principles, warnings: found.warnings };
@@ -85,7 +85,7 @@ async function findDefaults(
       // Whoever writes the repository could link to any file of the machine and have it sent to the model.
       const inside = pathBelow(root, target);
       if (inside !== null && !inside.split(sep).some(isGitDirName)) paths.push(path);
-      else warnings.push(`${shownPath(root, path)} links out of the repository and is not used.`);
+      else warnings.push(`${shownPath(root, path)} links to a place outside the repository and is not used.`);
     }
     if (paths.length > 0) return { paths, warnings };
   }
@@ -114,7 +114,8 @@ async function readOne(
   const bytes =
     revision === null || inside === null
       ? await bytesOf(path)
-      : ((await revision.read(inside)) ?? `is no file in ${revision.commit}, the commit whose rules hold`);
+      : ((await revision.read(inside)) ??
+        `is not a file in ${revision.commit}, the commit whose rules apply`);
   if (typeof bytes === 'string') return bytes;
   const text = textOf(bytes);
   if (text === null) return 'is not UTF-8 text';

@@ -149,7 +149,7 @@ function cutsIn(source: string): HiddenRange[] {
           break;
         }
         const closed = opened.pop();
-        if (closed === undefined) throw new Error('The parser closes what it has not opened.');
+        if (closed === undefined) throw new Error('The parser closed an element that it had not opened.');
         const mark = token.type === 'gfmFootnoteDefinition' ? '^' : '';
         const name = mark + normalizeIdentifier(closed.label);
         if (token.type === 'image') cuts.push({ from, to, by: '[image]', what: 'image' });

@@ -52,8 +52,8 @@ export function createReplayProvider(recording: Recording): LlmProvider {
       return result;
     }
     return failedRecording(
-      `The recording ${recording.name} holds ${played} model turns, and the run asked for one more. ` +
-        'It goes another way than the one that was recorded.',
+      `The recording ${recording.name} has ${played} model turns, and the run asked for another one. ` +
+        'The run diverged from the recording.',
     );
   }
 

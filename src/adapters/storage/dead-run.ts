@@ -31,8 +31,8 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
 /** What the run has spent stands in its journal alone, and no patch is believed that no result has come to. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const next = existsSync(events)
-    ? `Carry the run on: patchsmith resume ${path}`
-    : 'It had not begun to work: begin anew with patchsmith run.';
+    ? `Continue the run: patchsmith resume ${path}`
+    : 'It had not started to work: start a new run with patchsmith run.';
   const { name, exitCode, reason } = internalError(`${PROCESS_DIED}. ${next}`);
   return { ...left, status: 'finished', outcome: name, exitCode, reason, patch: null, costUsd: 'unknown' };
 }

@@ -29,7 +29,7 @@ export function obstacleTo(path: string): string | null {
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return refuse(`there is no folder ${folder}.`);
-  if (!isWritable(folder)) return refuse(`the folder ${folder} may not be written to.`);
+  if (!isWritable(folder)) return refuse(`the folder ${folder} is not writable.`);
   // A rename would put a plain file where a device or a link was.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
     return refuse('it is not a regular file. --output patch prints the patch.');

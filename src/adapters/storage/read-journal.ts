@@ -33,7 +33,7 @@ export function readJournal(path: string): JournalRead {
   if (failure !== null)
     return failed(
       failure.missing
-        ? `There is no journal ${path}: the run ended before it began to work.`
+        ? `There is no journal ${path}: the run ended before it started to work.`
         : `The journal ${path} ${failure.why}.`,
     );
   const { problem, events, torn, bytes } = journal.end();

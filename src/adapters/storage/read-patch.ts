@@ -24,14 +24,14 @@ const Result = z.object({
 
 /** Of a result that says `running` although a run whose process has died was given its end: it can only not be written. */
 const UNENDED =
-  'has not ended. Unless it is still at work, its process died; patchsmith resume carries it on.';
+  'has not ended. Unless it is still running, its process died; patchsmith resume continues it.';
 
 /** Fails when there is no patch, and when it is not the one that the run wrote. */
 export function readPatch(directory: RunDirectory): PatchRead {
   const text = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (text.status === 'failed') return unreadable(directory, directory.result, text);
   const result = Result.safeParse(jsonOf(text.bytes));
-  if (!result.success) return failed(`${directory.result} is no result of a run of this version.`);
+  if (!result.success) return failed(`${directory.result} is not the result of a run of this version.`);
   if (result.data.status === 'running') return failed(`The run in ${directory.path} ${UNENDED}`);
   if (result.data.patch === null)
     return failed(

@@ -95,7 +95,7 @@ class Check {
       for (const entry of this.#entriesOf(folder)) {
         const path = `${folder}/${entry.name}`;
         if (names !== undefined && !names.test(entry.name))
-          return this.#refuse(path, 'is nothing that a run makes');
+          return this.#refuse(path, 'is not something that a run creates');
         const why = this.#whyNot(path, entry);
         if (why !== null) return why;
         if (entry.isDirectory()) waiting.push(path);
@@ -110,7 +110,7 @@ class Check {
   writable(path: string): string {
     return this.#refuse(
       path,
-      `may be written to by other users, who may change it while it is read. Close it: chmod -R go-w ${this.#root}`,
+      `is writable by other users, who may change it while it is read. Fix: chmod -R go-w ${this.#root}`,
     );
   }
 

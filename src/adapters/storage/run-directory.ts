@@ -62,10 +62,10 @@ export function newRunId(now: number): string {
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
   const wanted = request.chosen === null ? defaultPlace(request) : resolve(request.cwd, request.chosen);
   if (wanted === undefined)
-    return failed('There is no place for the run directory: HOME is not set. Name one with --run-dir.');
+    return failed('There is no place for the run directory: HOME is not set. Choose one with --run-dir.');
   if (existsSync(join(wanted, 'events.jsonl')) || existsSync(join(wanted, 'result.json'))) {
     return failed(
-      `The run directory ${wanted} already holds a run. Name another one with --run-dir, or remove it.`,
+      `The run directory ${wanted} already contains a run. Choose another one with --run-dir, or remove it.`,
     );
   }
   const { workTree } = request;
@@ -80,7 +80,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   } catch (error) {
     if (isSystemError(error))
       return failed(
-        `The run directory ${wanted} cannot be made: ${error.message}. Name another one with --run-dir.`,
+        `The run directory ${wanted} cannot be created: ${error.message}. Choose another one with --run-dir.`,
       );
     throw error;
   }

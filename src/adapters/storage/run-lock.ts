@@ -23,5 +23,5 @@ export function lockRun(runDirectory: string): Promise<(() => void) | null> {
 
 /** What to say when there is no lock to be had for `runDirectory`. */
 export function runIsBusy(runDirectory: string): string {
-  return `Another patchsmith is at work in ${runDirectory}. Wait for it, or end it.`;
+  return `Another patchsmith is running in ${runDirectory}. Wait for it, or stop it.`;
 }

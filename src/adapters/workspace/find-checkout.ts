@@ -143,16 +143,16 @@ async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<s
   if (stderr.includes('not a git repository')) {
     const refused = gitAtOrAbove(start);
     if (refused !== null)
-      return `git takes ${refused} for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.`;
-    return `${start} is not in a git repository. Name a checkout with --repo, or make one: with actions/checkout in a workflow, else with git init`;
+      return `${refused} is not a git repository: a part of it is missing or unreadable. Repair it, or name another checkout with --repo.`;
+    return `${start} is not in a git repository. Name a checkout with --repo, or create one: with actions/checkout in a workflow, otherwise with git init`;
   }
   const bare = await ask('rev-parse', '--is-bare-repository');
   if (bare.exitCode === 0 && line(bare) === 'true') {
-    return `${start} is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>`;
+    return `${start} is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>`;
   }
   const inside = await ask('rev-parse', '--is-inside-git-dir');
   if (inside.exitCode === 0 && line(inside) === 'true') {
-    return `${start} is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.`;
+    return `${start} is inside a .git folder. Run patchsmith in the work tree, or name it with --repo.`;
   }
   return `git cannot use ${start}: ${stderr || 'no reason given'}`;
 }

@@ -27,7 +27,7 @@ import { workTreeFiles } from './work-tree-files.ts';
 const MAX_WARNINGS = 50;
 
 const IGNORED_CUT_SHORT =
-  'There was no time to look at all files that git ignores: set-uid bits that commands have set may be left on them.';
+  'Not all files that git ignores could be checked in time: set-uid bits that commands set may be left on them.';
 
 interface WorkspaceParts {
   readonly checkout: Checkout;
@@ -171,5 +171,5 @@ async function repositoriesIn(
 /** One warning, or none. */
 function leftOutWarning(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
-  return [`Changed, and not in the patch since it is over the limit: ${listed(paths.map(quotedName), 5)}.`];
+  return [`Changed, but not in the patch because it is over the limit: ${listed(paths.map(quotedName), 5)}.`];
 }

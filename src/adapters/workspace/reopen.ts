@@ -65,7 +65,7 @@ export async function reopenWorkspace(
     isReadOnly = () => false,
   } = places;
   if (!existsSync(join(shadowDir, 'rules')))
-    return failed(`The shadow repository ${shadowDir} is gone, and with it what the run has changed.`);
+    return failed(`The shadow repository ${shadowDir} is gone, and the run's changes with it.`);
   if (checkout.objectFormat !== base.objectFormat)
     return failed(
       `The checkout ${checkout.root} has ${checkout.objectFormat} ids, the run has ${base.objectFormat} ids.`,
@@ -78,9 +78,7 @@ export async function reopenWorkspace(
   rmSync(join(shadowDir, BASE_INDEX), { force: true });
   const [index, listed] = await Promise.all([readKeptIndex(shadowDir), listTree(shadowDir, base.tree)]);
   if (listed === null)
-    return failed(
-      `The base of the run, tree ${base.tree}, is neither in ${shadowDir} nor in ${checkout.root}.`,
-    );
+    return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${checkout.root}.`);
   const repositories = keptRepositories(shadowDir, checkout.root);
   if (repositories.status === 'failed') return repositories;
   const { planted, kept } = mayHavePlanted

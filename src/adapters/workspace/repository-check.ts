@@ -99,7 +99,7 @@ function checkFile(path: string, maxBytes: number): Stats | null {
   const stat = statOf(path);
   if (stat === null || stat.isDirectory()) return stat;
   if (!stat.isFile()) throw new UnusableFile(path, 'is not a file');
-  if (stat.size > maxBytes) throw new UnusableFile(path, 'is too large for what it is');
+  if (stat.size > maxBytes) throw new UnusableFile(path, 'is too large for a file of its kind');
   return stat;
 }
 

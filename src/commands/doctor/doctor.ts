@@ -36,7 +36,7 @@ function verdictOn(examination: Diagnosis): RunOutcome {
   const { level, tools } = examination;
   const failing = tools.filter(({ status }) => status === 'fails').map(({ name }) => name);
   if (failing.length > 0) {
-    const reason = `These work on this machine and not in the sandbox: ${failing.join(', ')}. --mount shows commands more of it.`;
+    const reason = `These work on this machine but not in the sandbox: ${failing.join(', ')}. Use --mount to show commands more of the machine.`;
     return verifyFailed(reason);
   }
   const working = tools.filter(({ status }) => status === 'works').length;
@@ -48,7 +48,7 @@ function page(examination: Diagnosis, where: string): string {
   const { level, shown, limits, warnings, tools } = examination;
   const { processes, memoryBytes, fileBytes, openFiles, diskBytes } = limits;
   const size = (bytes: number) => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`;
-  const keptBy = { kernel: 'kept by the kernel', watch: 'watched' };
+  const keptBy = { kernel: 'enforced by the kernel', watch: 'watched' };
   const lines = [
     `sandbox: ${level}`,
     ...warnings.map((warning) => `  warning: ${warning}`),

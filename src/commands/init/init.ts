@@ -24,7 +24,9 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   }
   const root = await repositoryRoot(absolutePath(cwd, repo ?? '.'));
   if (root === null)
-    return usageError('This is no checkout of a repository. Stand in one, or name it with --repo.');
+    return usageError(
+      'This is not a checkout of a repository. Run patchsmith in one, or name it with --repo.',
+    );
 
   const files: FileToWrite[] = [
     { path: `.github/workflows/patchsmith-${name}.yml`, text: template.workflow, unless: [] },
@@ -42,15 +44,15 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     if (came.status === 'written') written += 1;
     say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
   }
-  say('What is left to do:');
+  say('Left to do:');
   const steps = [
     `Look at the plan and the commands in it: ${Object.keys(template.plans)
       .map((plan) => `.github/patchsmith/${plan}`)
       .join(', ')}.`,
-    `In the workflow, put the owner of the action in place of your-org, and the full id of a commit of it that you have looked at in place of the zeros.`,
+    `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...template.next,
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
-  if (written === 0) return noChange('All of it is there already.');
+  if (written === 0) return noChange('Everything is there already.');
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
 }

@@ -11,7 +11,9 @@ export async function commentOnIssue(job: PublishJob, end: RunOutcome): Promise<
   if (settings.comment === 'never' || job.signal.aborted) return null;
   if (askedIn === null || !askedIn.isHere) {
     if (settings.comment === 'always')
-      told.warnings.push('There is no comment, since the plan came from no issue of this repository.');
+      told.warnings.push(
+        'No comment was posted because the plan did not come from an issue of this repository.',
+      );
     return null;
   }
   const body = commentText({ ...told, result, outcome: end, runUrl, marker });

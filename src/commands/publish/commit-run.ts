@@ -33,7 +33,7 @@ export async function commitRun(
         : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head });
     if (state.whose === 'foreign')
       return refuse(
-        `The branch ${branch} has work of others on it (${state.sha.slice(0, 8)} by ${state.author}), which is not overwritten. Merge or delete the branch, or name another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
+        `The branch ${branch} has commits by others (${state.sha.slice(0, 8)} by ${state.author}), which are not overwritten. Merge or delete the branch, or choose another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
       );
     if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
       const other = await pullOfOtherBase(job, base);
@@ -67,7 +67,7 @@ export async function commitRun(
     sayMade(`${branch} ${operation}: ${made.sha.slice(0, 8)}`);
     return { status: 'ok', sha: made.sha };
   }
-  return refuse(`The branch ${branch} was moved by others ${TRIES} times in a row. Publish again.`);
+  return refuse(`The branch ${branch} was updated by others ${TRIES} times in a row. Publish again.`);
 }
 
 /** The open pull request from the branch, when there is none into this base. */

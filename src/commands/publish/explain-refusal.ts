@@ -74,7 +74,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (/not permitted to create or approve pull requests/i.test(message))
     return 'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General → Workflow permissions, of the repository or the organisation, or give the token of a GitHub App.';
   if (status === null || status >= 500)
-    return 'Publish again later: what has been made so far is found and carried on.';
+    return 'Publish again later: what was created so far is found and continued.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
   // All of these may be 403, with the permission that the token has.
   const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
@@ -83,7 +83,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (workflows.length > 0 && forWorkflows && (status === 403 || status === 404 || status === 422))
     return `The patch changes ${workflows.join(', ')}, which takes the permission workflows: write. GITHUB_TOKEN can never have it: give the token of a GitHub App or a fine-grained token with Workflows: write, or take these files out of the plan.`;
   if (/draft/i.test(message) && status === 422)
-    return 'Where a repository has no drafts, say --draft never; unfinished and protected work is only published as a draft.';
+    return 'If the repository does not support drafts, use --draft never; unfinished and protected work is only published as a draft.';
   if (status === 404 && route === 'GET /repos/{owner}/{repo}')
     return 'Check --repository, and that the token may see it.';
   if (status === 403 || status === 404) return missingPermission(permission, route);
@@ -92,16 +92,13 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
 
 /** What is no lack of a permission, by GitHub's words for it. */
 const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
-  [
-    /rate limit/i,
-    'Publish again when the limit has passed: what has been made so far is found and carried on.',
-  ],
-  [/was archived/i, 'Nothing can be published in a repository that is archived.'],
+  [/rate limit/i, 'Publish again when the limit has passed: what was created so far is found and continued.'],
+  [/was archived/i, 'Nothing can be published in an archived repository.'],
   [/is locked/i, 'Unlock the issue, or publish without a comment (--comment never).'],
   [/SAML|single sign-on/i, 'Authorize the token for the organisation in the settings of its account.'],
   [
     /IP allow list/i,
-    "Publish from an address that is on the organisation's list, as a runner of its own has one.",
+    "Publish from an address on the organisation's allow list, for example from a self-hosted runner.",
   ],
   [
     /verified signature/i,
@@ -109,7 +106,7 @@ const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^Reference update failed|exists; cannot create/i,
-    'Mostly a branch is in the way whose name is the beginning of this one, such as patchsmith: rename it, or name another with --branch.',
+    'Usually a branch whose name is a prefix of this one, such as patchsmith, is in the way: rename it, or choose another name with --branch.',
   ],
 ];
 

@@ -1,4 +1,4 @@
-/** The pull request of a change: opened, or brought up to date. */
+/** The pull request of a change: opened, or updated. */
 
 import { setMetadata } from '../../adapters/github/pull-request-metadata.ts';
 import {
@@ -94,16 +94,16 @@ async function keptDraft(job: PublishJob, pull: PullRequest, reasons: readonly s
 }
 
 const NO_WORKFLOWS =
-  'A pull request that was opened with GITHUB_TOKEN starts no workflows: close and open it again to have its checks run, or publish with the token of a GitHub App.';
+  'A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.';
 
-const OPERATIONS = { created: 'opened', updated: 'brought up to date', none: 'is up to date' } as const;
+const OPERATIONS = { created: 'opened', updated: 'updated', none: 'is up to date' } as const;
 
 /** What somebody else has opened from this branch keeps its own words. */
 async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
   const body = (pull.body ?? '').replaceAll('\r\n', '\n');
   if (!body.includes(job.marker)) {
     job.told.warnings.push(
-      `The text of pull request #${pull.number} is left as it is, since others have written it.`,
+      `The text of pull request #${pull.number} is left unchanged because others have edited it.`,
     );
     return false;
   }

@@ -54,7 +54,7 @@ export async function preflightPublishing({
     route: 'POST /repos/{owner}/{repo}/pulls',
     parameters: {
       ...upstream.names,
-      title: 'patchsmith looks whether it may open pull requests',
+      title: 'patchsmith checks whether it may open pull requests',
       head: base,
       base,
     },
@@ -85,7 +85,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   if (answer.status === 'refused') return why(answer.refusal);
   const { archived, disabled, default_branch: defaultBranch } = answer.data;
   if (archived || disabled) {
-    const state = archived ? 'archived, so that nothing can be published in it' : 'disabled by GitHub';
+    const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
     return failed(`${fullName} is ${state}.`);
   }
   return { names, fullName, defaultBranch };

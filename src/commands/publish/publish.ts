@@ -94,7 +94,7 @@ function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutco
   return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
 }
 
-const DRY_RUN = 'Nothing was changed (--dry-run). The calls that it would take are listed above.';
+const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made are listed above.';
 
 /** What the result says of lines is not believed. */
 function recounted({ result, patch }: CheckedRun): RunResult {

@@ -46,7 +46,7 @@ export async function readRun(
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return failed(
-      `${directory.result} is no result of a run of this version (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`,
+      `${directory.result} is not the result of a run of this version (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`,
     );
   }
   const result = (await endDeadRun(directory)) ?? parsed.data;
@@ -67,9 +67,9 @@ async function readPatch(
   if (read.status === 'failed') return `${directory.patch} ${read.why}`;
   const { bytes } = read;
   if (bytes.length !== size || sha256Of(bytes) !== sha256)
-    return `${directory.patch} is not the patch that the run wrote: its hash is another one than in the result`;
+    return `${directory.patch} is not the patch that the run wrote: its hash differs from the one in the result`;
   if (result.baseTree === null || result.treeSha === null)
-    return `${directory.result} has a patch and does not say which trees it is between`;
+    return `${directory.result} has a patch but does not say between which trees`;
   if (bytes.length === 0) return { bytes, files: [] };
   const patched = readPatchText(bytes.toString('latin1'));
   if (patched.status === 'failed')
@@ -121,9 +121,9 @@ function unsafeNames(result: RunResult): string | null {
   const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
   for (const id of [baseSha, baseTree, treeSha])
     if (id !== null && !/^[0-9a-f]{40}$/.test(id))
-      return `${JSON.stringify(id)} is no id of git's that GitHub knows`;
+      return `${JSON.stringify(id)} is not an object id that GitHub uses`;
   if (baseBranch !== null && !isBranchName(baseBranch))
-    return `${JSON.stringify(baseBranch)} is no name of a branch`;
+    return `${JSON.stringify(baseBranch)} is not a branch name`;
   if (plan !== null && !agreesWithItself(plan.source))
     return `${JSON.stringify(plan.source)} names two different issues, or none`;
   for (const { path, from } of changedFiles) {
@@ -134,7 +134,7 @@ function unsafeNames(result: RunResult): string | null {
   const globs = [paths, plan].flatMap((rules) => (rules ? [...rules.allow, ...rules.protect] : []));
   for (const glob of globs) {
     const why = whyNoGlob(glob);
-    if (why !== null) return `${JSON.stringify(glob)} is no glob: it ${why}`;
+    if (why !== null) return `${JSON.stringify(glob)} is not a glob: it ${why}`;
   }
   if (globs.join('').length > MAX_GLOBS_LENGTH)
     return `allow and protect have more than ${MAX_GLOBS_LENGTH} characters`;
@@ -159,7 +159,7 @@ function agreesWithItself(source: PlanSource): boolean {
 function whyNotSafe(path: string): string | null {
   const verdict = parseRepoPath(path);
   if (!verdict.ok) return verdict.message.replace(/ Use run_command with git\.$/, '');
-  return verdict.path === path && path !== '' ? null : `${JSON.stringify(path)} is no path of a file`;
+  return verdict.path === path && path !== '' ? null : `${JSON.stringify(path)} is not a file path`;
 }
 
 function nameOf(latin1: string): string {

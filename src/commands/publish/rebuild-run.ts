@@ -33,20 +33,20 @@ export async function rebuildRun(
   const runTree = began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
   if (rebuilt.status === 'broken')
-    return refuse(publishFailed(`The patch is not to be trusted: ${rebuilt.message}.`));
+    return refuse(publishFailed(`The patch cannot be trusted: ${rebuilt.message}.`));
   if (rebuilt.status === 'conflict') {
     told.conflicts.push(...rebuilt.files);
     const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);
     return refuse(
       publishFailed(
-        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the base of today. The patch is kept in ${job.run.directory.patch}.`,
+        `The patch does not fit onto ${base.branch} (${base.sha.slice(0, 8)}): ${listed(named, 10, 'file')}. Run the plan again on the current base. The patch is kept in ${job.run.directory.patch}.`,
       ),
     );
   }
   if (base.sha === result.baseSha && result.baseDirty === false && rebuilt.tree !== result.treeSha)
     return refuse(
       publishFailed(
-        `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not what the run has proven.`,
+        `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not the patch that the run proved.`,
       ),
     );
   const files = rebuilt.reviewed;
@@ -70,6 +70,6 @@ export async function rebuildRun(
   told.merged.push(...rebuilt.merged);
   for (const line of flagLines(told.flags)) say(line);
   if (rebuilt.merged.length > 0) say(`merged with changes of ${base.branch}: ${rebuilt.merged.join(', ')}`);
-  if (rebuilt.tree === base.tree) return refuse(noChange(`${base.branch} has all of the patch already.`));
+  if (rebuilt.tree === base.tree) return refuse(noChange(`${base.branch} already contains the whole patch.`));
   return { status: 'ok', change: { tree: rebuilt.tree, files: rebuilt.files, flags: told.flags } };
 }

@@ -95,7 +95,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   if (after.status === 'obstructed')
     return {
       status: 'conflict',
-      files: [{ path: after.path, why: 'a file has the place of a folder now' }],
+      files: [{ path: after.path, why: 'a file has taken the place of a folder' }],
     };
   const repositories = repositoriesAround(
     made.map(({ path }) => path),
@@ -152,8 +152,8 @@ async function contentsBefore(
 }
 
 const WHY_LOST = {
-  missing: 'what it held when the run began is not on GitHub, as with uncommitted changes',
-  'too large': 'it was larger than 32 MiB then, and changes of such files are not published',
+  missing: 'its content at the start of the run is not on GitHub, for example because it was not committed',
+  'too large': 'it was larger than 32 MiB, and changes to such files are not published',
 };
 
 /** Words where the contents cannot be merged. */
@@ -171,10 +171,10 @@ async function newState(
   if (content === 'patch') return { mode, blob: made, bytes };
   const then = known.contents.get(before?.blob ?? '');
   const there = known.current;
-  if (!then || !there || !bytes) return 'both have changed it, and it is too large to be merged';
-  if ([then, there, bytes].some(isBinary)) return 'both have changed it, and it is binary';
+  if (!then || !there || !bytes) return 'both sides changed it, and it is too large to merge';
+  if ([then, there, bytes].some(isBinary)) return 'both sides changed it, and it is binary';
   const merged = await bench.merge({ before: then, now: there, after: bytes });
-  return merged === null ? 'both have changed the same lines' : { mode, ...merged };
+  return merged === null ? 'both sides changed the same lines' : { mode, ...merged };
 }
 
 /** As git tells it. */

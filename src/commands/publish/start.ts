@@ -80,4 +80,5 @@ const NO_TOKEN =
 const NO_TOKEN_INPUT =
   'there is no token: set github-token, such as to github.token in a job with contents: write and pull-requests: write';
 const NO_REPOSITORY = 'there is no repository: name it with --repository OWNER/NAME or GITHUB_REPOSITORY';
-const NO_SUCH_OUTPUT = '--output: publish prints nothing on stdout; for machines say --output json';
+const NO_SUCH_OUTPUT =
+  '--output: publish prints nothing on stdout; use --output json for a machine-readable result';

@@ -63,20 +63,20 @@ export async function prepareReplay(
   if (events.some(({ type }) => type === 'run.resumed')) {
     return stopped(
       usageError(
-        `The run ${recorded.runId} was killed and resumed, and nobody can kill a replay in the same moment. Its own patch, proven when it ended, is ${run.patch}.`,
+        `The run ${recorded.runId} was killed and resumed, and a replay cannot be killed at the same moment. Its patch, proven when the run ended, is ${run.patch}.`,
       ),
     );
   }
   const { base, root } = recorded;
   if (!isPlaceForCopy(root))
     return stopped(
-      usageError(`The run says that it worked in ${JSON.stringify(root)}, where no checkout can be.`),
+      usageError(`The run claims to have worked in ${JSON.stringify(root)}, where no checkout can be.`),
     );
   const { shadowGit: shadowDir } = run;
   const { objectFormat } = base;
   openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir: objectsGitDir });
   const copied = await copyBase({ shadowDir, objectsGitDir, base, folder });
-  if (copied !== null) return stopped(usageError(`The base of the run cannot be had again: ${copied}.`));
+  if (copied !== null) return stopped(usageError(`The base of the run cannot be restored: ${copied}.`));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError(found.message));
   const opened = await openWorkspace(found.checkout, {
@@ -204,11 +204,11 @@ function judge(
       more.length > 0
         ? ` ${pluralize(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
         : '';
-    const both = same ? 'The patch is the same nevertheless.' : 'The patch is another one.';
+    const both = same ? 'The patch is the same.' : 'The patch differs.';
     return verifyFailed(`The replay diverges at ${describeDivergence(first)}.${others} ${both}`);
   }
   if (!same) {
-    return verifyFailed(`The replay went the recorded way to another patch than ${run.patch}.`);
+    return verifyFailed(`The replay followed the recording but made a different patch than ${run.patch}.`);
   }
   const bytes = patch?.bytes.length ?? 0;
   return done(
@@ -223,6 +223,6 @@ function stopped(outcome: RunOutcome): Stopped {
 /** A sentence with a space before it; empty where the result does not say. */
 function whyUnfinished(run: RunDirectory): string {
   const result = readResult(run);
-  if (result?.status === 'running') return ' A process is at work on it.';
+  if (result?.status === 'running') return ' A process is still running it.';
   return result?.outcome === 'internal_error' ? ` ${oneLine(result.reason, 2_000)}` : '';
 }

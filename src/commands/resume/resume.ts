@@ -15,7 +15,7 @@ import { prepareResumed } from './spec.ts';
 export interface ResumeRequest {
   /** A run directory or the id of a run. */
   readonly run: string;
-  /** Take what others have changed in the work tree into the baseline. */
+  /** Accept what others changed in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
 }
 
@@ -37,11 +37,11 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
     if (earlier?.status === 'finished' && !ENDED_BY_THE_MACHINE.includes(earlier.outcome ?? '')) {
       const end = `${earlier.outcome} (exit ${earlier.exitCode})`;
       return refused(
-        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed, or that a broken machine ended, can be resumed.`,
+        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed, or that a machine failure ended, can be resumed.`,
       );
     }
     const read = readJournal(directory.events);
-    if (read.status === 'failed') return refused(`${read.message} Begin anew with patchsmith run.`);
+    if (read.status === 'failed') return refused(`${read.message} Start a new run with patchsmith run.`);
     const [recordedStart, ...rest] = read.events;
     const start = withinToday(recordedStart, input.settings);
     const recorded: RecordedRun = { directory, events: [start, ...rest], journalBytes: read.bytes };
@@ -77,13 +77,13 @@ function whyNot({ directory, events: [start] }: RecordedRun, { settings, cwd }: 
     setup.map(({ command }) => command),
   ];
   if (JSON.stringify(given).includes('***'))
-    return `The journal of the run ${start.runId} holds *** in place of a secret in its paths, globs or commands. Begin anew.`;
+    return `The journal of the run ${start.runId} has *** in place of a secret in its paths, globs or commands. Start a new run.`;
   if (settings.repo === null && !isWithin(cwd, start.root))
     return `The run worked in ${start.root}, not in ${cwd}. Go there, or name another checkout of the same base with --repo.`;
   const flags = flagsToRepeat(start, settings);
   return flags.length === 0
     ? null
-    : `The run was permitted what is not permitted here, and its directory is no permission. Repeat what you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`;
+    : `The run was allowed things that are not allowed here, and a run directory cannot grant them. Repeat the flags that you agree to: patchsmith resume ${directory.path} ${flags.join(' ')}`;
 }
 
 function earlierPartOf(run: RecordedRun, warnings: readonly string[]): EarlierPart {

@@ -93,8 +93,8 @@ export async function prepareResumed(
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
 
   if (start.sandbox === 'none' && settings.sandbox === 'required') {
-    const why = 'The run began without a sandbox, so it cannot go on in one';
-    return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or begin anew.`));
+    const why = 'The run began without a sandbox, so it cannot continue in one';
+    return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or start a new run.`));
   }
   // What the model was told of the sandbox and the network stays true to the end.
   const opened = await openContained(
@@ -113,7 +113,9 @@ export async function prepareResumed(
   if (start.sandbox === 'namespaces+seccomp' && sandbox.level !== start.sandbox) {
     await session.close(sandbox);
     return stopped(
-      sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${sandbox.level}.`),
+      sandboxUnavailable(
+        `The run began with sandbox level ${start.sandbox}, and only ${sandbox.level} is available here.`,
+      ),
     );
   }
   const verifyPlace = verifyPlaceOf({
@@ -150,7 +152,8 @@ export async function prepareResumed(
     return stopped(uncontained);
   }
   warnOfReadableSecrets(session, sandbox);
-  if (start.sandbox === 'none') session.warn('COMMANDS RUN WITHOUT A SANDBOX, as when the run began.');
+  if (start.sandbox === 'none')
+    session.warn('COMMANDS RUN WITHOUT A SANDBOX, as they did when the run began.');
   session.directory = directory;
   const { redact } = session;
   return {
@@ -228,7 +231,7 @@ async function settle(unsettled: Unsettled): Promise<Settled | Stopped> {
   }
   if (foreign.length > 0) {
     await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
-    session.warn(`Taken into the baseline: ${named(foreign)}.`);
+    session.warn(`Accepted into the baseline: ${named(foreign)}.`);
   }
   for (const changes of settlement.made) {
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
@@ -250,9 +253,9 @@ function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: U
   const isFresh = foreign.every(({ path }) => reopened.asInBase.has(path));
   const fresh =
     isFresh && session.input.settings.repo === null
-      ? `, or name it with --repo ${run.events[0].root} to have the run's changes put into it`
+      ? `, or name it with --repo ${run.events[0].root} to apply the run's changes to it`
       : '';
-  return `${what}. Put back what has changed, or take it into the baseline with --accept-changes${fresh}.`;
+  return `${what}. Restore what changed, or accept it into the baseline with --accept-changes${fresh}.`;
 }
 
 /** Paths that a sentence names. */

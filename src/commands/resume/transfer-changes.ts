@@ -50,13 +50,13 @@ export async function transferChanges(
   const changes = [...wanted].map(([path, before]) => ({ path, before, after: null }));
   const failure = await revertChanges({ root, shadowDir: run.directory.shadowGit }, changes);
   if (failure !== null)
-    return stopped(usageError(`The changes of the run cannot be put into ${root}: ${failure}`));
+    return stopped(usageError(`The run's changes cannot be applied to ${root}: ${failure}`));
 
   const now = new Map((await workspace.capture('all')).map(({ path, after }) => [path, after]));
   for (const [path, state] of wanted) {
     if (now.has(path) && !sameState(now.get(path) ?? null, state))
       return stopped(
-        usageError(`${path} cannot be brought into ${root} as it was: its content reads otherwise there.`),
+        usageError(`${path} cannot be restored in ${root}: its content reads differently there.`),
       );
   }
   const others = ran.changes.filter(({ path }) => !wanted.has(path));

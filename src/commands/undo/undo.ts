@@ -97,17 +97,17 @@ async function takeBack(
   if (stuck.length > MAX_LINES) say(`  … and ${stuck.length - MAX_LINES} more`);
   if (stuck.length > 0 && !input.force) {
     return usageError(
-      `${pluralize(stuck.length, 'path')} cannot be put back: ${stuck[0]}. Nothing was changed; --force puts back the others.`,
+      `${pluralize(stuck.length, 'path')} cannot be restored: ${stuck[0]}. Nothing was changed; --force restores the others.`,
     );
   }
   const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
   for (const line of kept) say(line);
-  if (planted.length > 0) say(`Removed, since commands made them: ${listed(planted, MAX_NAMED)}.`);
+  if (planted.length > 0) say(`Removed, because commands created them: ${listed(planted, MAX_NAMED)}.`);
   // Those of a run that came to its end are cleared, and what has been set since is the user's.
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
-    return internalError(`Not all could be put back: ${failure} Run undo again when it is mended.`);
+    return internalError(`Not everything could be restored: ${failure} Fix that and run undo again.`);
   tellWhatStays(events, say);
   return summary(judged, stuck);
 }
@@ -155,16 +155,16 @@ function tellWhatStays(events: readonly RunEvent[], say: (line: string) => void)
   const { foreign } = undoPlan(events);
   const ignored = unrecordedWrites(events);
   if (ignored.length > 0)
-    say(`Left as they are, since ignored files are not recorded: ${listed(ignored, MAX_NAMED)}.`);
+    say(`Left as they are, because ignored files are not recorded: ${listed(ignored, MAX_NAMED)}.`);
   if (foreign.length > 0)
-    say(`Left as they are, since something else changed them: ${listed(foreign, MAX_NAMED)}.`);
+    say(`Left as they are, because something else changed them: ${listed(foreign, MAX_NAMED)}.`);
 }
 
 function summary(judged: readonly Judged[], stuck: readonly string[]): RunOutcome {
   const undone = judged.filter(({ status }) => status === 'due').length;
   const left = stuck.length > 0 ? `; ${pluralize(stuck.length, 'path')} left as listed above` : '';
-  if (undone === 0) return noChange(`Nothing to put back${left}.`);
-  return done(`${pluralize(undone, 'file')} put back as before the run${left}.`);
+  if (undone === 0) return noChange(`Nothing to restore${left}.`);
+  return done(`${pluralize(undone, 'file')} restored to the state before the run${left}.`);
 }
 
 function repoPath(cwd: string, repo: string): string {

@@ -47,7 +47,7 @@ export async function unrecordedChanges(
   if (changed.length === 0) return null;
   const paths = listed(changed, MAX_NAMED);
   const resume = events.at(-1)?.type === 'run.stopped' ? '' : ', and patchsmith resume records the rest';
-  return `The run died while this was under way: ${listed(open, MAX_NAMED)}. Changed since the last record, by that or by somebody else: ${paths}. Nothing was put back; --force puts back what is recorded${resume}.`;
+  return `The run died during: ${listed(open, MAX_NAMED)}. Changed since the last record, by that or by someone else: ${paths}. Nothing was restored; --force restores what is recorded${resume}.`;
 }
 
 /** Names in one sentence. */

@@ -27,7 +27,7 @@ export function whyNoGlob(glob: string): string | null {
   if (glob === '' || glob.length > MAX_GLOB_LENGTH) return `has to have 1 to ${MAX_GLOB_LENGTH} characters`;
   const segments = glob.split('/');
   if (segments.includes('..')) return 'cannot have "..": it names paths below the root of the repository';
-  if (segments.slice(1).includes('.')) return 'cannot have "." in its middle, which no path has';
+  if (segments.slice(1).includes('.')) return 'cannot have "." as a component in the middle';
   const [unknown] = /[@!+*?]\(|\[\[:|\{[^{},]*\.\.[^{},]*\}/.exec(glob.replace(/\\./gs, '')) ?? [];
   return unknown === undefined
     ? null

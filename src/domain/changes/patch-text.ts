@@ -28,7 +28,7 @@ export type PatchTextRead =
 /** `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. */
 export function readPatchText(text: string): PatchTextRead {
   // The last line of a patch ends with a newline too.
-  if (!text.endsWith('\n')) return { status: 'failed', line: 1, why: 'it does not end with a whole line' };
+  if (!text.endsWith('\n')) return { status: 'failed', line: 1, why: 'it does not end with a complete line' };
   const lines = new Lines(text);
   const files: PatchedPath[] = [];
   try {

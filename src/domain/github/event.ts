@@ -66,7 +66,7 @@ export function isByWriters({ name }: GitHubEvent): boolean {
 /** Null when a bot may start runs, or it is none. */
 export function whyNoBot(account: Account, allowed: readonly string[]): string | null {
   if (!isBot(account) || allowed.includes(String(account.id))) return null;
-  return `The bot ${account.login} started this job, and its id ${account.id} is not allowed. A name proves nothing: if this very account may start runs, say --allow-bot ${account.id}.`;
+  return `The bot ${account.login} started this job, and its id ${account.id} is not allowed. A name proves nothing: if this account may start runs, use --allow-bot ${account.id}.`;
 }
 
 /**

@@ -34,13 +34,13 @@ export function commentReference(given: string, around: Surroundings): CommentRe
   if (typeof page === 'string') return page;
   const id = /^#issuecomment-([1-9]\d{0,15})$/.exec(page.hash)?.[1];
   if (id === undefined)
-    return `${JSON.stringify(given)} is no address of a comment, which ends with #issuecomment- and a number`;
+    return `${JSON.stringify(given)} is not the address of a comment, which ends with #issuecomment- and a number`;
   return { repository: page.repository, id: Number(id) };
 }
 
 function withRepository<T>({ repository }: Surroundings, make: (repository: string) => T): T | string {
   return repository === null
-    ? 'a number alone says no repository: give the address of the page, or set GITHUB_REPOSITORY'
+    ? 'a number alone does not name a repository: give the address of the page, or set GITHUB_REPOSITORY'
     : make(repository);
 }
 

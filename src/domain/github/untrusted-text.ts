@@ -81,7 +81,7 @@ export function whyNotAccepted(
   const what = source.kind === 'issue' ? `Issue ${source.number}` : `Comment ${source.commentId}`;
   if (isBot(author)) {
     if (rules.bots.includes(String(id))) return null;
-    return `${what} was written by the bot ${login}, whose id ${id} is not allowed. If it may write tasks, say --allow-bot ${id}.`;
+    return `${what} was written by the bot ${login}, whose id ${id} is not allowed. If it may write tasks, use --allow-bot ${id}.`;
   }
   if (rules.writers.has(id) || rules.trusted.includes('any')) return null;
   const is = association.toLowerCase();
@@ -115,7 +115,9 @@ export function describeHidden(
     [others, 'attributes, titles of links and unused definitions'],
   ] as const;
   const found = parts.flatMap(([n, name]) => (n > 0 ? [`${name} (${n})`] : []));
-  return found.length === 0 ? null : `Left out of ${what}, since nobody sees it there: ${found.join(', ')}.`;
+  return found.length === 0
+    ? null
+    : `Left out of ${what}, because it is invisible there: ${found.join(', ')}.`;
 }
 
 /** A task without the command that it begins with, such as `/patchsmith` or `@patchsmith`. */

@@ -30,11 +30,11 @@ export const AllowedDomain = z
 
 /** A target as a proxy request names it (`host:port`), or why it is none. Nothing is decoded, completed or mended. */
 export function parseTarget(authority: string, defaultPort: number | null): Target | string {
-  if (/[^\x21-\x7e]/.test(authority)) return 'it is not the plain name of a host';
+  if (/[^\x21-\x7e]/.test(authority)) return 'it is not a plain host name';
   const [, host = '', given] = /^([^:]*)(?::(\d{1,5}))?$/.exec(authority.toLowerCase()) ?? [];
   const port = given === undefined ? defaultPort : Number(given);
-  if (looksLikeAddress(host) || authority.startsWith('[')) return 'an address is no name of a host';
-  if (!HOST.test(host)) return 'it is not the plain name of a host';
+  if (looksLikeAddress(host) || authority.startsWith('[')) return 'an address is not a host name';
+  if (!HOST.test(host)) return 'it is not a plain host name';
   if (port === null || port < 1 || port > 65_535) return 'its port is missing or out of range';
   return { host, port };
 }

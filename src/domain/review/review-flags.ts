@@ -85,7 +85,7 @@ const RULES: readonly Rule[] = [
     flag: 'tests_skipped',
     detail: counted(({ skipsAdded }) => (skipsAdded > 0 ? `${skipsAdded} added` : null), null),
   },
-  { flag: 'tests_weakened', detail: counted(lossesOf, 'over 4 MiB or not to be had, so not counted') },
+  { flag: 'tests_weakened', detail: counted(lossesOf, 'over 4 MiB or unavailable, so not counted') },
 ];
 
 /** Names that package managers give to the files in which they keep exact versions. */

@@ -7,7 +7,7 @@ import { DEFAULT_COMMAND_LIMITS } from './command-limits.ts';
 export interface ChangeLimits {
   /** Files that a run may change. */
   readonly maxChangedFiles: number;
-  /** Contents of changed files that are taken in during a run, each version of a file counted. */
+  /** Most bytes of changed files that a run records, counting every version of a file. */
   readonly maxChangedBytes: number;
   /** One of them. */
   readonly maxChangedFileBytes: number;

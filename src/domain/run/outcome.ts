@@ -82,7 +82,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
   }
   if (facts.hiddenPaths.length > 0) {
     return policyViolation(
-      `Files that were there before could not be examined, so that they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Let the owner of their folders open them, and run again.`,
+      `Files that existed before could not be examined, so they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
     );
   }
   const verified = verifiedPart(facts);
@@ -107,13 +107,13 @@ function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFa
 const BLOCKED_BY = {
   model: 'The model says it is blocked',
   refusal: 'The model refused',
-  stall: 'The model made no headway',
+  stall: 'The model made no progress',
 } as const;
 
 function describeLimit(stop: StopReason & { why: 'limit' }): string {
   switch (stop.limit) {
     case 'iterations':
-      return `Used all ${stop.value} iterations (--max-iterations)`;
+      return `All ${stop.value} iterations were used (--max-iterations)`;
     case 'tokens':
       return `Used ${stop.used} tokens of ${stop.value} (--max-tokens)`;
     case 'cost_usd':

@@ -96,18 +96,18 @@ export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] 
   });
   if (foreign.length === 0) return [];
   return [
-    `In the patch, though no tool call made all of it: ${listed(foreign, 5)}. patchsmith blame shows which lines.`,
+    `In the patch, although not all of it was made by tool calls: ${listed(foreign, 5)}. patchsmith blame shows which lines.`,
   ];
 }
 
 const PATCH_TOO_LARGE =
-  'The patch is larger than 8 MiB or has more than 250,000 lines, so its hunks are not told apart.';
+  'The patch is larger than 8 MiB or has more than 250,000 lines, so changes are not attributed to single hunks.';
 const IN_HURRY =
-  'The run was stopped, so every hunk names all changes of its file. patchsmith blame tells them apart.';
+  'The run was stopped, so every hunk lists all changes to its file. patchsmith blame attributes each hunk.';
 const TOO_MANY_CHANGES =
-  'There are more than 5,000 changes of files, so every hunk names all changes of its file.';
+  'There are more than 5,000 file changes, so every hunk lists all changes to its file.';
 const NOT_FOLLOWED =
-  'A state of the file is binary, larger than 1 MiB or 50,000 lines, or not to be had, so lines may name too many changes.';
+  'A state of the file is binary, larger than 1 MiB or 50,000 lines, or unavailable, so lines may list too many changes.';
 const HUNKS_LEFT_OUT = 'Left out here: there are more than 5,000 hunks. patchsmith blame shows them.';
 
 function blurOf({ hunks, blurred }: AttributedFile, why: string): string | null {

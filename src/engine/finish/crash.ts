@@ -13,19 +13,19 @@ export function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof UnusableFile) return usageError(error.message);
   if (session.hasLostDirectory())
     return internalError(
-      `The run directory ${session.directory?.path} is gone. What was done is in the work tree.`,
+      `The run directory ${session.directory?.path} is gone. The changes are in the work tree.`,
     );
   const fault = machineFault(error);
   if (fault !== null) return internalError(`${fault}. ${advice(session)}`);
   const what = error instanceof Error ? error.message : String(error ?? 'the loop ended without a reason');
   return internalError(
-    `${what}. This is a bug of patchsmith or a broken machine; please report it with the run's patchsmith.log.`,
+    `${what}. This is a bug in patchsmith or a machine failure; please report it with the run's patchsmith.log.`,
   );
 }
 
 /** What to do once the machine works again. A run whose answers are recorded is simply run again. */
 export function advice({ result, directory }: Session): string {
   return result.provider === 'anthropic' && directory !== null
-    ? `Mend that, then carry on with: patchsmith resume ${directory.path}`
-    : 'Mend that, then run it again.';
+    ? `Fix that, then continue with: patchsmith resume ${directory.path}`
+    : 'Fix that, then run it again.';
 }

@@ -66,9 +66,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    session.warn(
-      `Git dirs and set-uid bits that commands have made may be left in ${workspace.root}: ${why}`,
-    );
+    session.warn(`Git dirs and set-uid bits that commands created may be left in ${workspace.root}: ${why}`);
   });
 }
 
@@ -126,7 +124,7 @@ async function keep(session: Session, { directory }: Ready, patch: ProvenPatch):
 }
 
 const NESTED_CUT_SHORT =
-  'There was no time to look for changes in submodules and other repositories in the work tree.';
+  'There was not enough time to look for changes in submodules and other repositories in the work tree.';
 
 function warnOf(
   session: Session,
@@ -203,10 +201,10 @@ function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decisio
 
 /** Why there is no patch although nothing is wrong with it; null while there was time for it. */
 function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
-  if (reviewed.status === 'cut_short') return 'there was no time to look through the patch before the end';
-  if (made.status === 'cut_short') return 'there was no time to make the patch before the end';
+  if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
+  if (made.status === 'cut_short') return 'there was not enough time to make the patch';
   return driven.status === 'cut_short' && net.length === 0
-    ? 'there was no time to look at what changed'
+    ? 'there was not enough time to see what changed'
     : null;
 }
 

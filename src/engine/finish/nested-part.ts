@@ -43,5 +43,5 @@ function namedIn({ files, folders }: NestedChange): string[] {
 }
 
 function warningOf(change: NestedChange): string {
-  return `Not in the patch, since ${JSON.stringify(change.path)} is a repository of its own that changed while the run went on: ${listed(namedIn(change), 5)}.`;
+  return `Not in the patch, because ${JSON.stringify(change.path)} is a separate repository that changed during the run: ${listed(namedIn(change), 5)}.`;
 }

@@ -115,20 +115,22 @@ export function closingWarnings(
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
     ...(putBack.size > 0
-      ? [`Commands changed what may not change; put back: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`]
+      ? [
+          `Commands changed paths that must not change; reverted: ${listed([...putBack.keys()].sort(), MAX_NAMED)}.`,
+        ]
       : []),
     ...[...stuck]
       .slice(0, MAX_NAMED)
-      .map(([path, why]) => `${path} may not change and cannot be put back: ${why}`),
+      .map(([path, why]) => `${path} must not change and cannot be reverted: ${why}`),
     ...(hidden.size > 0
-      ? [`Could not be examined, so that they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`]
+      ? [`Could not be examined, so they may have changed: ${listed([...hidden].sort(), MAX_NAMED)}.`]
       : []),
     ...(unexplained.length > 0
-      ? [`Not in the patch, since no tool call made them: ${listed(unexplained, MAX_NAMED)}.`]
+      ? [`Not in the patch, because no tool call made them: ${listed(unexplained, MAX_NAMED)}.`]
       : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, since .gitignore names them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
+          `Not in the patch, because .gitignore lists them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
         ]
       : []),
   ];
@@ -141,7 +143,7 @@ const MAX_NAMED = 5;
 export function withheldReason(secrets: readonly FoundSecret[]): string | null {
   if (secrets.length === 0) return null;
   const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
-  return `The patch is withheld, since it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Take it out, or accept files where it is none with --accept-secrets GLOB.`;
+  return `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`;
 }
 
 /** Why a patch is withheld that makes or changes these folders, which git takes for repositories; null when there are none. */
@@ -151,7 +153,7 @@ export function repositoriesReason(folders: readonly string[]): string | null {
     folders.map((folder) => folder || 'the root'),
     MAX_NAMED,
   );
-  return `The patch is withheld, since it adds to what git takes for a repository, whose configuration can name programs that git runs: ${named}. Let tests make such a repository when they run, or commit it by hand.`;
+  return `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`;
 }
 
 /** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */

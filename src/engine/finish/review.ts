@@ -58,7 +58,7 @@ function secretsOf(
   findKnown: FindKnown,
 ): FoundSecret[] {
   if (textAfter === null)
-    return [{ path, line: 0, what: isTooLarge(after) ? 'too large to be looked through' : 'cannot be read' }];
+    return [{ path, line: 0, what: isTooLarge(after) ? 'too large to review' : 'cannot be read' }];
   return addedSecrets({ path, before: textBefore ?? '', after: textAfter }, findKnown);
 }
 

@@ -19,7 +19,7 @@ export function sandboxSettings({
 /** A command without a sandbox sees the processes of the machine, this one included. */
 export function warnOfReadableSecrets(session: Session, { level }: Sandbox): void {
   if (level !== 'none' || session.input.secretsInProc !== true) return;
-  session.warn('The environment of this process cannot be wiped: commands can read the API key in /proc.');
+  session.warn('The environment of this process cannot be cleared: commands can read the API key in /proc.');
 }
 
 /** Why there is no run: the machine, or what was asked for. */

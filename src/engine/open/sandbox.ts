@@ -105,7 +105,7 @@ function withEgress(session: Session, sandbox: Sandbox, egress: Egress, allowed:
       session.record({ network: { allowed: [...allowed], refused } });
       if (refused.length === 0) return;
       const named = refused.map(({ host, times }) => `${host} (${times})`);
-      session.warn(`Commands asked for hosts that they may not reach: ${listed(named, MAX_NAMED)}.`);
+      session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.`);
     },
   };
 }

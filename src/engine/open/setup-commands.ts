@@ -66,7 +66,7 @@ async function runAll(
   const changes = anyRan ? await workspace.capture('after_commands') : [];
   if (changes.length > 0) {
     const names = changes.map((change) => change.path);
-    session.warn(`Not in the patch, since commands before the work changed them: ${listed(names, 5)}.`);
+    session.warn(`Not in the patch, because commands before the work changed them: ${listed(names, 5)}.`);
   }
   return { status: 'ok', setup, verifyBaseline, changes };
 }

@@ -10,12 +10,12 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
   if (trust === undefined || level !== 'none') return null;
   if (trust.isOutsiders) {
     return usageError(
-      'Code of an outsider is checked out, and its commands would run without a sandbox. Have one: patchsmith doctor says what is missing.',
+      "An outsider's code is checked out, and its commands would run without a sandbox. Set one up: patchsmith doctor says what is missing.",
     );
   }
   const { places } = trust.credentials;
   if (places.length === 0) return null;
   return usageError(
-    `Commands run without a sandbox, and could read the credentials that git keeps here: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
+    `Commands run without a sandbox, and could read the credentials in git's configuration: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
   );
 }

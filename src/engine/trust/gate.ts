@@ -31,7 +31,7 @@ export async function passGate({
   const { people, rerunBy } = whoMustHaveWriteAccess(event);
   if (people.length === 0) {
     return shut(
-      policyViolation(`The event ${event.name} does not say who caused it, so nobody can be trusted for it.`),
+      policyViolation(`The event ${event.name} does not say who triggered it, so it cannot be trusted.`),
     );
   }
   const bots = input.settings.allowBots;
@@ -59,7 +59,7 @@ const OPEN: TrustGate = { status: 'open', writers: new Set() };
 export function credentialsProblem({ credentials }: Trust): string | null {
   const { places } = credentials;
   if (places.length === 0) return null;
-  return `Credentials were left for git: ${places.join(', ')}. In the sandbox they are out of reach; set persist-credentials: false for actions/checkout.`;
+  return `Credentials are stored in git's configuration: ${places.join(', ')}. The sandbox hides them; set persist-credentials: false for actions/checkout.`;
 }
 
 interface Asking {
@@ -91,12 +91,12 @@ async function whyNoWriter(
   const { permission, user } = answer.data;
   if (id !== null && user?.id !== id) {
     return policyViolation(
-      `${login} is not the account that started this job any more, so its write access proves nothing.`,
+      `${login} is no longer the account that started this job, so its write access proves nothing.`,
     );
   }
   if (WRITING.includes(permission)) return null;
   return policyViolation(
-    `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Somebody with write access can start it.`,
+    `${login} started this job by ${event.name}, which takes write access to ${event.repository}, and has the permission ${permission}. Someone with write access can start it.`,
   );
 }
 

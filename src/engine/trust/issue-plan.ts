@@ -57,9 +57,9 @@ async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsideP
   if (text === '') {
     const mend =
       kind === 'issue'
-        ? 'Say in it what to change.'
-        : 'Say after the command what to change, or use --plan-from-issue.';
-    return failed(`There is no text in ${what} that anybody can see. ${mend}`);
+        ? 'Describe the change in it.'
+        : 'Describe the change after the command, or use --plan-from-issue.';
+    return failed(`There is no visible text in ${what}. ${mend}`);
   }
   const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')

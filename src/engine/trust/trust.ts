@@ -60,7 +60,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const credentials = isOnGitHub ? await findPersistedCredentials(root, env) : NO_CREDENTIALS;
   const found =
     read.status === 'failed'
-      ? refused(usageError(`What started this job cannot be known: ${read.message}.`))
+      ? refused(usageError(`It is unknown what started this job: ${read.message}.`))
       : root === null
         ? NOTHING_SPECIAL
         : await rulesFor(input, { event, root, settings, openGitHub });
@@ -88,14 +88,14 @@ async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<F
   if (trust.is === 'untrusted' && trust.privileged && !allowUntrustedCheckout) {
     return refused(
       policyViolation(
-        `${trust.why}. Check out the base (actions/checkout without ref and repository), or, if the job is made for code of outsiders, say --allow-untrusted-checkout.`,
+        `${trust.why}. Check out the base (actions/checkout without ref and repository), or, if the job is meant for outsiders' code, use --allow-untrusted-checkout.`,
       ),
     );
   }
   const isOutsiders = trust.is === 'untrusted';
   const named = rulesFrom ?? (isOutsiders ? trust.rules : null);
   if (named === null) {
-    const unknown = 'Whose rules hold for code of an outsider is not known; name a commit with --rules-from.';
+    const unknown = "It is unknown whose rules apply to an outsider's code; name a commit with --rules-from.";
     return isOutsiders ? refused(usageError(unknown)) : NOTHING_SPECIAL;
   }
   const revision = await openRevision(root, named, env);
@@ -135,7 +135,7 @@ export function describeRefusal({ status, message, permission }: GitHubRefusal, 
   const said = message.replace(/ - https:\S*$/, '');
   const what = status === null ? said : `${said} (${status})`;
   if (status === 404)
-    return `${what}. It is not there, or takes a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
+    return `${what}. It does not exist, or needs a token (GITHUB_TOKEN, or github-token of the action) with ${needed}.`;
   if (status !== 401 && status !== 403) return `${what}. Run it again later.`;
   return `${what}. Set a token (GITHUB_TOKEN, or github-token of the action) with ${permission ?? needed}.`;
 }

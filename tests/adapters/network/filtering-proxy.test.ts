@@ -192,7 +192,7 @@ describe('plain HTTP', () => {
   test('is refused with the reason in the status line and in the body, and counted', async () => {
     const { port, seen } = await origin();
     const proxy = await open({ allowed: ['good.example'] });
-    const reason = `Refused by the sandbox: evil.example:${port} is not among the domains that may be reached (good.example)`;
+    const reason = `Refused by the sandbox: evil.example:${port} is not one of the allowed domains (good.example)`;
     const text = await say(proxy.socket, get(`http://evil.example:${port}/`));
     expect(text.startsWith(`HTTP/1.1 403 ${reason}\r\n`), text).toBe(true);
     expect(text.split('\r\n\r\n')[1]).toContain(reason);
@@ -365,7 +365,7 @@ describe('addresses', () => {
       onTestFinished(() => proxy.close());
       const text = await say(proxy.socket, 'CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
       expect(text).toMatch(
-        /^HTTP\/1\.1 403 Refused by the sandbox: good.example leads to no address of the public internet/,
+        /^HTTP\/1\.1 403 Refused by the sandbox: good.example does not resolve to a public address/,
       );
       expect(proxy.refused()).toEqual([{ host: 'good.example', times: 1 }]);
     },

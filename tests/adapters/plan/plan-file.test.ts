@@ -97,7 +97,7 @@ describe('front matter is refused, with the line,', () => {
     [
       'when nothing closes it',
       '---\ntitle: x\n\nDo it.\n',
-      'The plan plan.md opens its front matter with --- in line 1 and never closes it: add a line --- after it, or begin with an empty line if --- is meant as a rule.',
+      'The plan plan.md opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.',
     ],
     [
       'when it has keys that do not exist',
@@ -145,7 +145,7 @@ describe('front matter is refused, with the line,', () => {
 });
 
 test('a plan without a task is refused', async () => {
-  const message = 'The plan plan.md has no task: say below the front matter what to change.';
+  const message = 'The plan plan.md has no task: describe the change below the front matter.';
   for (const text of ['', ' \n\n', '---\ntitle: x\n---\n \n']) {
     expect(await planOf(text)).toEqual(failedWith(message));
   }
@@ -199,7 +199,7 @@ test('a dash reads stdin, whole characters even when they arrive in pieces', asy
   });
   const empty = await readPlan({ plan: '-', message: null, stdin: Readable.from([]), cwd: '/', root: '/' });
   expect(empty).toEqual(
-    failedWith('The plan on stdin has no task: say below the front matter what to change.'),
+    failedWith('The plan on stdin has no task: describe the change below the front matter.'),
   );
 });
 
@@ -210,7 +210,7 @@ test('waiting for a stdin that never ends stops with the run', async () => {
   const reading = readPlan({ plan: '-', message: null, stdin, cwd: '/', root: '/', signal: stop.signal });
   stop.abort();
   expect(await reading).toEqual(
-    failedWith('The plan on stdin was not read to its end, for the run was stopped.'),
+    failedWith('The plan on stdin was not read completely because the run was stopped.'),
   );
 });
 

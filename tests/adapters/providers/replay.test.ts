@@ -80,8 +80,8 @@ test('asked beyond its end, it says how many turns there were', async () => {
       status: 'failed',
       kind: 'recording',
       message:
-        'The recording events.jsonl holds 1 model turns, and the run asked for one more. ' +
-        'It goes another way than the one that was recorded.',
+        'The recording events.jsonl has 1 model turns, and the run asked for another one. ' +
+        'The run diverged from the recording.',
       retries: [],
     }),
   );

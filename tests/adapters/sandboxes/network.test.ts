@@ -71,7 +71,7 @@ describe('a sandbox with hosts that may be reached', () => {
       expect(await text(`curl -sS http://good.example:${port}/curl`)).toBe('you asked for /curl');
       expect(await text(`curl -s http://evil.example:${port}/`)).toContain('evil.example');
       const { output } = await run('curl -sSv https://evil.example/ 2>&1');
-      expect(output.head).toContain('Refused by the sandbox: evil.example is not among the domains');
+      expect(output.head).toContain('Refused by the sandbox: evil.example is not one of the allowed domains');
       for (const options of [
         "--noproxy '*'",
         `--noproxy '*' --resolve good.example:${port}:127.0.0.1`,
@@ -80,7 +80,9 @@ describe('a sandbox with hosts that may be reached', () => {
         const { end } = await run(`curl -sS --max-time 5 ${options} http://good.example:${port}/`);
         expect([options, end.exitCode]).not.toEqual([options, 0]);
       }
-      expect(await text(`curl -s --noproxy '' http://127.0.0.1:${port}/`)).toContain('an address is no name');
+      expect(await text(`curl -s --noproxy '' http://127.0.0.1:${port}/`)).toContain(
+        'an address is not a host name',
+      );
       expect(asked).toEqual(['/curl']);
       expect(proxy.refused().map(({ host }) => host)).toEqual([
         `evil.example:${port}`,

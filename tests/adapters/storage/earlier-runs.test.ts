@@ -69,7 +69,7 @@ describe('a journal is read back', () => {
     expect(read('')).toBe('The journal J does not begin with run.started.');
     const missing = readJournal('/nonexistent/events.jsonl');
     expect(missing.status === 'failed' && missing.message).toBe(
-      'There is no journal /nonexistent/events.jsonl: the run ended before it began to work.',
+      'There is no journal /nonexistent/events.jsonl: the run ended before it started to work.',
     );
     const folder = tempFolder();
     mkdirSync(join(folder, 'events.jsonl'));

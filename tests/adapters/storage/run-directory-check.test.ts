@@ -110,7 +110,7 @@ describe('what git would read and no run makes is refused by name', () => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), 'x');
     expect(whyNot(folder)).toMatch(
-      /^The run directory cannot be used: RUN\/shadow\.git\/.* is nothing that a run makes\.$/,
+      /^The run directory cannot be used: RUN\/shadow\.git\/.* is not something that a run creates\.$/,
     );
   });
 });
@@ -132,9 +132,9 @@ test('a directory that others may change is refused', () => {
   const open = runFolder(0o755);
   chmodSync(join(open, 'shadow.git/config'), 0o666);
   expect(whyNot(open)).toContain(
-    'RUN/shadow.git/config may be written to by other users, who may change it while it is read. Close it: chmod -R go-w RUN',
+    'RUN/shadow.git/config is writable by other users, who may change it while it is read. Fix: chmod -R go-w RUN',
   );
-  expect(whyNot(runFolder(0o777))).toContain('may be written to by other users');
+  expect(whyNot(runFolder(0o777))).toContain('is writable by other users');
   // In a folder that nobody else can enter, the modes of what is in it mean nothing.
   chmodSync(open, 0o700);
   expect(whyNot(open)).toBe(null);

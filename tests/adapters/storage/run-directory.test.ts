@@ -58,11 +58,11 @@ test('a folder in the work tree, also through a link, or with a run in it, is re
   expect(readdirSync(workTree)).toEqual([]);
   expect(pathOf({ chosen: `${workTree}-next`, workTree })).toBe(`${workTree}-next`);
   const used = tempFolder({ 'events.jsonl': '' });
-  expect(make({ chosen: used })).toContain('already holds a run');
+  expect(make({ chosen: used })).toContain('already contains a run');
   for (const impossible of ['/dev/null/run', '/proc/run/below'])
     expect(make({ chosen: impossible })).toMatch(
       new RegExp(
-        `^The run directory ${impossible} cannot be made: .*\\. Name another one with --run-dir\\.$`,
+        `^The run directory ${impossible} cannot be created: .*\\. Choose another one with --run-dir\\.$`,
       ),
     );
 });

@@ -218,7 +218,7 @@ describe('the workspace', () => {
       { path: 'tools', dotGit: 'folder' },
     ]);
     expect(workspace.warnings().filter((warning) => warning.includes('commands'))).toEqual([
-      '"linked/.git" is within reach of commands.',
+      '"linked/.git" can be reached by commands.',
     ]);
   });
 
@@ -247,8 +247,8 @@ describe('the workspace', () => {
     expect(await workspace.capture('all')).toEqual([]);
     expect(await workspace.capture(['nested/a.txt'])).toEqual([]);
     expect(workspace.warnings()).toEqual([
-      '"nested" is a repository of its own and is left out.',
-      '"sub/later" is a repository of its own and is left out.',
+      '"nested" is a separate repository and is left out.',
+      '"sub/later" is a separate repository and is left out.',
     ]);
   });
 
@@ -266,8 +266,8 @@ describe('the workspace', () => {
       'sub/more.txt',
     ]);
     expect(workspace.warnings()).toEqual([
-      '"made" has a git folder of its own; its files count all the same.',
-      '"sub" has a git folder of its own; its files count all the same.',
+      '"made" has its own git folder; its files are included anyway.',
+      '"sub" has its own git folder; its files are included anyway.',
     ]);
     scratch.write('sub/more.txt', 'even more\n');
     scratch.remove('made/here.txt');
@@ -288,7 +288,7 @@ describe('the workspace', () => {
     expect(patch.files.map(({ path }) => path)).toEqual(['kept.txt']);
     expect(workspace.warnings().sort()).toEqual(
       ['.git ', '.gi\u200ct', '.gitmodules', 'GIT~1', 'sub/.GIT', 'sub/.GitModules']
-        .map((name) => `${JSON.stringify(name)} has a name that git refuses and is left out.`)
+        .map((name) => `${JSON.stringify(name)} has a name that git does not accept and is left out.`)
         .sort(),
     );
   });
@@ -330,13 +330,13 @@ describe('a folder that is no checkout', () => {
       messages.push(found.status === 'failed' ? found.message.replaceAll(scratch.folder, '…') : found);
     }
     expect(messages).toEqual([
-      '… is not in a git repository. Name a checkout with --repo, or make one: with actions/checkout in a workflow, else with git init',
-      '…/bare.git is a bare repository without files to work on. Clone it, or add a worktree with: git worktree add <folder>',
-      "…/checkout/.git is the inside of a repository's .git folder. Start from its work tree, or name it with --repo.",
+      '… is not in a git repository. Name a checkout with --repo, or create one: with actions/checkout in a workflow, otherwise with git init',
+      '…/bare.git is a bare repository, which has no work tree. Clone it, or add one: git worktree add <folder>',
+      '…/checkout/.git is inside a .git folder. Run patchsmith in the work tree, or name it with --repo.',
       '…/missing does not exist. Name a checkout with --repo.',
       '…/checkout/a.txt is no folder. Name a checkout with --repo.',
       '…/checkout/a.txt/below does not exist. Name a checkout with --repo.',
-      'git takes …/half/.git for no repository: a part of it is missing or may not be read. Mend it, or name another checkout with --repo.',
+      '…/half/.git is not a git repository: a part of it is missing or unreadable. Repair it, or name another checkout with --repo.',
     ]);
   });
 

@@ -229,8 +229,8 @@ describe('captures', () => {
       isRoot
         ? []
         : [
-            '"folder" cannot be read and counts as it was before.',
-            '"a.txt" cannot be read and counts as it was before.',
+            '"folder" cannot be read and counts as unchanged.',
+            '"a.txt" cannot be read and counts as unchanged.',
           ],
     );
   });

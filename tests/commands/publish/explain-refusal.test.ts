@@ -26,7 +26,7 @@ describe('no permission is said to be missing where the reason is another one', 
     [
       403,
       'Although … the `acme` organization has an IP allow list enabled, and …',
-      /on the organisation's list/,
+      /on the organisation's allow list/,
     ],
     [
       422,

@@ -66,9 +66,7 @@ describe('before anything is spent it is told', () => {
 
   test('that the repository is archived', async () => {
     shop.settings.archived = true;
-    expect((await preflight())?.reason).toBe(
-      'acme/shop is archived, so that nothing can be published in it.',
-    );
+    expect((await preflight())?.reason).toBe('acme/shop is archived, so nothing can be published in it.');
   });
 
   test('that there is no such repository or branch', async () => {

@@ -24,10 +24,10 @@ describe('globs of a run', () => {
   test.each(['+(a|aa)b', '@(a|b)', '../a', '{1..3}', '', 'a'.repeat(1_001)])(
     '%s is refused',
     async (glob) => {
-      expect(await objection({ paths: { allow: [], protect: [glob] } })).toContain('is no glob');
+      expect(await objection({ paths: { allow: [], protect: [glob] } })).toContain('is not a glob');
       const { plan } = finishedRun();
       if (plan === null) throw new Error('no plan');
-      expect(await objection({ plan: { ...plan, allow: [glob] } })).toContain('is no glob');
+      expect(await objection({ plan: { ...plan, allow: [glob] } })).toContain('is not a glob');
     },
   );
 

@@ -77,7 +77,7 @@ test.each([
   expect(matches(glob, 'a/'.repeat(2_000))).toBe(false);
 });
 
-describe('what does not mean what it says is no glob', () => {
+describe('what does not mean what it says is not a glob', () => {
   test.each([
     ['', 'has to have 1 to 1000 characters'],
     ['a'.repeat(1_001), 'has to have 1 to 1000 characters'],

@@ -98,8 +98,8 @@ describe('a host that is asked for', () => {
   ])('is refused as %s', (_what, authority) => expect(isPermitted(authority)).toBe(false));
 
   test('is refused as an address even below a wildcard', () => {
-    expect(parseTarget('1.2.3.4:443', null)).toBe('an address is no name of a host');
-    expect(parseTarget('a.0x7f:443', null)).toBe('an address is no name of a host');
+    expect(parseTarget('1.2.3.4:443', null)).toBe('an address is not a host name');
+    expect(parseTarget('a.0x7f:443', null)).toBe('an address is not a host name');
   });
 
   test('is permitted only when it ends with what the list says, whatever it is', () => {

@@ -50,7 +50,7 @@ describe('a cancel while GitHub is asked whether publishing would be let in', ()
     neverAnswers(at, 'repos/get');
     const ended = await oneJob(at, { during: cancelAt(at, 'repos/get', 'SIGKILL') });
     expect([ended.signal, ended.outputs.outcome], ended.stderr).toEqual(['SIGKILL', 'internal_error']);
-    expect(ended.post.stderr).toContain('killed before the first turn of the model was recorded');
+    expect(ended.post.stderr).toContain("killed before the model's first turn was recorded");
     expect(ended.post.stderr).not.toContain('resume');
   });
 
@@ -106,8 +106,8 @@ describe('a cancel in the middle of a publication', () => {
       const cut = isOne ? await oneJob(at, { during }) : await publishJob(at, artifact, { during });
       expect([cut.signal, cut.outputs.outcome], cut.stderr).toEqual(['SIGKILL', 'internal_error']);
       for (const said of [cut.post.stderr, cut.post.summary]) {
-        expect(said).toContain('The step was killed in the middle of a publication.');
-        expect(said).toContain('publish the run again to carry on');
+        expect(said).toContain('The step was killed while publishing.');
+        expect(said).toContain('publish the run again to continue');
         expect(said).not.toContain('nothing was done');
         expect(said.includes('outcome: done (exit 0)')).toBe(isOne);
       }

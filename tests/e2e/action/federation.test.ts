@@ -109,7 +109,7 @@ test('a rule that does not match ends the run with provider_error and what to lo
 test('a runner that gives no identity ends it too', async () => {
   const ended = await run({ identityStatus: 403 });
   expect([ended.exitCode, ended.outputs.outcome], ended.stderr).toEqual([4, 'provider_error']);
-  expect(ended.lastLine).toContain('The runner gives no identity token: status 403.');
+  expect(ended.lastLine).toContain('The runner did not issue an identity token: status 403.');
 });
 
 test('a cancel ends a login that nobody answers', async () => {

@@ -21,7 +21,7 @@ const refusal = (reason: string) => ({
 });
 
 const refusals = (...problems: string[]) => {
-  const lastLine = `patchsmith: usage_error (exit 2): ${problems.length} things are wrong, listed above; patchsmith --help shows what there is`;
+  const lastLine = `patchsmith: usage_error (exit 2): ${problems.length} problems, listed above; patchsmith --help lists the commands`;
   const lines = problems.map((problem) => `  ${problem}\n`).join('');
   return { exitCode: 2, stdout: '', stderr: `${lines}${lastLine}\n`, lastLine };
 };
@@ -84,7 +84,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     [
       [],
       refusal(
-        'there is no command; say one of: run, publish, replay, resume, undo, blame, doctor, init, demo',
+        'no command given; expected one of: run, publish, replay, resume, undo, blame, doctor, init, demo',
       ),
     ],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
@@ -114,8 +114,8 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     [
       ['run', '-m', 'a', 'b', '--', '--c'],
       refusals(
-        '"b": belongs to no flag; a task is given with --message or --plan',
-        '"--c": belongs to no flag; a task is given with --message or --plan',
+        '"b": does not belong to a flag; give the task with --message or --plan',
+        '"--c": does not belong to a flag; give the task with --message or --plan',
         ...lacking.slice(1),
       ),
     ],
@@ -129,11 +129,11 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     ],
     [['run', '-m', 'a', '-m', 'b'], refusals('--message: is given 2 times', ...lacking.slice(1))],
     [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
-    [['demo', '--force'], refusal('--force: demo knows no such flag')],
+    [['demo', '--force'], refusal('--force: demo has no such flag')],
     [
       ['undo', 'r', '--model', 'x', 'more', '--force=maybe'],
       refusals(
-        '"more": belongs to no flag',
+        '"more": does not belong to a flag',
         '--force: expected true, false or no value, got "maybe"',
         '--model: undo takes no such setting, only --repo',
       ),
@@ -172,7 +172,7 @@ test('a .env that git tracks gives no key, and the message says so', async () =>
   const end = await runCli(['run', '-m', 'x'], { cwd });
   expect(end).toEqual(
     refusals(
-      `${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: whoever wrote it is not you.`,
+      `${join(cwd, '.env')} is tracked by git, so its ANTHROPIC_API_KEY is not used: it may come from someone else.`,
       'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none',
     ),
   );

@@ -101,7 +101,7 @@ test('a tool that only works outside is exit 9, and named', async () => {
   const { exitCode, stdout, stderr } = await doctor(['--repo', root], { PATH: `${folder}:/usr/bin:/bin` });
   expect(stdout).toContain(`  fails   deno  exit code 1: cat: ${other}/version: No such file or directory`);
   expect(stderr).toMatch(
-    /^patchsmith: verify_failed \(exit 9\): These work on this machine and not in the sandbox: .*deno/,
+    /^patchsmith: verify_failed \(exit 9\): These work on this machine but not in the sandbox: .*deno/,
   );
   expect(exitCode).toBe(9);
 });
@@ -134,7 +134,7 @@ test('where the kernel takes no system call filter, it contains without one and 
   expect([exitCode, level, warnings]).toEqual([
     0,
     'namespaces',
-    [expect.stringMatching(/^The sandbox does without its system call filter \(.+\): level namespaces\.$/)],
+    [expect.stringMatching(/^The sandbox runs without its system call filter \(.+\): level namespaces\.$/)],
   ]);
 });
 

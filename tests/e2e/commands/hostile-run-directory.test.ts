@@ -143,7 +143,7 @@ test('objects of a repository that the run directory names are not read', async 
   const replayed = await over('replay', run);
   expect([replayed.exitCode, replayed.lastLine]).toEqual([
     2,
-    expect.stringContaining('The base of the run cannot be had again'),
+    expect.stringContaining('The base of the run cannot be restored'),
   ]);
   const blob = (await secret.git('rev-parse', 'HEAD:private.txt')).trim();
   const stolen = foreign();

@@ -52,7 +52,7 @@ test('what is there stays as it is', async () => {
   ]);
   expect(readFileSync(join(root, '.github/patchsmith/issue.md'), 'utf8')).toBe('Mine.\n');
   const again = await runCli(['init', 'issue'], { cwd: root });
-  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): All of it is there already.');
+  expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Everything is there already.');
 });
 
 test('nothing is written through a link', async () => {
@@ -60,7 +60,7 @@ test('nothing is written through a link', async () => {
   const elsewhere = temporaryFolder();
   symlinkSync(elsewhere, join(root, '.github'));
   const end = await runCli(['init', 'issue'], { cwd: root });
-  expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('a link stands in the way')]);
+  expect([end.exitCode, end.lastLine]).toEqual([2, expect.stringContaining('a link is in the way')]);
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 

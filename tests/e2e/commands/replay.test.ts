@@ -140,7 +140,7 @@ describe('a divergence is named, with exit code 9:', () => {
     const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
     rewrite(recorded, 2, (event) => JSON.parse(JSON.stringify(event).replaceAll('new', 'newer')));
     expect((await replay(recorded)).lastLine).toMatch(
-      /diverges at event 3 \(tool\.started write_file \w+\), call\.input\.content: expected "new\\n", got "newer\\n"\. 2 more events differ too\. The patch is another one\.$/,
+      /diverges at event 3 \(tool\.started write_file \w+\), call\.input\.content: expected "new\\n", got "newer\\n"\. 2 more events differ too\. The patch differs\.$/,
     );
   });
 
@@ -161,7 +161,7 @@ describe('a divergence is named, with exit code 9:', () => {
     appendFileSync(join(recorded.runDir, 'changes.patch'), '\n');
     const end = await replay(recorded);
     expect(end.lastLine).toContain(
-      'verify_failed (exit 9): The replay went the recorded way to another patch than',
+      'verify_failed (exit 9): The replay followed the recording but made a different patch than',
     );
   });
 });

@@ -85,12 +85,14 @@ describe('undo puts back', () => {
     });
     expect(finished.result.outcome, finished.stderr).toBe('done');
     const end = await undo(repository, finished.runDir);
-    expect(end.lastLine).toMatch(/^patchsmith: done \(exit 0\): \d+ files put back as before the run\.$/);
+    expect(end.lastLine).toMatch(
+      /^patchsmith: done \(exit 0\): \d+ files restored to the state before the run\.$/,
+    );
     expect(treeOf(root)).toEqual(before);
     expect(gitState(root)).toEqual(git);
 
     const again = await undo(repository, finished.runDir);
-    expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Nothing to put back.');
+    expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Nothing to restore.');
   });
 
   test('the very bytes of files that git would keep with other line endings or expansions', async () => {
@@ -167,7 +169,7 @@ describe('a run that was killed', () => {
     repository.write('b.txt', 'b\n');
     const refused = await undo(repository, runDir);
     expect(refused.lastLine).toMatch(
-      /^patchsmith: usage_error \(exit 2\): The run died while this was under way: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
+      /^patchsmith: usage_error \(exit 2\): The run died during: run_command \w+\. Changed since the last record, .*: b\.txt\. /,
     );
     expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');
     expect((await undo(repository, runDir, '--force')).exitCode).toBe(0);
@@ -215,7 +217,7 @@ describe('a tree that moved on since the run', () => {
 
     const forced = await undo(repository, runDir, '--force');
     expect(forced.lastLine).toBe(
-      'patchsmith: done (exit 0): 1 file put back as before the run; 1 path left as listed above.',
+      'patchsmith: done (exit 0): 1 file restored to the state before the run; 1 path left as listed above.',
     );
     expect(treeOf(repository.root)).toEqual({ ...moved, 'a.txt': '644 old\n' });
   });
@@ -239,7 +241,7 @@ test('ignored files that file tools wrote are named and left', async () => {
     turns: [write('build/out.txt', 'x\n'), write('a.txt', 'new\n'), done],
   });
   const end = await undo(repository, runDir);
-  expect(end.stderr).toContain('Left as they are, since ignored files are not recorded: build/out.txt.');
+  expect(end.stderr).toContain('Left as they are, because ignored files are not recorded: build/out.txt.');
   expect(treeOf(repository.root)).toMatchObject({ 'a.txt': '644 old\n', 'build/out.txt': '644 x\n' });
 });
 

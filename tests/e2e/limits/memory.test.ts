@@ -31,7 +31,7 @@ test('60 MB of line ends are not looked through, which withholds the patch', asy
   expect([run.exitCode, run.result.status, run.result.reason], run.stderr).toEqual([
     8,
     'finished',
-    expect.stringContaining('lines.txt (too large to be looked through)'),
+    expect.stringContaining('lines.txt (too large to review)'),
   ]);
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
@@ -42,7 +42,7 @@ test('16 MB of line ends are looked through, and the result says that they are n
   expect(run.result.provenance?.files[0]).toMatchObject({
     sources: [{ by: 'tool', tool: 'run_command' }],
     hunks: null,
-    cut: 'The patch is larger than 8 MiB or has more than 250,000 lines, so its hunks are not told apart.',
+    cut: 'The patch is larger than 8 MiB or has more than 250,000 lines, so changes are not attributed to single hunks.',
   });
   expect(peakMib).toBeLessThan(MOST_MIB);
 });

@@ -42,7 +42,7 @@ describe('a full disk under the run directory', () => {
     });
     expect([first.exitCode, first.lastLine]).toEqual([
       1,
-      'patchsmith: internal_error (exit 1): No space is left on the disk (ENOSPC: no space left on device, write). Mend that, then run it again.',
+      'patchsmith: internal_error (exit 1): No space is left on the disk (ENOSPC: no space left on device, write). Fix that, then run it again.',
     ]);
     expect([resumed.exitCode, resumed.lastLine]).toEqual([2, expect.stringContaining('There is no run')]);
   });
@@ -62,7 +62,7 @@ describe('a full disk under the run directory', () => {
     expect([first.exitCode, first.lastLine]).toEqual([
       1,
       expect.stringMatching(
-        /^patchsmith: internal_error \(exit 1\): No space is left on the disk \(ENOSPC.*\)\. Mend that, then carry on with: patchsmith resume /,
+        /^patchsmith: internal_error \(exit 1\): No space is left on the disk \(ENOSPC.*\)\. Fix that, then continue with: patchsmith resume /,
       ),
     ]);
     expect(first.stderr).not.toContain('bug');
@@ -85,7 +85,7 @@ describe('a full disk under the run directory', () => {
       null,
     ]);
     expect(first.lastLine).toMatch(
-      /The patch cannot be written.*ENOSPC.*Mend that, then carry on with: patchsmith resume \//,
+      /The patch cannot be written.*ENOSPC.*Fix that, then continue with: patchsmith resume \//,
     );
     expect(first.stderr).not.toMatch(/^patch: /m);
     expect(existsSync(target)).toBe(true);
@@ -142,7 +142,7 @@ describe('a read-only run directory', () => {
     });
     expect([first.exitCode, first.lastLine, first.result?.status], first.stderr).toEqual([
       1,
-      expect.stringMatching(/The file system is read-only \(EROFS.*carry on with: patchsmith resume /),
+      expect.stringMatching(/The file system is read-only \(EROFS.*continue with: patchsmith resume /),
       'running',
     ]);
     expect([resumed.exitCode, resumed.patch], resumed.stderr).toEqual([0, expect.stringContaining('+new')]);
@@ -261,7 +261,7 @@ test('an answer that there is no memory for is refused, not held', async () => {
     args: off,
   });
   expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);
-  expect(run.result.reason).toContain('larger than 4,194,304 bytes, the most that is taken');
+  expect(run.result.reason).toContain('larger than the limit of 4,194,304 bytes');
   expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
 });
 

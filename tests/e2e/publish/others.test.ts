@@ -140,8 +140,8 @@ describe('a base that has moved on', () => {
     const { exitCode, told, stderr } = await publish(there);
     expect(exitCode, stderr).toBe(11);
     expect(told?.conflicts).toEqual([
-      { path: 'a.txt', why: 'both have changed the same lines' },
-      { path: 'logo.bin', why: 'both have changed it, and it is binary' },
+      { path: 'a.txt', why: 'both sides changed the same lines' },
+      { path: 'logo.bin', why: 'both sides changed it, and it is binary' },
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('a base that has moved on', () => {
   });
 });
 
-test('a pull request that people have given another base is brought up to date there, and one that they close is not', async () => {
+test('a pull request that people have given another base is updated there, and one that they close is not', async () => {
   const there = await onGitHub(made);
   const { repository } = there;
   const first = await publish(there);

@@ -69,7 +69,7 @@ describe('a finished run', () => {
       dryRun: true,
     });
     expect(told.reason).toBe(
-      'Nothing was changed (--dry-run). The calls that it would take are listed above.',
+      'Nothing was changed (--dry-run). The calls that would be made are listed above.',
     );
     const calls = stderr.split('\n').flatMap((line) => /^would (\w+ \S+)/.exec(line)?.[1] ?? []);
     expect(calls).toEqual([
@@ -130,7 +130,7 @@ describe('a pull request that was ready, of which verification fails later,', ()
       draftReasons: [],
     });
     expect(shop.upstream.pulls()[0]?.body).toContain(
-      '> Still a draft, though nothing of this run keeps it one.',
+      '> Still a draft, although this run gives no reason for it.',
     );
   });
 

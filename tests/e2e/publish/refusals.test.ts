@@ -130,7 +130,7 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
     expect(told?.pullRequest?.number).toBe(1);
     expect(told?.reason).toMatch(/v9/);
-    expect(told?.reason).toMatch(/does not ask nobody, none for a review: .*collaborator/);
+    expect(told?.reason).toMatch(/did not request a review from nobody, none: .*collaborator/);
     expect(there.repository.issues.get(1)).toMatchObject({
       labels: [{ name: 'bot' }],
       pull: { reviewers: [{ login: 'ben' }], teams: ['core'] },
@@ -168,7 +168,7 @@ test('a part that makes a folder of the base as it is now one that git takes for
   const { exitCode, stderr, told } = await publish(there);
   expect([exitCode, told?.outcome], stderr).toEqual([8, 'policy_violation']);
   expect(told?.reason).toContain(
-    'takes for a repository, whose configuration can name programs that git runs: evil.',
+    'treats as a repository, whose configuration can name programs that git runs: evil.',
   );
   expect(await find(there)).toEqual(nothing);
 });

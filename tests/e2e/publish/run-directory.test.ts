@@ -43,7 +43,7 @@ describe('a run directory is hostile input:', () => {
     shop.tamper((result) =>
       Object.assign(result, { baseSha: result.treeSha, baseBranch: '--upload-pack=x' }),
     );
-    await refused(/"--upload-pack=x" is no name of a branch/);
+    await refused(/"--upload-pack=x" is not a branch name/);
     expect(shop.github.requests).toEqual([]);
   });
 

@@ -119,16 +119,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a repository with another one in it': {
     script: `${COMMITTED}; git init -q inner; echo x > inner/x.txt`,
     status: ' M a.txt\n D sub/b.txt\n?? inner/\n?? new/\n',
-    warnings: ['"inner" is a repository of its own and is left out.'],
+    warnings: ['"inner" is a separate repository and is left out.'],
   },
   'line endings that attributes turn': {
     script: `printf '* text=auto eol=crlf\\n' > .gitattributes; ${COMMITTED}; rm a.txt; git checkout -q a.txt`,
   },
   'Git LFS, which is not installed': {
     script: `printf '*.bin filter=lfs diff=lfs merge=lfs -text\\n' > .gitattributes; ${COMMITTED}`,
-    warnings: [
-      '"new/n.bin" is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.',
-    ],
+    warnings: ['"new/n.bin" is in the patch as a Git LFS pointer; push its content with git lfs.'],
   },
 };
 
@@ -247,6 +245,6 @@ test('a repository that cannot be covered keeps a run that requires the sandbox 
   });
   expect([exitCode, lastLine]).toEqual([
     10,
-    expect.stringContaining('"z/9/.git" cannot be kept from commands'),
+    expect.stringContaining('"z/9/.git" cannot be hidden from commands'),
   ]);
 });

@@ -97,9 +97,7 @@ describe('without a sandbox, a command moves', () => {
         const at = ['gone', 'deep/out/lib', 'aside', 'new'].map((to) => subjectAt(root, to));
         expect(at, stderr).toEqual(['precious', 'precious', 'precious', null]);
         expect(existsSync(join(root, 'new/.git')), stderr).toBe(false);
-        expect(stderr).toContain(
-          '"lib/.git", which was there when the run began, has been moved to "gone/.git"',
-        );
+        expect(stderr).toContain('"lib/.git", which was there when the run began, was moved to "gone/.git"');
       },
     });
   });
@@ -121,7 +119,7 @@ test.each([
   const repository = await withOthers();
   const { exitCode, stderr } = await run(repository, [text], 'off');
   expect([exitCode, subjectAt(repository.root, to)], stderr).toEqual([8, 'precious']);
-  expect(stderr).toContain(`${to}/HEAD may not change and cannot be put back: it is older than the run`);
+  expect(stderr).toContain(`${to}/HEAD must not change and cannot be reverted: it is older than the run`);
 });
 
 test('in the sandbox, no command moves one', async () => {

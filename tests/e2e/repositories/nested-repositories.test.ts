@@ -56,9 +56,7 @@ describe.each([
       ],
     });
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['d.txt']);
-    expect(run.stderr).toContain(
-      '"lib" is a repository of its own that changed while the run went on: lib/a.txt.',
-    );
+    expect(run.stderr).toContain('"lib" is a separate repository that changed during the run: lib/a.txt.');
   });
 
   test('nothing is named where commands only read', async () => {
@@ -69,7 +67,7 @@ describe.each([
       args,
     });
     expect(outcomeOf(run)).toEqual({ exitCode: 0, outcome: 'done', nestedChanges: [] });
-    expect(run.stderr).not.toContain('repository of its own that changed');
+    expect(run.stderr).not.toContain('separate repository that changed');
   });
 
   test('a tool writes no file of a submodule, and what it writes in another repository is named', async () => {

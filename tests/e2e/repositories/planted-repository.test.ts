@@ -192,7 +192,7 @@ test('one whose other parts a sparse checkout leaves out is seen in the tree of 
     'policy_violation',
     null,
   ]);
-  expect(run.result.reason).toContain('what git takes for a repository');
+  expect(run.result.reason).toContain('a folder that git treats as a repository');
   expect(run.result.reason).toContain('evil');
 });
 

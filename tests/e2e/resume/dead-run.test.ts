@@ -61,7 +61,7 @@ const ended = (runDir: string) => ({
   status: 'finished',
   outcome: 'internal_error',
   exitCode: 1,
-  reason: `${DEAD}Carry the run on: patchsmith resume ${runDir}`,
+  reason: `${DEAD}Continue the run: patchsmith resume ${runDir}`,
   patch: null,
 });
 
@@ -83,7 +83,7 @@ describe('a run whose process was killed', () => {
       const runDir = another();
       const { stderr, exitCode } = await over(command, runDir);
       expect(exitCode).not.toBe(0);
-      expect(stderr).toContain(`${DEAD}Carry the run on: patchsmith resume ${runDir}`);
+      expect(stderr).toContain(`${DEAD}Continue the run: patchsmith resume ${runDir}`);
       expect(resultOf(runDir)).toMatchObject(ended(runDir));
       expect(existsSync(join(runDir, 'result.json.new'))).toBe(false);
     },
@@ -101,7 +101,7 @@ describe('a run whose process was killed', () => {
     const runDir = another();
     rmSync(join(runDir, 'events.jsonl'));
     expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject({
-      reason: `${DEAD}It had not begun to work: begin anew with patchsmith run.`,
+      reason: `${DEAD}It had not started to work: start a new run with patchsmith run.`,
     });
     expect((await over('resume', runDir)).stderr).toContain('Begin anew');
   });

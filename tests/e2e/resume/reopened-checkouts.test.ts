@@ -82,7 +82,7 @@ describe.each(Object.entries(KINDS))('in %s', (_kind, script) => {
       expect([refused.exitCode, refused.lastLine]).toEqual([
         2,
         expect.stringMatching(
-          /under way: run_command \S+ Changed since the last record.*: b\.txt\. Nothing was put back/,
+          /under way: run_command \S+ Changed since the last record.*: b\.txt\. Nothing was restored/,
         ),
       ]);
       writeFileSync(join(root, '.gone'), '');
@@ -159,7 +159,7 @@ describe('a git dir that a command had made when the run was killed', () => {
       const undone = await runCli(['undo', runDir, '--force'], { cwd: root, env });
       expect([undone.exitCode, undone.stderr]).toEqual([
         0,
-        expect.stringContaining('Removed, since commands made them: cache/y/.git, sub/.git.'),
+        expect.stringContaining('Removed, because commands created them: cache/y/.git, sub/.git.'),
       ]);
       expect([existsSync(join(root, 'sub/.git')), existsSync(join(root, 'cache/y/.git'))]).toEqual([
         false,

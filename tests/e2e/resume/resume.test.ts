@@ -173,7 +173,7 @@ describe('a run that was killed in the middle of a command', () => {
     expect(outcomesOf(end)[0]).toMatchObject({
       status: 'failed',
       reason: 'interrupted',
-      text: expect.stringContaining('Recorded as changed by then: "x".'),
+      text: expect.stringContaining('Files recorded as changed: "x".'),
     });
     expect(end.patch).toBe(run.patch);
     expect(end.result.unexplained).toEqual([]);
@@ -242,7 +242,7 @@ describe('a change that the run did not make', () => {
     expect(end.result.baseTree).not.toBe(run.result.baseTree);
     expect(end.result.unexplained).toEqual([{ path: 'a.txt', by: 'outside' }]);
     expect(end.result.warnings.join()).toContain(
-      'Taken into the baseline: a.txt (changed), b.txt (changed).',
+      'Accepted into the baseline: a.txt (changed), b.txt (changed).',
     );
     expect(readFileSync(join(run.root, 'b.txt'), 'utf8')).toBe('theirs\n');
   });
@@ -274,12 +274,12 @@ describe('a run directory', () => {
   test('of a run that has ended, or that is at work, is refused', async () => {
     const run = await cutRun(FILES, [edit]);
     expect(await run.resume()).toContain(
-      'has ended: done (exit 0). Only a run that was killed, or that a broken machine ended, can be resumed.',
+      'has ended: done (exit 0). Only a run that was killed, or that a machine failure ended, can be resumed.',
     );
     run.goBackTo(2);
     const both = await Promise.all([run.resume(), run.resume()]);
     expect(both.filter((end) => typeof end === 'string')).toEqual([
-      `Another patchsmith is at work in ${run.runDir}. Wait for it, or end it.`,
+      `Another patchsmith is running in ${run.runDir}. Wait for it, or stop it.`,
     ]);
   });
 

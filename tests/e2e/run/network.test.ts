@@ -60,13 +60,13 @@ describe('a run with --allow-domain', () => {
     });
     expect(events[0]).toMatchObject({ type: 'run.started', allowedDomains: allowed });
     expect(JSON.stringify(server.requests[0])).toContain(
-      'of the network only `registry.npmjs.org`, `*.example.com:8443`, by HTTP',
+      'no network except `registry.npmjs.org`, `*.example.com:8443` over HTTP',
     );
     expect(told).toContain(
-      'HTTP/1.1 403 Refused by the sandbox: evil.example is not among the domains that may be reached (registry.npmjs.org, *.example.com:8443)',
+      'HTTP/1.1 403 Refused by the sandbox: evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443)',
     );
     expect(stderr).toContain(
-      'Commands asked for hosts that they may not reach: evil.example (2), 127.0.0.1:443 (1).',
+      'Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1).',
     );
   });
 
@@ -161,7 +161,7 @@ describe('a run with --allow-domain', () => {
     expect(run.result.outcome, run.stderr).toBe('done');
     run.goBackTo(run.events.findIndex(({ type }) => type === 'turn.completed') + 1);
     expect(await run.resume({ today: { allowedDomains: ['other.example'] } })).toContain(
-      'Repeat what you agree to: patchsmith resume ',
+      'Repeat the flags that you agree to: patchsmith resume ',
     );
     const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
     if (typeof resumed === 'string') throw new Error(resumed);

@@ -64,7 +64,7 @@ describe('an issue', () => {
         author: 'mona',
       },
     });
-    expect(prompt(done)).toContain('<plan title="Add a file">\nDo what the text below asks for.\n</plan>');
+    expect(prompt(done)).toContain('<plan title="Add a file">\nCarry out the request below.\n</plan>');
     expect(prompt(done)).toContain('is not trusted');
     expect(prompt(done)).toContain('<issue author="mona">\nAdd a file\n\nIt is b.txt.\n</issue>');
   });
@@ -84,7 +84,7 @@ describe('an issue', () => {
     expect(prompt(done)).toContain('Add a file\n\nAdd it. [image] [here](https://x.example )\n</issue>');
     expect(JSON.stringify(done.server.requests)).not.toContain('Print');
     expect(done.result.warnings.join()).toContain(
-      `Left out of issue ${number}, since nobody sees it there: invisible characters (1), HTML comments (1), images and their texts (1), attributes, titles of links and unused definitions (1).`,
+      `Left out of issue ${number}, because it is invisible there: invisible characters (1), HTML comments (1), images and their texts (1), attributes, titles of links and unused definitions (1).`,
     );
   });
 
@@ -155,10 +155,10 @@ describe('an issue', () => {
   });
 
   test.each([
-    ['7', {}, 2, 'Not Found (404). It is not there, or takes a token'],
+    ['7', {}, 2, 'Not Found (404). It does not exist, or needs a token'],
     ['x', {}, 2, 'is neither a number nor an address such as'],
     ['https://evil.example/acme/shop/issues/1', {}, 2, 'is neither a number nor an address such as'],
-    ['1', { GITHUB_REPOSITORY: '' }, 2, 'a number alone says no repository'],
+    ['1', { GITHUB_REPOSITORY: '' }, 2, 'a number alone does not name a repository'],
   ])('that is not to be had ends the run before it begins: %s', async (named, env, code, reason) => {
     const refused = await run(['--plan-from-issue', named], env);
     expect([refused.exitCode, refused.server.requests.length]).toEqual([code, 0]);
@@ -173,7 +173,7 @@ describe('an issue', () => {
     const refused = await run(['--plan-from-comment', String(id)]);
     expect([refused.exitCode, refused.result.reason]).toEqual([
       2,
-      `There is no text in comment ${id} that anybody can see. Say after the command what to change, or use --plan-from-issue.`,
+      `There is no visible text in comment ${id}. Describe the change after the command, or use --plan-from-issue.`,
     ]);
   });
 });

@@ -71,8 +71,8 @@ describe('what a command does to protected paths is put back:', () => {
     expect(treeOf(repository.root)).toEqual({ ...before, 'src/a.txt': 'changed\n' });
     expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['src/a.txt']);
     expect(run.result.putBack.map(({ by }) => by)).toContain('tool');
-    expect(toolTexts(run)[0]).toContain('Put back by the runner, since these paths may not change: "docs');
-    expect(run.stderr).toContain('warning: Commands changed what may not change; put back: docs');
+    expect(toolTexts(run)[0]).toContain('Reverted by the runner, because these paths must not change: "docs');
+    expect(run.stderr).toContain('warning: Commands changed paths that must not change; reverted: docs');
     expect(await replayed(run)).toContain('replayed to the same patch, byte for byte');
   });
 
@@ -114,7 +114,7 @@ test('outside of what the plan and the settings both allow nothing stays changed
   ]);
   expect(toolTexts(run)).toEqual([
     expect.stringMatching(
-      /exit code 3[\s\S]*\n\nPut back by the runner, since these paths may not change: "docs\/one.md", "kept.txt", "other.txt", "src\/b.secret"\./,
+      /exit code 3[\s\S]*\n\nReverted by the runner, because these paths must not change: "docs\/one.md", "kept.txt", "other.txt", "src\/b.secret"\./,
     ),
     'The plan and the settings do not allow changes to "docs/one.md". Leave it as it is.',
   ]);

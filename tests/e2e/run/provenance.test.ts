@@ -145,7 +145,7 @@ describe('a change that no call explains', () => {
       { path: 'foreign/new.txt', by: 'outside' },
       { path: 'old/gone.txt', by: 'outside' },
     ]);
-    expect(stderr).toContain('Not in the patch, since no tool call made them: a.txt (outside)');
+    expect(stderr).toContain('Not in the patch, because no tool call made them: a.txt (outside)');
   });
 
   test('is taken into the patch with --include-foreign, named as what it is, and there again in a replay', async () => {
@@ -161,7 +161,7 @@ describe('a change that no call explains', () => {
       ['old/gone.txt', ['outside']],
     ]);
     expect(stderr).toContain(
-      'In the patch, though no tool call made all of it: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
+      'In the patch, although not all of it was made by tool calls: a.txt (outside), foreign/new.txt (outside), old/gone.txt (outside)',
     );
   });
 
@@ -174,6 +174,8 @@ describe('a change that no call explains', () => {
     expect(file).toMatchObject({ path: 'a.txt', sources: [{ by: 'outside' }, { tool: 'edit_file' }] });
     const { stdout } = await blame(finished, 'a.txt');
     expect(stdout).toContain('1 -a\n  1 +foreign\n  2 +model\n');
-    expect(finished.stderr).toContain('In the patch, though no tool call made all of it: a.txt (outside)');
+    expect(finished.stderr).toContain(
+      'In the patch, although not all of it was made by tool calls: a.txt (outside)',
+    );
   });
 });

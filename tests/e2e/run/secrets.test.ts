@@ -45,7 +45,7 @@ describe('a patch that would add a secret is withheld, with exit code 8:', () =>
     writeFileSync(target, 'earlier');
     const run = await leak(script, ['--patch', target, '--output', 'patch']);
     expect([run.exitCode, run.result.outcome, run.stdout], run.stderr).toEqual([8, 'policy_violation', '']);
-    expect(run.lastLine).toContain(`since it would add a secret: ${place}. Take it out`);
+    expect(run.lastLine).toContain(`because it would add a secret: ${place}. Remove the secret`);
     expect(run.result.patch).toBe(null);
     expect([existsSync(join(run.runDir, 'changes.patch')), readFileSync(target, 'utf8')]).toEqual([
       false,

@@ -301,7 +301,7 @@ describe('code of outsiders', () => {
   test('of a fork do not run without a sandbox', async () => {
     const head = await checkoutOfEve();
     const run = await start({ event: 'pull_request', payload: pull(head), args: ['--sandbox', 'off'] });
-    refusedWith(run, 2, /Code of an outsider is checked out/);
+    refusedWith(run, 2, /An outsider's code is checked out/);
   });
 
   test('of the same repository are its own: who pushed them has write access', async () => {
@@ -358,7 +358,7 @@ describe('credentials that a checkout has left', () => {
       }),
     });
     expect(endOf(run), run.stderr).toEqual([0, 'done']);
-    expect(run.stderr).toContain('warning: Credentials were left for git');
+    expect(run.stderr).toContain("warning: Credentials are stored in git's configuration");
     expect(run.stderr).toContain('persist-credentials: false');
     const results = run.events.flatMap((event) =>
       event.type === 'tool.completed' ? [event.outcome.text] : [],
@@ -371,7 +371,7 @@ describe('credentials that a checkout has left', () => {
   test('are a reason not to run commands without a sandbox', async () => {
     await leaveInFile();
     const run = await start({ event: 'push', args: ['--sandbox', 'off'] });
-    refusedWith(run, 2, /could read the credentials that git keeps here.*persist-credentials: false/);
+    refusedWith(run, 2, /could read the credentials in git's configuration.*persist-credentials: false/);
   });
 });
 

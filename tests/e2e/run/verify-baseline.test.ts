@@ -44,7 +44,7 @@ describe('verify commands that run before the work', () => {
     expect(result.preexistingFailures).toEqual(['sh check.sh']);
     expect(result.verify.map(({ end }) => end.exitCode)).toEqual([1, 0]);
     expect(JSON.stringify(server.requests[0])).toContain(
-      '- `sh check.sh` (already fails before your work: exit code 1;',
+      '- `sh check.sh` (already failed before your work: exit code 1;',
     );
     expect(JSON.stringify(server.requests[0])).toContain('- `test -f a.txt`"');
   });

@@ -51,7 +51,7 @@ describe('a run whose end fails in one step', () => {
       const end = await endingWith(method, new Error('boom'));
       expect(end).toMatchObject({ name: 'internal_error', changed: ['b.txt'], isPatchThere: true });
       expect([end.isPatchTold, end.result.treeSha]).toEqual([true, expect.any(String)]);
-      expect(end.reason).toContain('boom. This is a bug of patchsmith');
+      expect(end.reason).toContain('boom. This is a bug in patchsmith');
     },
   );
 
@@ -76,5 +76,5 @@ describe('a run whose end fails in one step', () => {
 test('a run that has no time to look for changes beside its own repository still has its patch', async () => {
   const end = await endingWith('nestedChanges', new CutShort());
   expect(end).toMatchObject({ name: 'done', changed: ['b.txt'], isPatchThere: true, isPatchTold: true });
-  expect(end.result.warnings.join()).toContain('no time to look for changes in submodules');
+  expect(end.result.warnings.join()).toContain('not enough time to look for changes in submodules');
 });

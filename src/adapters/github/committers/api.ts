@@ -40,7 +40,7 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
       if (commit.tree.sha !== tree)
         return {
           status: 'failed',
-          message: `GitHub gave the commit the tree ${commit.tree.sha} instead of ${tree}`,
+          message: `GitHub created the commit with tree ${commit.tree.sha} instead of ${tree}`,
         };
       const { verified, reason } = commit.verification;
       if (mustBeVerified && !verified) return { status: 'failed', message: unverified(order, reason) };

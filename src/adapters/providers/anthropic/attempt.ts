@@ -136,7 +136,7 @@ async function readAnswer(
 class AnswerTooLarge extends Error {
   constructor(what: string, bytes: number) {
     super(
-      `The ${what} of the model is larger than ${formatNumber(bytes)} bytes, the most that is taken; ask for smaller steps in the plan`,
+      `The ${what} of the model is larger than the limit of ${formatNumber(bytes)} bytes; ask for smaller steps in the plan`,
     );
   }
 }

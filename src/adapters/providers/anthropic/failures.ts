@@ -90,7 +90,7 @@ const notFound: Row = { kind: 'not_found', retry: 'never', advice: 'Check the mo
 const tooLarge: Row = {
   kind: 'too_large',
   retry: 'never',
-  advice: 'The conversation has grown too large; split the plan or narrow it.',
+  advice: 'The conversation has grown too large; split or narrow the plan.',
 };
 const rateLimit: Row = {
   kind: 'rate_limit',
@@ -106,7 +106,7 @@ const invalid: Row = {
 const redirect: Row = {
   kind: 'invalid_request',
   retry: 'never',
-  advice: 'The endpoint redirects, which is not followed; set the base URL to the final address.',
+  advice: 'The endpoint redirects, and redirects are not followed; set the base URL to the final address.',
 };
 
 const SPEND_LIMIT_CODES = ['enforced_spend_limit_reached', 'contract_spend_limit_reached'];

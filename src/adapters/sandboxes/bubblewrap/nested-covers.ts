@@ -59,7 +59,7 @@ export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[
 function refuseIfGone(root: string, path: string): void {
   if (hasVanished(join(root, path))) {
     throw new Error(
-      `${join(root, path)} was there when the run began and is gone, so it cannot be kept from commands. Put it back, or begin anew.`,
+      `${join(root, path)} was there when the run began and is gone, so it cannot be hidden from commands. Put it back, or start a new run.`,
     );
   }
 }

@@ -101,7 +101,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   if (proven.status === 'unavailable') return proven;
   if (proven.unfiltered !== null) {
     warnings.push(
-      `The sandbox does without its system call filter (${proven.unfiltered}): level namespaces.`,
+      `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
     );
   }
   return { status: 'ok', sandbox: proven.sandbox, warnings, shown };
@@ -200,7 +200,7 @@ async function warningsAbout(root: string, homes: readonly string[]): Promise<st
   const { uid } = await stat(root);
   if (getuid?.() === 0 && uid !== 0) {
     warnings.push(
-      `The work tree belongs to user ${uid}: commands run as root without root's privileges and may be unable to write there.`,
+      `The work tree belongs to user ${uid}: commands run as root without root's privileges, so they may be unable to write there.`,
     );
   }
   if (bothNames([root]).some((path) => homes.includes(path))) {

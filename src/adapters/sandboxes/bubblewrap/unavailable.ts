@@ -19,7 +19,7 @@ export const NOT_INSTALLED =
 export function explain(message: string, machine: MachineFacts): string {
   const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
   if (message.includes('execvp')) {
-    return `${said} Programs of the run directory cannot be executed: name one on a file system that is not mounted noexec, with --run-dir.`;
+    return `${said} Programs in the run directory cannot be executed: use --run-dir to choose one on a file system that is not mounted noexec.`;
   }
   const needsNamespaces =
     /uid map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
@@ -36,7 +36,7 @@ export function explain(message: string, machine: MachineFacts): string {
   }
   if (machine.inContainer) {
     return (
-      `${said} This is a container without the right to make namespaces. Start it with ` +
+      `${said} This container may not create namespaces. Start it with ` +
       '--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined ' +
       '(in a workflow: jobs.<job>.container.options), ' +
       'or run the job on the machine itself.'

@@ -29,7 +29,7 @@ export function userMounts(
     const source = realPathOf(at);
     const problem =
       source === null
-        ? 'there is no such file or folder that can be opened'
+        ? 'it does not exist or cannot be opened'
         : (refusalOf(at, writable, rules) ?? refusalOf(source, writable, rules) ?? kindRefusal(source));
     if (problem !== null || source === null)
       return { status: 'refused', problem: `--mount ${text}: ${problem}.` };
@@ -52,10 +52,10 @@ function refusalOf(path: string, writable: boolean, rules: MountRules): string |
   const { homes, roots, offLimits, programs } = rules;
   const isHome = homes.some((home) => isWithin(home, path)) || /^\/home\/[^/]+$/.test(path);
   if (isHome || NOT_AS_A_WHOLE.includes(path)) {
-    return 'that is too much: name the folder below it that commands need';
+    return 'that is too broad: name the folder below it that commands need';
   }
   const closed = NEVER.find((place) => isWithin(path, place));
-  if (closed !== undefined) return `what is in ${closed} stays out of the sandbox`;
+  if (closed !== undefined) return `the contents of ${closed} stay out of the sandbox`;
   if (roots.some((root) => isWithin(path, root)))
     return 'it lies in the work tree, which commands see anyway';
   if (roots.some((root) => isWithin(root, path))) return 'the work tree lies in it';
@@ -69,12 +69,10 @@ function refusalOf(path: string, writable: boolean, rules: MountRules): string |
     SYSTEM_PROGRAMS.some((place) => isWithin(path, place)) ||
     programs.some((place) => isWithin(place, path) || isWithin(path, place))
   ) {
-    return 'programs in it run outside the sandbox as well, so it cannot be writable; name a folder beside them';
+    return 'programs in it also run outside the sandbox, so it cannot be writable; name another folder';
   }
   const secret = CREDENTIAL_FILES.find((name) => statOf(`${path}/${name}`) !== null);
-  return secret === undefined
-    ? null
-    : `it holds ${secret}, which can only be hidden where it is not writable`;
+  return secret === undefined ? null : `it contains ${secret}, which can only be hidden in a read-only mount`;
 }
 
 function kindRefusal(source: string): string | null {

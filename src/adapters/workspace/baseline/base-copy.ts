@@ -27,7 +27,7 @@ export async function packTree(
     args: [`--git-dir=${shadowDir}`, ...PACK, join(intoGitDir, 'objects/pack/pack')],
     input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
   });
-  return packed.exitCode === 0 ? null : packed.stderr || 'git gave no reason';
+  return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
 }
 
 /** Blobs may be missing, as in a partial clone. Large ones go through in pieces. */

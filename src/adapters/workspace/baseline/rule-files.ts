@@ -49,5 +49,5 @@ export async function takeRuleFilesOfIndex(
 }
 
 function checkSize(file: string, bytes: number): void {
-  if (bytes > MAX_RULES_BYTES) throw new UnusableFile(file, 'is too large for what it is');
+  if (bytes > MAX_RULES_BYTES) throw new UnusableFile(file, 'is too large for a file of its kind');
 }

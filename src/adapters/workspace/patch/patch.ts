@@ -183,5 +183,5 @@ function exact(latin1: string): string {
 }
 
 function failed(what: string, why: string): PatchResult & { status: 'failed' } {
-  return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git gave no reason'}.` };
+  return { status: 'failed', message: `The patch cannot ${what}: ${why || 'git did not say why'}.` };
 }

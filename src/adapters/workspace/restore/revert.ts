@@ -28,7 +28,7 @@ export async function revert(
     const seen = found.get(path);
     const now = seen ? seen.after : after;
     if (!sameOnDisk(now, before))
-      stuck.push({ path, why: whys.get(path) ?? 'it does not stay as it was', now });
+      stuck.push({ path, why: whys.get(path) ?? 'it changes again after it is reverted', now });
     found.delete(path);
   }
   return { stuck, others: [...found.values()] };

@@ -184,7 +184,7 @@ async function takeContent(
   const converted = toGit(raw, conversion, crlfInIndex);
   if (converted.status === 'ask_index') return 'ask_index';
   if (converted.status === 'failed') {
-    warn(`${JSON.stringify(want.path)} is kept as it is on disk: ${converted.message}.`);
+    warn(`${JSON.stringify(want.path)} is stored as it is on disk: ${converted.message}.`);
   }
   const bytes = converted.status === 'ok' ? converted.bytes : raw;
   const blob = store.write(bytes, want.inIndex);

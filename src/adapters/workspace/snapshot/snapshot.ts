@@ -272,7 +272,7 @@ export class Snapshot {
     }
     this.#unreadable = unreadable;
     for (const path of unreadable)
-      contents.warn(`${quotedName(path)} cannot be read and counts as it was before.`);
+      contents.warn(`${quotedName(path)} cannot be read and counts as unchanged.`);
     const isThere = (path: string) =>
       walked.isUnchanged(path) || (walked.files.has(path) && taken.get(path)?.status !== 'absent');
     const isHidden = (path: string) => isWithin(unreadable, path);
@@ -285,10 +285,11 @@ export class Snapshot {
 
   #note({ nested, embedded, unstorable }: Walked): void {
     const { warn } = this.#parts.contents;
-    for (const path of nested) warn(`${quotedName(path)} is a repository of its own and is left out.`);
+    for (const path of nested) warn(`${quotedName(path)} is a separate repository and is left out.`);
     for (const path of embedded)
-      warn(`${quotedName(path)} has a git folder of its own; its files count all the same.`);
-    for (const path of unstorable) warn(`${quotedName(path)} has a name that git refuses and is left out.`);
+      warn(`${quotedName(path)} has its own git folder; its files are included anyway.`);
+    for (const path of unstorable)
+      warn(`${quotedName(path)} has a name that git does not accept and is left out.`);
   }
 
   async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
@@ -299,9 +300,7 @@ export class Snapshot {
     for (const { path } of files) {
       const filter = found.get(path)?.filter ?? null;
       if (filter === 'lfs') {
-        warn(
-          `${quotedName(path)} is in the patch as a Git LFS pointer; its content has to be pushed with git lfs.`,
-        );
+        warn(`${quotedName(path)} is in the patch as a Git LFS pointer; push its content with git lfs.`);
       } else if (filter !== null) {
         warn(
           `${quotedName(path)} is in the patch as it is on disk; its filter ${quotedName(filter)} was not run.`,

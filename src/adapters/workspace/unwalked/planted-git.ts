@@ -80,7 +80,7 @@ export class PlantedGit {
   async #removeFrom({ gitDirs, unreadable }: FoundGitDirs, isEarlier: IsEarlier): Promise<boolean> {
     for (const path of unreadable) {
       if (!this.#unreadable.has(path))
-        this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands have made.`);
+        this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands created.`);
     }
     const before = this.#removed.length;
     for (const one of this.#known.judge(gitDirs)) {
@@ -90,7 +90,7 @@ export class PlantedGit {
         this.#parts.warn(
           one.is === 'moved'
             ? tellKept(one)
-            : `Something outside the run has made ${JSON.stringify(path)}, in reach of commands.`,
+            : `Something outside the run created ${JSON.stringify(path)} within reach of commands.`,
         );
       } else if (one.is === 'perhaps_copied') {
         this.#known.add([path]);
@@ -108,7 +108,7 @@ export class PlantedGit {
     for (const path of gitDirs) {
       this.#removed.push(path);
       this.#parts.warn(
-        `A command has made ${JSON.stringify(path)}; it was removed, and the files beside it stay.`,
+        `A command created ${JSON.stringify(path)}; it was removed, and the files next to it stay.`,
       );
     }
   }
@@ -129,8 +129,8 @@ export class PlantedGit {
 function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): string {
   const [now, before] = [JSON.stringify(path), JSON.stringify(from)];
   return is === 'moved'
-    ? `${before}, which was there when the run began, has been moved to ${now}, in reach of commands.`
-    : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was left. Look into it before you use git there.`;
+    ? `${before}, which was there when the run began, was moved to ${now}, within reach of commands.`
+    : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`;
 }
 
 /** Git dirs of the work tree that were not there when its run began; `kept` says of which this is not certain. */

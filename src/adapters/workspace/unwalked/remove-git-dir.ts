@@ -33,7 +33,7 @@ export async function removeGitDir(root: string, path: string): Promise<void> {
 }
 
 function notRemoved(path: string, why: string): string {
-  return `${JSON.stringify(path)}, which a command has made, cannot be removed: ${why} Remove it before you use git there.`;
+  return `${JSON.stringify(path)}, which a command created, cannot be removed: ${why} Remove it before you use git there.`;
 }
 
 async function removeIn(parent: FileHandle, name: Buffer): Promise<void> {

@@ -74,8 +74,8 @@ export class SetIds {
 
   /** What people must know; one sentence for each kind. */
   warnings(): string[] {
-    const cleared = `Commands have set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`;
-    const left = `Commands have set set-uid or set-gid bits that could not be cleared; do so yourself: ${this.#left}.`;
+    const cleared = `Commands set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`;
+    const left = `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${this.#left}.`;
     return [...(this.#left.count > 0 ? [left] : []), ...(this.#cleared.count > 0 ? [cleared] : [])];
   }
 

@@ -20,9 +20,7 @@ export type Publishable =
 export function publishable(result: RunResult, publishUnfinished: boolean): Publishable {
   const refused = (reason: string) => ({ status: 'refused' as const, outcome: usageError(reason) });
   if (result.status === 'running' || result.outcome === null)
-    return refused(
-      'The run has not ended: a process is at work on it. Publish it when that has come to its end.',
-    );
+    return refused('The run has not ended: a process is still running it. Publish it when it has ended.');
   switch (result.outcome) {
     case 'no_change':
       return { status: 'nothing', outcome: noChange(result.reason) };
@@ -77,11 +75,13 @@ export interface PatchCaps {
 export function overCaps(patch: { files: number; bytes: number }, caps: PatchCaps): RunOutcome | null {
   const over = [
     ...(patch.files > caps.maxFiles
-      ? [`it changes ${pluralize(patch.files, 'file')} of at most ${caps.maxFiles} (--max-patch-files)`]
+      ? [
+          `it changes ${pluralize(patch.files, 'file')}, at most ${caps.maxFiles} are allowed (--max-patch-files)`,
+        ]
       : []),
     ...(patch.bytes > caps.maxBytes
       ? [
-          `it has ${formatNumber(patch.bytes)} bytes of at most ${formatNumber(caps.maxBytes)} (--max-patch-size)`,
+          `it has ${formatNumber(patch.bytes)} bytes, at most ${formatNumber(caps.maxBytes)} are allowed (--max-patch-size)`,
         ]
       : []),
   ];
@@ -145,7 +145,7 @@ export interface DraftFacts {
 export function draftReasons(facts: DraftFacts): string[] {
   const { setting, unfinished, protectedPaths, verification } = facts;
   return [
-    ...(setting === 'always' ? ['it was asked for as a draft'] : []),
+    ...(setting === 'always' ? ['a draft was requested'] : []),
     ...(unfinished ? ['the run ended before its work was done'] : []),
     ...(protectedPaths.length > 0 ? ['it changes protected files'] : []),
     ...(setting !== 'never' && verification !== 'passed' ? [UNVERIFIED[verification]] : []),
@@ -154,8 +154,8 @@ export function draftReasons(facts: DraftFacts): string[] {
 
 const UNVERIFIED = {
   failed: 'verification failed',
-  preexisting: 'all that was verified had failed before the work as well',
-  otherwise: 'what was verified had other contents than the patch in some of its files',
+  preexisting: 'everything that was verified had already failed before the work',
+  otherwise: 'some of its files were verified with other contents than the patch has',
   none: 'nothing was verified',
 } as const;
 

@@ -29,14 +29,14 @@ export function rebaseFile(file: PatchedPath, occupant: (path: string) => Occupa
   const conflict = (why: string): RebasedFile => ({ do: 'conflict', path, why });
   const there = occupant(path);
   const source = from === null ? there : occupant(from);
-  if (there?.kind === 'folder') return conflict('a folder has its place now');
-  if (source?.kind === 'folder') return conflict('a folder has the place of its old name now');
+  if (there?.kind === 'folder') return conflict('a folder has taken its place');
+  if (source?.kind === 'folder') return conflict('a folder has taken the place of its old name');
 
   if (before === null) {
     if (after === null || after.mode === null) return conflict('the patch does not say what becomes of it');
     if (there === null)
       return { do: 'put', path, removed: null, mode: after.mode, content: 'patch', current: null };
-    return isState(there, after) ? { do: 'nothing' } : conflict('another file has been made there since');
+    return isState(there, after) ? { do: 'nothing' } : conflict('another file was created there since');
   }
   if (after === null) {
     if (there === null) return { do: 'nothing' };
@@ -45,7 +45,7 @@ export function rebaseFile(file: PatchedPath, occupant: (path: string) => Occupa
   if (from !== null && there !== null) {
     return source === null && isState(there, after)
       ? { do: 'nothing' }
-      : conflict('another file has been made there since');
+      : conflict('another file was created there since');
   }
   if (source === null) return conflict(from === null ? 'it is gone' : `${from} is gone`);
   if (from === null && isState(source, after)) return { do: 'nothing' };

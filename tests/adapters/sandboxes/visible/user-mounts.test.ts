@@ -39,7 +39,7 @@ test('a mount that cannot be is a mistake, and no reason to do without a sandbox
     const options = { mode, root, agentGit, scratchDir: join(runDir, 'scratch'), hostEnv: process.env };
     expect(await openSandbox({ ...options, mounts: ['/'] })).toEqual({
       status: 'refused',
-      reason: '--mount /: that is too much: name the folder below it that commands need.',
+      reason: '--mount /: that is too broad: name the folder below it that commands need.',
     });
   }
 });
@@ -72,9 +72,9 @@ function said(make: (folder: string) => string | string[]): string {
   return got.status === 'ok' ? 'ok' : got.problem.replaceAll(folder, '');
 }
 
-const TOO_MUCH = 'that is too much: name the folder below it that commands need.';
+const TOO_MUCH = 'that is too broad: name the folder below it that commands need.';
 const PROGRAMS =
-  'programs in it run outside the sandbox as well, so it cannot be writable; name a folder beside them.';
+  'programs in it also run outside the sandbox, so it cannot be writable; name another folder.';
 
 test.each<[string, (folder: string) => string | string[], string]>([
   ['the root', () => '/', `--mount /: ${TOO_MUCH}`],
@@ -117,23 +117,27 @@ test.each<[string, (folder: string) => string | string[], string]>([
     (at) => `${at}/main`,
     '--mount /main: the run directory and the repository stay out of the sandbox.',
   ],
-  ['sockets of the machine', () => '/run', '--mount /run: what is in /run stays out of the sandbox.'],
+  ['sockets of the machine', () => '/run', '--mount /run: the contents of /run stay out of the sandbox.'],
   [
     'sockets of the machine by a link',
     () => '/var/run',
-    '--mount /var/run: what is in /run stays out of the sandbox.',
+    '--mount /var/run: the contents of /run stay out of the sandbox.',
   ],
-  ['password hashes', () => '/etc/passwd', '--mount /etc/passwd: what is in /etc stays out of the sandbox.'],
-  ['other processes', () => '/proc/1', '--mount /proc/1: what is in /proc stays out of the sandbox.'],
-  ['a device', () => '/dev/null', '--mount /dev/null: what is in /dev stays out of the sandbox.'],
+  [
+    'password hashes',
+    () => '/etc/passwd',
+    '--mount /etc/passwd: the contents of /etc stay out of the sandbox.',
+  ],
+  ['other processes', () => '/proc/1', '--mount /proc/1: the contents of /proc stay out of the sandbox.'],
+  ['a device', () => '/dev/null', '--mount /dev/null: the contents of /dev stay out of the sandbox.'],
   ['a pipe', (at) => `${at}/fifo`, '--mount /fifo: it is neither a folder nor a plain file.'],
-  ['nothing', (at) => `${at}/none`, '--mount /none: there is no such file or folder that can be opened.'],
+  ['nothing', (at) => `${at}/none`, '--mount /none: it does not exist or cannot be opened.'],
   ['programs to be written', (at) => `${at}/home/.cargo:rw`, `--mount /home/.cargo:rw: ${PROGRAMS}`],
   ['system programs to be written', () => '/usr/lib:rw', `--mount /usr/lib:rw: ${PROGRAMS}`],
   [
     'credentials that cannot be hidden',
     (at) => `${at}/home/.keys:rw`,
-    '--mount /home/.keys:rw: it holds credentials.json, which can only be hidden where it is not writable.',
+    '--mount /home/.keys:rw: it contains credentials.json, which can only be hidden in a read-only mount.',
   ],
   [
     'the same twice',
@@ -155,7 +159,9 @@ test.each<[string, (folder: string) => string | string[], string]>([
 
 test('a link to what stays out is refused', () => {
   if (!existsSync('/etc/shadow') || process.getuid?.() !== 0) return;
-  expect(said((at) => `${at}/innocent`)).toBe('--mount /innocent: what is in /etc stays out of the sandbox.');
+  expect(said((at) => `${at}/innocent`)).toBe(
+    '--mount /innocent: the contents of /etc stay out of the sandbox.',
+  );
 });
 
 test('a package manager finds the cache that was mounted, and no other', async () => {

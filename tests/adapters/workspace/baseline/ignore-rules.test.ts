@@ -161,7 +161,7 @@ describe('ignore rules', () => {
     expect(changes.length).toBeGreaterThan(10);
     expect((await workspace.makePatch(changes)).status).toBe('proven');
     expect(workspace.warnings().map((warning) => warning.slice(-50))).toEqual([
-      expect.stringContaining('cannot be read and counts as it was before.'),
+      expect.stringContaining('cannot be read and counts as unchanged.'),
     ]);
   });
 
@@ -189,7 +189,7 @@ describe('ignore rules', () => {
     }));
     expect(captured).toEqual(expected.sort());
     expect(processes).toBeLessThan(12);
-    expect(workspace.warnings()).toContain('"deep/0/other" is a repository of its own and is left out.');
+    expect(workspace.warnings()).toContain('"deep/0/other" is a separate repository and is left out.');
   });
 
   test('are told of files written under them, which are in no patch', async () => {

@@ -63,7 +63,7 @@ describe.each([
     const patch = await patchOfAll(workspace);
     expect(patch.files).toEqual([]);
     expect(workspace.warnings()).toContain(
-      'A command has made "made/.git"; it was removed, and the files beside it stay.',
+      'A command created "made/.git"; it was removed, and the files next to it stay.',
     );
   });
 
@@ -136,7 +136,7 @@ test('what somebody else made before the command is left alone, then and later',
   expect(workspace.removedGitDirs()).toEqual([]);
   expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
   expect(workspace.warnings()).toContain(
-    'Something outside the run has made "theirs/.git", in reach of commands.',
+    'Something outside the run created "theirs/.git" within reach of commands.',
   );
 });
 

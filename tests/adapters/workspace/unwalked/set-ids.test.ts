@@ -53,7 +53,7 @@ describe.each([
     const [warning] = await looked(workspace);
     expect(modes(scratch, ...left, 'build/deep')).toEqual([...left.map(() => '755'), '775']);
     expect(warning).toMatch(
-      /^Commands have set set-uid or set-gid bits, which were cleared: "caf\\udce9", ("[^"]+", ){3}"[^"]+" and 3 more\.$/,
+      /^Commands set set-uid or set-gid bits, which were cleared: "caf\\udce9", ("[^"]+", ){3}"[^"]+" and 3 more\.$/,
     );
     expect(await workspace.capture('all')).toEqual([]);
   });

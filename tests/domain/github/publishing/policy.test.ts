@@ -88,7 +88,7 @@ describe('the caps of a patch', () => {
       name: 'policy_violation',
       exitCode: 8,
       reason:
-        'The patch is too large to be published: it changes 101 files of at most 100 (--max-patch-files), and it has 5,000 bytes of at most 4,000 (--max-patch-size).',
+        'The patch is too large to be published: it changes 101 files, at most 100 are allowed (--max-patch-files), and it has 5,000 bytes, at most 4,000 are allowed (--max-patch-size).',
     });
   });
 });
@@ -162,13 +162,13 @@ describe('a pull request is a draft', () => {
 
   test.each<[Partial<DraftFacts>, string[]]>([
     [{}, []],
-    [{ setting: 'always' }, ['it was asked for as a draft']],
+    [{ setting: 'always' }, ['a draft was requested']],
     [{ verification: 'none' }, ['nothing was verified']],
     [{ verification: 'failed' }, ['verification failed']],
-    [{ verification: 'preexisting' }, ['all that was verified had failed before the work as well']],
+    [{ verification: 'preexisting' }, ['everything that was verified had already failed before the work']],
     [
       { verification: 'otherwise' },
-      ['what was verified had other contents than the patch in some of its files'],
+      ['some of its files were verified with other contents than the patch has'],
     ],
     [{ verification: 'failed', setting: 'never' }, []],
     [

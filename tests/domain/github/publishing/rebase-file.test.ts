@@ -38,8 +38,8 @@ describe('a file that the patch makes', () => {
   test.each([
     ['is made where there is none', {}, put({ content: 'patch' })],
     ['is there already', { f: file('new') }, { do: 'nothing' }],
-    ['is in the way of another one', { f: file('else') }, conflict('another file has been made there since')],
-    ['has a folder in its place', { f: 'folder' as const }, conflict('a folder has its place now')],
+    ['is in the way of another one', { f: file('else') }, conflict('another file was created there since')],
+    ['has a folder in its place', { f: 'folder' as const }, conflict('a folder has taken its place')],
   ])('%s', (_, tree, expected) => {
     expect(rebaseFile(made, at(tree))).toEqual(expected);
   });
@@ -99,7 +99,7 @@ describe('a file that the patch renames', () => {
     [
       'has another file in its new place',
       { g: file('old'), f: file('x') },
-      conflict('another file has been made there since'),
+      conflict('another file was created there since'),
     ],
   ])('%s', (_, tree, expected) => {
     expect(rebaseFile(renamed, at(tree))).toEqual(expected);
