@@ -348,8 +348,18 @@ export interface Egress {
 export interface GitHub {
   /** Refusals and outages are values; rejects only for bugs. */
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
+  /** All entries of a list that comes in pages, up to 3,000; the same as `ask` besides. */
+  list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
   /** By GraphQL, for the little that REST does not know. Sent once. */
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
+}
+
+export interface GitHubList<T> {
+  /** Path of a GET, such as `GET /repos/{owner}/{repo}/pulls`. */
+  readonly route: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  /** What is needed of each entry. */
+  readonly entry: z.ZodType<T>;
 }
 
 export interface GitHubQuery<T> {

@@ -3,14 +3,21 @@
  * by nothing at the start.
  */
 
-import { Octokit } from '@octokit/core';
 import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
 import { RequestError } from '@octokit/request-error';
+import { Octokit } from '@octokit/rest';
 import Bottleneck from 'bottleneck/light.js';
 import * as z from 'zod';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
-import type { GitHub, GitHubAnswer, GitHubQuery, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+import type {
+  GitHub,
+  GitHubAnswer,
+  GitHubList,
+  GitHubQuery,
+  GitHubRefusal,
+  GitHubRequest,
+} from '../../ports.ts';
 
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */
@@ -73,29 +80,52 @@ export function openGitHub({
       notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
     },
   });
+  // The next page of a list is at the address that an answer names: the token goes nowhere but to the API.
+  const { origin } = new URL(apiUrl);
+  octokit.hook.before('request', (request) => {
+    const to = new URL(request.url, apiUrl).origin;
+    if (to === origin) return;
+    throw new RequestError(`the answer goes on at ${to}, which is not the API`, 500, {
+      request: { ...request, headers: {} },
+    });
+  });
+
+  /** What the promised data comes to: refusals and outages are values. */
+  const answered = async <T>(
+    route: string,
+    schema: z.ZodType<T>,
+    data: Promise<unknown>,
+  ): Promise<GitHubAnswer<T>> => {
+    try {
+      const parsed = schema.safeParse(await orAborted(signal, data));
+      return parsed.success
+        ? { status: 'ok', data: parsed.data }
+        : { status: 'refused', refusal: strangeAnswer({ route }, parsed.error.issues[0]) };
+    } catch (error) {
+      if (signal.aborted) return { status: 'refused', refusal: noAnswer({ route }, 'it was interrupted') };
+      if (!(error instanceof RequestError)) throw error;
+      return { status: 'refused', refusal: refusalOf({ route }, error) };
+    }
+  };
 
   return {
-    async ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>> {
-      const { route, parameters = {}, schema, isRepeatable = isRead(route) } = request;
-      try {
-        const { data } = await orAborted(
-          signal,
-          octokit.request(route, {
-            ...parameters,
-            headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
-            // A number here would hold for every refusal, also a final one.
-            request: isRepeatable ? {} : { retries: 0 },
-          }),
-        );
-        const parsed = schema.safeParse(data);
-        return parsed.success
-          ? { status: 'ok', data: parsed.data }
-          : { status: 'refused', refusal: strangeAnswer(request, parsed.error.issues[0]) };
-      } catch (error) {
-        if (signal.aborted) return { status: 'refused', refusal: noAnswer(request, 'it was interrupted') };
-        if (!(error instanceof RequestError)) throw error;
-        return { status: 'refused', refusal: refusalOf(request, error) };
-      }
+    ask<T>({ route, parameters, schema, isRepeatable = isRead(route) }: GitHubRequest<T>) {
+      const asked = octokit.request(route, {
+        ...parameters,
+        headers: HEADERS,
+        // A number here would hold for every refusal, also a final one.
+        request: isRepeatable ? {} : { retries: 0 },
+      });
+      return answered(
+        route,
+        schema,
+        asked.then(({ data }) => data),
+      );
+    },
+
+    list<T>({ route, parameters, entry }: GitHubList<T>) {
+      const pages = octokit.paginate.iterator(route, { ...parameters, per_page: PAGE, headers: HEADERS });
+      return answered(route, z.array(entry), entriesOf(pages));
     },
 
     async query<T>({ query, variables, schema }: GitHubQuery<T>): Promise<GitHubAnswer<T>> {
@@ -122,8 +152,26 @@ export function openGitHub({
   };
 }
 
+const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
+const PAGE = 100;
+
+/** Entries beyond this are not looked at. */
+const MAX_PAGES = 30;
+
 /** What GraphQL refuses comes with status 200. */
 const GraphQLErrors = z.object({ errors: z.array(z.object({ message: z.string() })) });
+
+async function entriesOf(pages: AsyncIterable<{ data: unknown[] }>): Promise<unknown[]> {
+  const all: unknown[] = [];
+  let count = 0;
+  for await (const { data } of pages) {
+    all.push(...data);
+    count += 1;
+    if (count === MAX_PAGES) break;
+  }
+  return all;
+}
 
 function isRead(route: string): boolean {
   return route.startsWith('GET ');

@@ -18,6 +18,7 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
       tell(Object.keys(body).length === 0 ? path : `${path} ${JSON.stringify(body, shortened)}`);
       return Promise.resolve({ status: 'ok', data: planned });
     },
+    list: (asked) => github.list(asked),
     query(asked) {
       const { query, variables, planned } = asked;
       if (query.startsWith('query ')) return github.query(asked);

@@ -1,7 +1,6 @@
 /** Questions whose refusal ends what is under way, and lists that come in pages. */
 
-import * as z from 'zod';
-import type { GitHub, GitHubRefusal, GitHubRequest } from '../../ports.ts';
+import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports.ts';
 
 /** A repository with the way to ask about it. */
 export interface OnGitHub {
@@ -25,9 +24,7 @@ export async function getOrThrow<T>(
   { github, owner, repo }: OnGitHub,
   request: GitHubRequest<T>,
 ): Promise<T> {
-  const answer = await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } });
-  if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
-  return answer.data;
+  return dataOf(await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } }));
 }
 
 /** The answer; null when there is no such thing. Throws `GitHubRefused` on any other refusal. */
@@ -41,25 +38,12 @@ export async function getOrNull<T>(
   throw new GitHubRefused(answer.refusal);
 }
 
-const PAGE = 100;
+/** All entries of a list, up to 3,000. Throws `GitHubRefused` when there is no answer. */
+export async function paginate<T>({ github, owner, repo }: OnGitHub, list: GitHubList<T>): Promise<T[]> {
+  return dataOf(await github.list({ ...list, parameters: { owner, repo, ...list.parameters } }));
+}
 
-/** Entries beyond this are not looked at. */
-const MAX_PAGES = 30;
-
-/** All entries of a list. Throws `GitHubRefused` when there is no answer. */
-export async function paginate<T>(
-  where: OnGitHub,
-  { route, parameters, entry }: { route: string; parameters?: Record<string, unknown>; entry: z.ZodType<T> },
-): Promise<T[]> {
-  const all: T[] = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const part = await getOrThrow(where, {
-      route,
-      parameters: { ...parameters, per_page: PAGE, page },
-      schema: z.array(entry),
-    });
-    all.push(...part);
-    if (part.length < PAGE) break;
-  }
-  return all;
+function dataOf<T>(answer: GitHubAnswer<T>): T {
+  if (answer.status === 'refused') throw new GitHubRefused(answer.refusal);
+  return answer.data;
 }

@@ -3,12 +3,12 @@
  * repository, and runs nothing of it.
  */
 
-import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { execa } from 'execa';
 import { isWithin } from '../../domain/changes/path.ts';
 import { describeEnd, succeeded } from '../../domain/conversation/tool.ts';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
@@ -143,12 +143,17 @@ async function tryTool(
 }
 
 /** In the root folder, so that no file of a project chooses a version or a plugin. */
-function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['hostEnv']): Promise<boolean> {
-  return new Promise((resolve) => {
-    const { PATH, HOME } = hostEnv;
-    const env = { ...toolchainVariables(hostEnv), PATH, HOME };
-    execFile(path, [question], { cwd: '/', env, timeout: TOOL_MS }, (error) => resolve(error === null));
+async function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['hostEnv']): Promise<boolean> {
+  const { PATH, HOME } = hostEnv;
+  const { failed } = await execa(path, [question], {
+    cwd: '/',
+    env: { ...toolchainVariables(hostEnv), PATH, HOME },
+    extendEnv: false,
+    stdio: 'ignore',
+    timeout: TOOL_MS,
+    reject: false,
   });
+  return !failed;
 }
 
 /** What the repository brings with it is not to be run outside, also where a link or a variable names it. */

@@ -47,7 +47,7 @@ async function api(answers: readonly Told[]) {
     version: '1.2.3',
     signal: stop.signal,
   });
-  return { github, heard, stop };
+  return { github, heard, stop, origin: () => `http://127.0.0.1:${port}` };
 }
 
 const READ = {
@@ -59,6 +59,11 @@ const WRITE = {
   route: 'POST /repos/{owner}/{repo}/pulls',
   parameters: { owner: 'o', repo: 'r', title: 'T' },
   schema: z.object({ number: z.int() }),
+};
+const LIST = {
+  route: 'GET /repos/{owner}/{repo}/pulls',
+  parameters: { owner: 'o', repo: 'r', state: 'open' },
+  entry: z.object({ number: z.int() }),
 };
 
 describe('the client', () => {
@@ -135,6 +140,45 @@ describe('the client', () => {
     expect(await github.ask(READ)).toMatchObject({
       refusal: { status: null, message: expect.stringContaining('(sha: ') },
     });
+  });
+
+  test('follows a list to its last page, also past a page that is not full', async () => {
+    const to = (page: number) => ({ link: `<${origin()}/api/v3/repos/o/r/pulls?page=${page}>; rel="next"` });
+    const answers: Told[] = [{}, {}, { body: [{ number: 3, more: 1 }] }];
+    const { github, heard, origin } = await api(answers);
+    Object.assign(answers[0] ?? {}, { headers: to(2), body: [{ number: 1 }] });
+    Object.assign(answers[1] ?? {}, { headers: to(3), body: [{ number: 2 }] });
+    expect(await github.list(LIST)).toEqual({
+      status: 'ok',
+      data: [{ number: 1 }, { number: 2 }, { number: 3 }],
+    });
+    expect(heard.map(({ line }) => line)).toEqual([
+      'GET /api/v3/repos/o/r/pulls?state=open&per_page=100',
+      'GET /api/v3/repos/o/r/pulls?page=2',
+      'GET /api/v3/repos/o/r/pulls?page=3',
+    ]);
+    for (const { headers } of heard) expect(headers.authorization).toBe('token ghs_0123456789abcdef');
+  });
+
+  test('does not follow a list without end', async () => {
+    const answers: Told[] = Array.from({ length: 40 }, () => ({ body: [{ number: 1 }] }));
+    const { github, heard, origin } = await api(answers);
+    const headers = { link: `<${origin()}/api/v3/repos/o/r/pulls?page=2>; rel="next"` };
+    for (const answer of answers) Object.assign(answer, { headers });
+    expect(await github.list(LIST)).toMatchObject({ status: 'ok', data: { length: 30 } });
+    expect(heard.length).toBe(30);
+  });
+
+  test('takes the token to no other server than the API, whatever an answer names as its next page', async () => {
+    const elsewhere = await api([{ body: [{ number: 2 }] }]);
+    const link = `<${elsewhere.origin()}/repos/o/r/pulls?page=2>; rel="next"`;
+    const { github } = await api([{ headers: { link }, body: [{ number: 1 }] }]);
+    const message = `the answer goes on at ${elsewhere.origin()}, which is not the API`;
+    expect(await github.list(LIST)).toEqual({
+      status: 'refused',
+      refusal: { route: LIST.route, status: null, message, permission: null, requestId: null },
+    });
+    expect(elsewhere.heard).toEqual([]);
   });
 
   test('asks by GraphQL where enterprise servers have it, once, and tells what is refused there', async () => {

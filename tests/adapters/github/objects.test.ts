@@ -9,6 +9,7 @@ function withBlob(text: string, size: number): GitHub {
       const content = Buffer.from(text).toString('base64');
       return { status: 'ok', data: schema.parse({ content, encoding: 'base64', size }) };
     },
+    list: () => Promise.reject(new Error('Nothing is listed here')),
     query: () => Promise.reject(new Error('Nothing is asked by GraphQL here')),
   };
 }
