@@ -100,6 +100,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     unmade: null,
     forbiddenPaths: [],
     hiddenPaths: [],
+    gitDirsInDoubt: [],
   } as const;
   const { cause, signal } = interrupt.reason;
   const { deadlineMs } = limits;

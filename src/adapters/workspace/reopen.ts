@@ -105,9 +105,9 @@ export async function reopenWorkspace(
     );
   const repositories = keptRepositories(shadowDir, checkout.root);
   if (repositories.status === 'failed') return repositories;
-  const { planted, kept } = mayHavePlanted
+  const { planted, kept, inDoubt } = mayHavePlanted
     ? await plantedGitDirs(checkout.root, shadowDir)
-    : { planted: [], kept: [] };
+    : { planted: [], kept: [], inDoubt: [] };
   if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
   await removeLeftovers(checkout.root, written);
 
@@ -128,6 +128,7 @@ export async function reopenWorkspace(
   const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree, planted: watch } = parts;
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
+  watch.tellInDoubt(inDoubt);
   const keptGit =
     (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
