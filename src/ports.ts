@@ -133,6 +133,8 @@ export interface Workspace {
   capture(scope: CaptureScope): Promise<PathChange[]>;
   /** Git dirs that commands have made and that were removed, in the order of removal. */
   removedGitDirs(): readonly string[];
+  /** Git dirs that commands have made and that were left, since each may be a copy of one that was there and is gone. */
+  gitDirsInDoubt(): readonly string[];
   /**
    * Removes git dirs and clears set-uid bits that commands have made, for a run whose last look at the work tree was cut short.
    */
@@ -142,7 +144,8 @@ export interface Workspace {
   /**
    * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
    * that were there stay in the shadow repository. What is older than the run, and was in none of the places that all these
-   * changes tell of, has been moved from where nobody keeps it, as from an ignored folder: it is stuck, not removed.
+   * changes tell of, has been moved from where nobody keeps it, as from an ignored folder: it is stuck, not removed. So is a
+   * repository that may be a copy of one that is gone.
    */
   putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
   /**
@@ -179,8 +182,11 @@ export interface Workspace {
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
 export interface PutBack {
-  /** Paths that are not as they were, why, and what they are now. */
-  readonly stuck: readonly { path: string; why: string; now: FileState | null }[];
+  /**
+   * Paths that are not as they were, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
+   * command has moved there, so that nothing takes it for the command's.
+   */
+  readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
   /** What the look found beside these paths. */
   readonly others: readonly PathChange[];
 }

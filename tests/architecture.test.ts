@@ -145,6 +145,14 @@ describe('the architecture', () => {
     expect([...sizes].filter(([, size]) => size > MOST_FILES)).toEqual([]);
   });
 
+  test('no test starts the built command where nothing builds it', () => {
+    const unbuilt = filesBelow('tests', '.test.ts').filter((file) => !/^tests\/(?:e2e|attacks)\//.test(file));
+    const offenders = unbuilt.filter((file) =>
+      /\bscriptedRun\b|runs\/cli\.ts'|jobs\/action-runner\.ts'/.test(readFileSync(file, 'utf8')),
+    );
+    expect(offenders).toEqual([]);
+  });
+
   test('no exported name has two meanings', () => {
     const homes = new Map<string, Set<string>>();
     for (const file of sourceFiles())

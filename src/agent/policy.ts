@@ -47,6 +47,7 @@ export async function enforcePolicy(
   const { stuck, others } = await workspace.putBack(refused, changes);
   const { hidden, actions } = hiddenFiles(workspace);
   const left = new Map(stuck.map(({ path, now }) => [path, now]));
+  const found = new Set(stuck.flatMap(({ path, isFound }) => (isFound ? [path] : [])));
   const gone = refused.filter(({ path }) => !left.has(path));
   const kept = changes.flatMap((change) => {
     const { path } = change;
@@ -63,8 +64,17 @@ export async function enforcePolicy(
         source,
         iteration,
       },
-      ...changesRecorded(kept, source, iteration),
-      ...changesRecorded(others, { by: 'outside' }, iteration),
+      ...changesRecorded(
+        kept.filter(({ path }) => !found.has(path)),
+        source,
+        iteration,
+      ),
+      // Undo leaves what is the user's where it is.
+      ...changesRecorded(
+        [...kept.filter(({ path }) => found.has(path)), ...others],
+        { by: 'outside' },
+        iteration,
+      ),
       ...actions,
     ],
     putBack: gone.map(({ path }) => path),

@@ -211,12 +211,15 @@ async function startRun(edge: HostContext, { flags, problems }: Given): Promise<
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
+  // In the sandbox nothing of the job can be reached.
+  const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;
   const input = {
     ...edge,
     settings: read.settings,
     apiKey: null,
     env: withoutKey(edge.env),
     startNotes: [],
+    ...(trust === undefined ? {} : { trust }),
   };
   const { replayRun } = await import('./replay/replay.ts');
   const outcome = await replayRun(operands[0] ?? '', input);

@@ -1,11 +1,11 @@
-/** What a preparation comes to: a run that is ready to begin or to go on, or the outcome that ends it before it began. */
+/** What opening a run comes to: a run that is ready to begin or to go on, or the outcome that ends it before it began. */
 
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
-import { decideOutcome, type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import { decideOutcome, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
 import type { Redact } from '../domain/secrets/redact.ts';
 import type {
@@ -45,6 +45,8 @@ export interface Ready {
   readonly sinks: readonly EventSink[];
   /** What the decided outcome and the patch come to. */
   judge(outcome: RunOutcome, patch: ProvenPatch | null): RunOutcome;
+  /** Ends what still runs in the sandbox, and closes everything that was opened for the run. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** How a process begins: with a new run, or in the middle of one. */
@@ -81,7 +83,6 @@ export function stopped(outcome: RunOutcome): Stopped {
 
 /** The end of a run whose commands before the work did not come to theirs. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
-  if (ran.status === 'uncontained') return stopped(sandboxUnavailable(ran.message));
   return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
 }
 
@@ -99,6 +100,7 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     unmade: null,
     forbiddenPaths: [],
     hiddenPaths: [],
+    gitDirsInDoubt: [],
   } as const;
   const { cause, signal } = interrupt.reason;
   const { deadlineMs } = limits;

@@ -15,7 +15,8 @@ import { crashed } from './finish/crash.ts';
 import { type Ended, finish, type LoopEnd } from './finish/finish.ts';
 import { startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
-import { prepare } from './prepare.ts';
+import { freshRun } from './fresh-run.ts';
+import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
 import { type EarlierPart, type RunInput, Session } from './session.ts';
 import { writeAhead } from './write-ahead.ts';
@@ -24,17 +25,17 @@ export type { RunInput } from './session.ts';
 
 /** Does one run from plan to patch. Never rejects for what a run can meet; the outcome tells. */
 export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
-  return runPrepared(input, prepare);
+  return runOpened(input, (session) => openRun(session, freshRun));
 }
 
-/** The same for a run that begins in another way than with a plan. */
-export async function runPrepared(
+/** The same for a run that is opened in another way than with a plan. `earlier` is null for one that is not resumed. */
+export async function runOpened(
   input: RunInput,
-  prepareRun: Preparation,
+  open: OpenFor,
   earlier: EarlierPart | null = null,
 ): Promise<RunOutcome> {
   const session = new Session(input, earlier);
-  const ended = await perform(session, prepareRun).catch((error: unknown) => ({
+  const ended = await perform(session, open).catch((error: unknown) => ({
     outcome: crashed(session, error),
     patch: null,
   }));
@@ -45,10 +46,10 @@ export async function runPrepared(
   return outcome;
 }
 
-type Preparation = (session: Session) => Promise<Ready | Stopped>;
+type OpenFor = (session: Session) => Promise<Ready | Stopped>;
 
-async function perform(session: Session, prepareRun: Preparation): Promise<Ended> {
-  const ready = await until(session.endOfPreparation, () => prepareRun(session));
+async function perform(session: Session, open: OpenFor): Promise<Ended> {
+  const ready = await until(session.endOfPreparation, () => open(session));
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
   const { start, tools, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
@@ -87,7 +88,7 @@ async function perform(session: Session, prepareRun: Preparation): Promise<Ended
     onProgress: (happening) => session.progress.onTurnProgress(happening),
   });
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
-  await session.close(sandbox);
+  await ready.close();
   return until(session.endOfPatch, () => finish(session, ready, driven));
 }
 

@@ -30,7 +30,7 @@ import {
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { openInterrupt } from '../host/deadline.ts';
-import type { Clock, EventSink, Federation, Sandbox } from '../ports.ts';
+import type { Clock, EventSink, Federation } from '../ports.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
 
@@ -190,13 +190,6 @@ export class Session {
   warn(message: string): void {
     this.progress.warn(message);
     this.record({ warnings: [...this.result.warnings, message] });
-  }
-
-  /** Ends what still runs in the sandbox. Files that it cannot remove say nothing about the work, so they are only told. */
-  async close(sandbox: Sandbox): Promise<void> {
-    await sandbox.close().catch((error: unknown) => {
-      this.warn(`The sandbox could not clean up: ${error instanceof Error ? error.message : String(error)}.`);
-    });
   }
 
   /** Has this done when nothing of the run runs any more, however it has ended. */

@@ -130,7 +130,7 @@ export const HOLDS = {
     label: 'removed git dirs',
     reach: 'everywhere',
     means:
-      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended; one that was there stays, wherever it was moved',
+      'a git dir, `.git` file or link in the work tree that was not there at the start is removed when the command has ended; one that was there stays, wherever it was moved, and while one is missing, what may be its copy is left and the run ends with exit 8',
   },
   throwaway: {
     label: 'throwaway git directory',

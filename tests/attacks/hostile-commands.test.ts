@@ -17,13 +17,14 @@ import {
 } from '../support/machine/processes.ts';
 import { CLI } from '../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
+import { IS_FULL } from '../support/setup/sample.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';
 
 afterAll(removeFolders);
 
 /** The same ones each time, so that nobody's change fails by chance; `PATCHSMITH_FUZZ_SEED` and `PATCHSMITH_FUZZ_SEQUENCES` try others and more. */
-const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? 40);
+const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 400 : 40));
 const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 11);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
@@ -141,7 +142,7 @@ const runs = Array.from({ length: Math.ceil(SEQUENCES / A_RUN) }, (_, at) => ({
   user: isRoot && at % 2 === 1 ? ('somebody else' as const) : ('whoever runs the tests' as const),
 }));
 
-test.each(runs)('twenty hostile sequences of seed $seed, as $user', async ({ seed, user }) => {
+test.concurrent.each(runs)('twenty hostile sequences of seed $seed, as $user', async ({ seed, user }) => {
   const victim = await victimOf(seed);
   const calls = fc.sample(sequence, { numRuns: A_RUN, seed }).flat();
   const guarded = ['outside', 'home', 'root/.git'].map((name) => join(victim.folder, name));

@@ -17,7 +17,7 @@ interface From {
  * The same for those who use more of it than single files: the folder has been looked through, and a run whose process has
  * died has its end.
  */
-export async function openRun(run: string, from: From): Promise<FoundRun> {
+export async function openRunDirectory(run: string, from: From): Promise<FoundRun> {
   const found = findRun(run, from);
   if (found.status === 'failed') return found;
   const message = whyNotUsable(found.directory);

@@ -15,7 +15,7 @@ import { checkRepositoryOf } from './repository-check.ts';
 export type { Checkout } from '../../git/checkout-layout.ts';
 export { copyBase } from './baseline/base-copy.ts';
 export { contentsOf } from './contents.ts';
-export { type BegunWorkspace, beginWorkspace, openWorkspace } from './open.ts';
+export { beginWorkspace, openWorkspace } from './open.ts';
 export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
 export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';
 export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';

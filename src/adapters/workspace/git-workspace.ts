@@ -93,13 +93,20 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     putBack: (changes, all) =>
       inTurn(async () => {
         // Few runs have anything to put back.
-        const { isMovedIn, revert } = await import('./restore/revert.ts');
-        const isFound = isMovedIn({ root, openedNs: parts.beside.openedNs, all });
-        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, isFound });
+        const { revert, whyKept } = await import('./restore/revert.ts');
+        const { openedNs } = parts.beside;
+        const repositories = await repositoriesIn(
+          parts,
+          changes.map(({ path }) => path),
+          [],
+        );
+        const isKept = whyKept({ root, openedNs, all, repositories, lost: planted.lost() });
+        return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
       }),
 
     hidden: () => snapshot.hidden,
     removedGitDirs: () => planted.removed,
+    gitDirsInDoubt: () => planted.inDoubt,
     repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
 
     async ignoredWrites() {

@@ -1,6 +1,6 @@
 /** Opens the workspace of a run that was killed, over the shadow repository that it has left. */
 
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
@@ -12,7 +12,7 @@ import { underPolicy } from '../../git/nested-git.ts';
 import { listTree } from '../../git/tree-listing.ts';
 import { BASE_INDEX } from '../../git/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
-import type { SandboxGitDir, Workspace } from '../../ports.ts';
+import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports.ts';
 import { readKeptIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
@@ -22,7 +22,7 @@ import { shadowRepository, snapshotParts } from './parts.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
 import { openRestorer } from './restore/restore.ts';
-import { hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
+import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
 import { plantedGitDirs } from './unwalked/planted-git.ts';
@@ -39,18 +39,40 @@ export interface KeptState {
   readonly mayHavePlanted: 'remove' | 'leave' | null;
 }
 
-export type Reopening =
-  | {
-      status: 'ok';
-      workspace: Workspace;
-      /** How the work tree differs from its last known state. */
-      found: PathChange[];
-      /** Git dirs that were not there when the run began; found only where commands were under way. */
-      planted: readonly string[];
-      /** Those of these paths that are as the base has them. */
-      asInBase: ReadonlySet<string>;
-    }
-  | { status: 'failed'; message: string };
+/** The workspace of a killed run, and what was found in the work tree. */
+export interface ReopenedWorkspace {
+  readonly status: 'ok';
+  readonly workspace: Workspace;
+  /** How the work tree differs from its last known state. */
+  readonly found: readonly PathChange[];
+  /** Git dirs that were not there when the run began; found only where commands were under way. */
+  readonly planted: readonly string[];
+  /** Those of the found paths that are as the base has them. */
+  readonly asInBase: ReadonlySet<string>;
+}
+
+export type Reopening = ReopenedWorkspace | { readonly status: 'failed'; readonly message: string };
+
+/** A workspace that is still to be reopened; a sandbox for its commands can be made meanwhile. */
+export interface BegunReopening {
+  readonly agentGit: SandboxGitDir;
+  /** As `reopenWorkspace`. To be called once. */
+  take(): Promise<Reopening>;
+}
+
+/** Changes nothing in the checkout. */
+export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept: KeptState): BegunReopening {
+  mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
+  const nested: NestedRepository[] = [];
+  return {
+    agentGit: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
+    async take() {
+      const reopened = await reopenWorkspace(checkout, places, kept);
+      if (reopened.status === 'ok') nested.push(...reopened.workspace.agentGit.nested);
+      return reopened;
+    },
+  };
+}
 
 /** The checkout may be another one than the run began in; ignore rules, attributes and tracked paths stay those of the start. */
 export async function reopenWorkspace(
@@ -81,9 +103,9 @@ export async function reopenWorkspace(
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${checkout.root}.`);
   const repositories = keptRepositories(shadowDir, checkout.root);
   if (repositories.status === 'failed') return repositories;
-  const { planted, kept } = mayHavePlanted
+  const { planted, kept, inDoubt } = mayHavePlanted
     ? await plantedGitDirs(checkout.root, shadowDir)
-    : { planted: [], kept: [] };
+    : { planted: [], kept: [], inDoubt: [] };
   if (mayHavePlanted === 'remove') for (const path of planted) await removeGitDir(checkout.root, path);
   await removeLeftovers(checkout.root, written);
 
@@ -104,6 +126,7 @@ export async function reopenWorkspace(
   const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree, planted: watch } = parts;
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);
+  watch.tellInDoubt(inDoubt);
   const keptGit =
     (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));

@@ -1,6 +1,6 @@
 /** `patchsmith blame`: which tool calls made which lines of a run's patch, read from its run directory. */
 
-import { openRun } from '../../adapters/storage/find-run.ts';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readPatch } from '../../adapters/storage/read-patch.ts';
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
@@ -38,7 +38,7 @@ export interface BlameInput {
 
 /** Nothing is changed, and the checkout is not looked at. */
 export async function blameRun(input: BlameInput): Promise<RunOutcome> {
-  const found = await openRun(input.run, input);
+  const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const journal = readJournal(directory.events);

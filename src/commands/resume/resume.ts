@@ -1,16 +1,17 @@
 /** `patchsmith resume`: carries on a run that was killed, from its last recorded event. */
 
-import { openRun } from '../../adapters/storage/find-run.ts';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
-import { runPrepared } from '../../engine/run.ts';
+import { openRun } from '../../engine/open-run.ts';
+import { runOpened } from '../../engine/run.ts';
 import type { EarlierPart, RunInput } from '../../engine/session.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
-import { prepareResumed } from './spec.ts';
+import { resumedRun } from './spec.ts';
 
 export interface ResumeRequest {
   /** A run directory or the id of a run. */
@@ -27,7 +28,7 @@ export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refus
  * than they do it is refused, where they protect more they hold.
  */
 export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
-  const found = await openRun(run, input);
+  const found = await openRunDirectory(run, input);
   if (found.status === 'failed') return refused(found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);
@@ -48,11 +49,8 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
     const obstacle = whyNot(recorded, input);
     if (obstacle !== null) return refused(obstacle);
     const before = earlierPartOf(recorded, earlier?.warnings ?? []);
-    const outcome = await runPrepared(
-      input,
-      (session) => prepareResumed(session, recorded, { acceptChanges }),
-      before,
-    );
+    const spec = resumedRun(recorded, { acceptChanges });
+    const outcome = await runOpened(input, (session) => openRun(session, spec), before);
     return { status: 'told', outcome };
   } finally {
     letGo();

@@ -1,6 +1,6 @@
 /** `patchsmith undo`: puts the work tree back as it was before a run, as far as nobody has gone on with it since. */
 
-import { openRun } from '../../adapters/storage/find-run.ts';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
 import {
@@ -43,7 +43,7 @@ type Judged =
 /** HEAD, index and refs are not looked at. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
-  const found = await openRun(input.run, input);
+  const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
   const { directory } = found;
   const read = readJournal(directory.events);

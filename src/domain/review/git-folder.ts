@@ -60,8 +60,11 @@ export function foldersAround(path: string): string[] {
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
 }
 
-function isRepository(names: Iterable<string>): boolean {
-  const all = new Set([...names].map(foldedName));
+/** Whether git takes a folder with these names for a repository. Most folders have nothing that could be a HEAD. */
+export function isRepository(names: Iterable<string>): boolean {
+  const listed = [...names];
+  if (!listed.some(isHead)) return false;
+  const all = new Set(listed.map(foldedName));
   // That of a linked worktree has objects and refs elsewhere.
   return all.has('head') && ((all.has('objects') && all.has('refs')) || all.has('commondir'));
 }

@@ -43,6 +43,8 @@ export interface OutcomeFacts {
   readonly forbiddenPaths: readonly string[];
   /** Files that could not be examined any more, so that nobody knows whether they changed. */
   readonly hiddenPaths: readonly string[];
+  /** Git dirs that commands have made and that may be copies of ones that were there before and are gone. */
+  readonly gitDirsInDoubt: readonly string[];
 }
 
 /** Decides the outcome. A signal comes before what became of the patch, and that before any other end. */
@@ -83,6 +85,11 @@ function completed(facts: OutcomeFacts): RunOutcome {
   if (facts.hiddenPaths.length > 0) {
     return policyViolation(
       `Files that existed before could not be examined, so they may have changed: ${listed(facts.hiddenPaths, MAX_NAMED, 'file')}. Make their folders accessible, and run again.`,
+    );
+  }
+  if (facts.gitDirsInDoubt.length > 0) {
+    return policyViolation(
+      `A repository that was there before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Look into their configuration before you use git there.`,
     );
   }
   const verified = verifiedPart(facts);

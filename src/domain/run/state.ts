@@ -12,6 +12,7 @@ import {
   totalTokens,
   type Usage,
 } from '../conversation/conversation.ts';
+import { afterOneMoreTurn, type Repeats } from '../conversation/repeats.ts';
 import type { ToolOutcome } from '../conversation/tool.ts';
 import {
   areAllAnswered,
@@ -45,10 +46,10 @@ export type Phase =
   | ToolsPhase
   | { at: 'continue' }
   | { at: 'verify'; summary: string }
-  | { at: 'fix'; failed: readonly CommandReport[] }
+  | { at: 'fix'; failed: readonly CommandReport[]; summary: string }
   | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
 
-export interface RunState {
+export interface RunState extends Repeats {
   readonly phase: Phase;
   readonly conversation: Conversation;
   readonly base: BaseRevision;
@@ -69,9 +70,6 @@ export interface RunState {
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
   readonly cutOffsInARow: number;
-  /** How often the last turn's calls and results have been seen in a row. */
-  readonly repeats: number;
-  readonly lastTurnKey: string;
   readonly verify: readonly string[];
   /** What the verify commands did before the first turn; null when nobody looked. */
   readonly verifyBaseline: readonly CommandReport[] | null;
@@ -151,6 +149,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
       for (const change of event.accepted) state.changes.accept(change, event.iteration);
       return {
         ...state,
+        phase: afterResuming(state.phase),
         base: event.base,
         startedAt: event.at - Math.max(0, before.now - before.startedAt),
         interruption: null,
@@ -257,6 +256,13 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
   }
 }
 
+/** A verification that was stopped has shown nothing: it begins anew, and costs no fix round. */
+function afterResuming(phase: Phase): Phase {
+  return phase.at === 'fix' && phase.failed.some(({ end }) => end.interrupted)
+    ? { at: 'verify', summary: phase.summary }
+    : phase;
+}
+
 function afterPutBack(state: RunState, { changes, stuck, source }: ChangesPutBack): RunState {
   const putBack = new Map(state.putBack);
   const stillStuck = new Map(state.stuck);
@@ -288,14 +294,9 @@ function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunSt
       isError: result?.status === 'failed',
     };
   });
-  const key = JSON.stringify([
-    calls.map((call) => [call.name, call.input]),
-    results.map((result) => result.text),
-  ]);
   const answered: RunState = {
     ...said(state, { role: 'user', content: results }),
-    lastTurnKey: key,
-    repeats: key === state.lastTurnKey ? state.repeats + 1 : 1,
+    ...afterOneMoreTurn(state, calls, outcomes),
   };
   return { ...answered, phase: afterResults(answered, [...outcomes.values()]) };
 }
@@ -320,6 +321,6 @@ function afterVerify(
     ...state,
     reports,
     verified: verifiedPatch(state.changes.net(), otherwise),
-    phase: failed.length > 0 ? { at: 'fix', failed } : { at: 'ended', how: 'done', summary },
+    phase: failed.length > 0 ? { at: 'fix', failed, summary } : { at: 'ended', how: 'done', summary },
   };
 }

@@ -192,6 +192,7 @@ function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decisio
     unmade,
     forbiddenPaths: forbiddenPaths(ready, { loop, net, steps }),
     hiddenPaths: [...state.hidden].sort(),
+    gitDirsInDoubt: ready.workspace.gitDirsInDoubt(),
   });
   const judged = ready.judge(decided, kept.patch);
   return judged.name === 'publish_failed'

@@ -2,12 +2,12 @@
 
 import { statfsSync } from 'node:fs';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
-import { whyNotWritable } from '../../adapters/sandboxes/own-program.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
 import type { SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
+import type { Closing } from './closing.ts';
 
 /** Opens one more sandbox, that differs only in what it shows as the work tree. Rejects where the first could be had and this cannot. */
 export type OpenSibling = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
@@ -16,36 +16,36 @@ export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
   | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
-/** Where nothing is allowed, nothing is started. Closing the sandbox closes the way out and tells what was refused. */
+export interface ContainedOptions {
+  readonly options: Omit<SandboxOptions, 'proxySocket'>;
+  /** Hosts that commands may reach. Where there are none, nothing is started. */
+  readonly allowed: readonly string[];
+  readonly closing: Closing;
+}
+
+/** What is opened belongs to `closing`. When it is closed, the hosts that were refused are reported. */
 export async function openContained(
   session: Session,
-  options: Omit<SandboxOptions, 'proxySocket'>,
-  allowed: readonly string[],
+  { options, allowed, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const problem = whyNotWritable(options.root, options.mounts ?? []);
-  if (problem !== null) return { status: 'refused', reason: problem };
   const egress = options.mode === 'off' || allowed.length === 0 ? null : await openEgress(options, allowed);
-  const opened = await openSandbox({ ...options, proxySocket: egress?.socket ?? null }).catch(
-    async (error: unknown) => {
-      await egress?.close();
-      throw error;
-    },
-  );
-  if (opened.status !== 'ok') {
-    await egress?.close();
-    return opened;
-  }
-  const { level } = opened.sandbox;
-  const beside = besides({ ...options, proxySocket: egress?.socket ?? null }, level);
-  if (level === 'none') {
+  if (egress !== null) closing.own(() => egress.close());
+  const withProxy = { ...options, proxySocket: egress?.socket ?? null };
+  const opened = await openSandbox(withProxy);
+  if (opened.status !== 'ok') return opened;
+  const { sandbox } = opened;
+  const beside = besides(withProxy, sandbox.level);
+  if (sandbox.level === 'none') {
+    closing.own(() => sandbox.close());
     await egress?.close();
     const warnings = allowed.length === 0 ? opened.warnings : [...opened.warnings, NOT_CONTAINED];
     return { ...opened, warnings, beside };
   }
   session.record({ network: { allowed: [...allowed], refused: [] } });
-  return egress === null
-    ? { ...opened, beside }
-    : { ...opened, sandbox: withEgress(session, opened.sandbox, egress, allowed), beside };
+  if (egress !== null) closing.own(() => reportRefused(session, egress, allowed));
+  // Closed first, so that no command asks for anything any more.
+  closing.own(() => sandbox.close());
+  return { ...opened, beside };
 }
 
 /** Never of another level than the first. What the disk has lost since counts for it too. */
@@ -93,19 +93,11 @@ async function openEgress(
 /** Hosts that one warning names. */
 const MAX_NAMED = 10;
 
-function withEgress(session: Session, sandbox: Sandbox, egress: Egress, allowed: readonly string[]): Sandbox {
-  let isClosed = false;
-  return {
-    ...sandbox,
-    async close() {
-      await sandbox.close().finally(() => egress.close());
-      if (isClosed) return;
-      isClosed = true;
-      const refused = egress.refused();
-      session.record({ network: { allowed: [...allowed], refused } });
-      if (refused.length === 0) return;
-      const named = refused.map(({ host, times }) => `${host} (${times})`);
-      session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.`);
-    },
-  };
+async function reportRefused(session: Session, egress: Egress, allowed: readonly string[]): Promise<void> {
+  await egress.close();
+  const refused = egress.refused();
+  session.record({ network: { allowed: [...allowed], refused } });
+  if (refused.length === 0) return;
+  const named = refused.map(({ host, times }) => `${host} (${times})`);
+  session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.`);
 }

@@ -20,8 +20,6 @@ export interface CommandsBefore {
 export type RanBefore =
   | { status: 'ok'; setup: CommandReport[]; verifyBaseline: CommandReport[] | null; changes: PathChange[] }
   | { status: 'failed'; message: string }
-  /** The sandbox does not keep what it has to. */
-  | { status: 'uncontained'; message: string }
   | { status: 'interrupted' };
 
 /** A setup command that fails stops the run; a verify command that fails is what one wants to know. */

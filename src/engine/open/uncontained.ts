@@ -1,13 +1,15 @@
-/** What must not be where commands run without a sandbox. */
+/** Why a run does not start whose commands are not contained as they have to be. */
 
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Trust } from '../trust/trust.ts';
 
-/** Null when commands are contained, or there is nothing to be had; then why the run does not start. */
+/** Null when commands are contained, or have nothing to gain; then why the run does not start. */
 export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox): RunOutcome | null {
   if (trust === undefined || level !== 'none') return null;
+  // Asked here as well, for a replay, which passes no gate.
+  if (trust.refusal !== null) return trust.refusal;
   if (trust.isOutsiders) {
     return usageError(
       "An outsider's code is checked out, and its commands would run without a sandbox. Set one up: patchsmith doctor says what is missing.",
@@ -18,4 +20,10 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
   return usageError(
     `Commands run without a sandbox, and could read the credentials in git's configuration: ${listed(places, 1)}. Set persist-credentials: false for actions/checkout.`,
   );
+}
+
+/** `folders` are those of repositories in the work tree that no sandbox covers. */
+export function whyUncovered(folders: readonly string[]): string {
+  const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
+  return `${listed(named, 1)} cannot be hidden from commands: it is a link, has a name that is not UTF-8, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { getuid } from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { openRun } from '../../../src/adapters/storage/find-run.ts';
+import { openRunDirectory } from '../../../src/adapters/storage/find-run.ts';
 import { runDirectoryAt } from '../../../src/adapters/storage/run-directory.ts';
 import { whyNotUsable } from '../../../src/adapters/storage/run-directory-check.ts';
 import { readRegularFile } from '../../../src/files/regular-file.ts';
@@ -154,7 +154,7 @@ test('a link that the caller names leads to its run, whose path is then told wit
   const folder = runFolder();
   const link = join(tempFolder(), 'link');
   symlinkSync(folder, link);
-  expect(await openRun(link, { cwd: '/', env: {} })).toEqual({
+  expect(await openRunDirectory(link, { cwd: '/', env: {} })).toEqual({
     status: 'ok',
     directory: runDirectoryAt(folder),
   });

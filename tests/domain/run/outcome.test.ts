@@ -16,6 +16,7 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   unmade: null,
   forbiddenPaths: [],
   hiddenPaths: [],
+  gitDirsInDoubt: [],
   ...more,
 });
 
@@ -35,6 +36,7 @@ describe('decideOutcome', () => {
     ['a limit', facts({ why: 'limit', limit: 'iterations', value: 25, used: 25 }), 'limit_reached', 7],
     ['a protected path', facts(completed, { forbiddenPaths: ['LICENSE'] }), 'policy_violation', 8],
     ['a hidden path', facts(completed, { hiddenPaths: ['src/a.txt'] }), 'policy_violation', 8],
+    ['a git dir that may be a copy', facts(completed, { gitDirsInDoubt: ['x/.git'] }), 'policy_violation', 8],
     ['failed verification', facts({ why: 'verify_failed', commands: ['npm test'] }), 'verify_failed', 9],
     ['a patch that cannot be proven', facts(completed, { publishFailure: 'x' }), 'publish_failed', 11],
     ['the deadline', facts({ why: 'deadline', valueMs: 1, usedMs: 2 }), 'deadline', 124],

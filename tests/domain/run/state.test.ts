@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
+import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import { advance } from '../../../src/domain/run/state.ts';
 import { call, commandEnd, completed, stateAfter, turn } from '../../support/runs/events.ts';
 
@@ -165,6 +166,31 @@ describe('the fold of a run', () => {
     expect(resumed.now - resumed.startedAt).toBe(killed.now - killed.startedAt);
     const { startedAt, now, seq } = resumed;
     expect(resumed).toEqual({ ...killed, startedAt, now, seq, base, interruption: null });
+  });
+
+  test('of a resumed run begins a verification anew that was stopped, and leaves one that failed', () => {
+    const resumedAfter = (end: CommandEnd) => {
+      const before = stateAfter(
+        [
+          turn({ text: 'all done' }),
+          { type: 'verify.completed', reports: [{ command: 'npm test', end, output: '' }], otherwise: [] },
+        ],
+        { verify: ['npm test'] },
+      );
+      const { base, seq, now } = before;
+      return advance(before, {
+        type: 'run.resumed',
+        patchsmith: '0.0.0',
+        base,
+        accepted: [],
+        iteration: 1,
+        seq: seq + 1,
+        at: now + 1,
+      });
+    };
+    const stopped = resumedAfter({ ...commandEnd(0), exitCode: null, interrupted: true });
+    expect([stopped.phase, stopped.fixRoundsUsed]).toEqual([{ at: 'verify', summary: 'all done' }, 0]);
+    expect(resumedAfter(commandEnd(1)).phase).toMatchObject({ at: 'fix', summary: 'all done' });
   });
 
   test('knows which calls are under way and what they are recorded to have changed', () => {

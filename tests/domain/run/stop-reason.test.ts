@@ -88,6 +88,77 @@ describe('stopReason', () => {
     expect(stopReason(stalled, limits)).toMatchObject({ why: 'blocked', by: 'stall' });
   });
 
+  describe('what the runner answered because a call did not come to its end', () => {
+    const interrupted = (id: string): RunAction => ({
+      type: 'tool.completed',
+      call: id,
+      outcome: { status: 'failed', reason: 'interrupted', text: 'Interrupted: the runner was killed.' },
+      durationMs: 0,
+    });
+    const stopped: RunAction = {
+      type: 'tool.completed',
+      call: 'c',
+      outcome: {
+        status: 'failed',
+        reason: 'interrupted',
+        text: '[interrupted]',
+        command: { ...commandEnd(0), exitCode: null, interrupted: true },
+      },
+      durationMs: 1,
+    };
+    const command = call('c', 'run_command', { command: 'npm test' });
+
+    test.each([
+      ['killed in one command', [turn({ calls: [command] }), interrupted('c')]],
+      ['stopped in one command', [turn({ calls: [command] }), stopped]],
+      [
+        'killed beside a call that had ended',
+        [turn({ calls: [call('a'), command] }), completed('a'), interrupted('c')],
+      ],
+    ])('is no stall: %s five times and more', (_name, killed) => {
+      const state = stateAfter([...killed, ...killed, ...killed, ...killed, ...killed, ...killed]);
+      expect([state.repeats, stopReason(state, limits)]).toEqual([0, null]);
+    });
+
+    test('does not count towards the stall that follows it, which still ends the run', () => {
+      const killed = [turn({ calls: [call('a')] }), interrupted('a')];
+      const four = [...oneTurn, ...oneTurn, ...oneTurn, ...oneTurn];
+      expect(stopReason(stateAfter([...killed, ...four]), limits)).toBeNull();
+      expect(stopReason(stateAfter([...killed, ...four, ...oneTurn]), limits)?.why).toBe('blocked');
+    });
+
+    test('in an answer that was cut off is the output limit, however few repeats are a stall', () => {
+      const cut = [
+        turn({ calls: [call('a')], stop: 'max_tokens' }),
+        {
+          type: 'tool.completed',
+          call: 'a',
+          outcome: { status: 'failed', reason: 'cut_off', text: 'Not run.' },
+          durationMs: 0,
+        } as const,
+      ];
+      const state = stateAfter([...cut, ...cut, ...cut, ...cut]);
+      expect(stopReason(state, { ...limits, stallTurns: 2 })).toMatchObject({ limit: 'output_tokens' });
+    });
+
+    test.each(['policy', 'invalid_input', 'unknown_tool', 'too_many_calls'] as const)(
+      'is not a refusal (%s): who asks for the same again gets no further',
+      (reason) => {
+        const refused = [
+          turn({ calls: [call('a')] }),
+          {
+            type: 'tool.completed',
+            call: 'a',
+            outcome: { status: 'failed', reason, text: 'No.' },
+            durationMs: 0,
+          } as const,
+        ];
+        const state = stateAfter([...refused, ...refused, ...refused, ...refused, ...refused]);
+        expect(stopReason(state, limits)).toMatchObject({ why: 'blocked', by: 'stall' });
+      },
+    );
+  });
+
   test('a refusal and a full context window end the run with their own reasons', () => {
     expect(stopReason(stateAfter([turn({ stop: 'refusal', stopDetail: 'no' })]), limits)).toEqual({
       why: 'blocked',

@@ -130,6 +130,46 @@ test('in the sandbox, no command moves one', async () => {
   expect(at).toEqual(['precious', 'precious', 'precious', 'precious']);
 });
 
+// Folders around a covered repository are mounts of their own, so that `mv` out of one copies.
+test.each<[what: string, to: string, subject: string, ...commands: string[]]>([
+  ['under another name', 'gone.git', 'precious', 'mv ignored/bare.git gone.git'],
+  ['by two commands', 'away.git', 'precious', 'mv ignored/bare.git gone.git', 'mv gone.git away.git'],
+  [
+    'as the git folder of another folder',
+    'gone/.git',
+    'precious',
+    'mkdir gone; mv ignored/bare.git gone/.git',
+  ],
+  [
+    'and another is made in its place',
+    'gone.git',
+    'precious',
+    'mv ignored/bare.git gone.git; git init -q --bare ignored/bare.git',
+  ],
+])(
+  'in the sandbox, a bare repository that is copied %s and removed is left',
+  async (_what, to, subject, ...commands) => {
+    const repository = await withOthers();
+    const { root } = repository;
+    const { exitCode, stderr, runDir } = await run(repository, commands, 'required');
+    expect([exitCode, subjectAt(root, to)], stderr).toEqual([8, subject]);
+    expect(stderr).toContain('"ignored/bare.git", which was there when the run began');
+    const undone = await runCli(['undo', runDir, '--repo', root], { cwd: root });
+    expect(subjectAt(root, to), undone.stderr).toBe(subject);
+  },
+);
+
+test('what a command plants is removed where it moves a repository to another place at the same time', async () => {
+  const repository = await withOthers();
+  const { exitCode, stderr } = await run(
+    repository,
+    ['mv ignored/bare.git ignored/gone.git; git init -q new'],
+    'required',
+  );
+  expect([exitCode, subjectAt(repository.root, 'ignored/gone.git')], stderr).toEqual([0, 'precious']);
+  expect(existsSync(join(repository.root, 'new/.git'))).toBe(false);
+});
+
 /** Kills a run without a sandbox when `file` is there; `afterwards` has the model's server still. */
 async function runKilledWhen(
   file: string,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { RunResult } from '../../../src/domain/run/result.ts';
 import { removeFolders } from '../../support/files/repository.ts';
-import { cutRun } from '../../support/runs/recorded-run.ts';
+import { cutRun, cutsOf } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -48,7 +48,7 @@ test('a run that is carried on knows who had changed what, what was red before, 
     (event) =>
       event.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside'),
   );
-  const cuts = run.events.slice(isForeign).map(({ seq }) => seq);
+  const cuts = cutsOf(run.events.slice(isForeign)).map(({ seq }) => seq);
   const ends: unknown[] = [];
   for (const seq of cuts) {
     run.goBackTo(seq);

@@ -17,9 +17,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { makePipe } from '../../support/files/temp-folder.ts';
-import { cutRun, type RunEnd } from '../../support/runs/recorded-run.ts';
+import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
-import { sampled } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -83,9 +82,7 @@ describe('a run that was killed', () => {
       'turn.completed',
       'verify.completed',
     ]);
-    const cuts = sampled(run.events, (event) =>
-      event.type === 'tool.started' ? `${event.type} ${event.call.name}` : event.type,
-    );
+    const cuts = cutsOf(run.events);
     const ends: unknown[] = [];
     for (const { seq, type } of cuts) {
       run.goBackTo(seq);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { runCli } from '../../support/runs/cli.ts';
-import { cutRun, type RunEnd } from '../../support/runs/recorded-run.ts';
+import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
@@ -150,14 +150,15 @@ describe('a run with protected paths that was killed', () => {
     const run = await cutRun(FILES, turns, { protect: ['docs', 'kept.txt'], verify });
     expect(run.result.outcome, run.stderr).toBe('done');
     const after = treeOf(run.root);
+    const cuts = cutsOf(run.events);
     const ends: unknown[] = [];
-    for (const { seq, type } of run.events) {
+    for (const { seq, type } of cuts) {
       run.goBackTo(seq);
       const end = await run.resume();
       if (typeof end === 'string') throw new Error(`${seq} ${type} ${end}`);
       ends.push([seq, type, end.result.outcome, end.patch, treeOf(run.root)]);
     }
-    expect(ends).toEqual(run.events.map(({ seq, type }) => [seq, type, 'done', run.patch, after]));
+    expect(ends).toEqual(cuts.map(({ seq, type }) => [seq, type, 'done', run.patch, after]));
   });
 
   test('while paths were put back has the rest put back, and leaves no trace', async () => {

@@ -6,8 +6,9 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Settings } from '../../../src/config/schema.ts';
 import { CutShort } from '../../../src/domain/run/cut-short.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
-import { prepare } from '../../../src/engine/prepare.ts';
-import { runPrepared } from '../../../src/engine/run.ts';
+import { freshRun } from '../../../src/engine/fresh-run.ts';
+import { openRun } from '../../../src/engine/open-run.ts';
+import { runOpened } from '../../../src/engine/run.ts';
 import type { Workspace } from '../../../src/ports.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -32,8 +33,8 @@ async function endingWith(method: keyof Workspace, error: Error) {
     settings,
     sink(() => {}),
   );
-  const { name, reason } = await runPrepared(input, async (session) => {
-    const ready = await prepare(session);
+  const { name, reason } = await runOpened(input, async (session) => {
+    const ready = await openRun(session, freshRun);
     return ready.status === 'stopped'
       ? ready
       : { ...ready, workspace: { ...ready.workspace, [method]: () => Promise.reject(error) } };

@@ -12,6 +12,7 @@ import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
 import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
+import { sampled } from '../setup/sample.ts';
 import { KEY } from './scripted-run.ts';
 
 /** What a run left behind. */
@@ -156,6 +157,16 @@ function endOf(runDir: string, printed: readonly string[]): RunEnd {
     patch: result.patch === null ? '' : read('changes.patch'),
     stderr: printed.join(''),
   };
+}
+
+/**
+ * The events after which `npm test` kills a run: one of each type, and the start of one call of each tool. The full suite
+ * kills it after every event.
+ */
+export function cutsOf(events: readonly RunEvent[]): RunEvent[] {
+  return sampled(events, (event) =>
+    event.type === 'tool.started' ? `${event.type} ${event.call.name}` : event.type,
+  );
 }
 
 interface Said {

@@ -1,7 +1,8 @@
 /** Takes changes of the work tree back, and sees whether they are gone. */
 
 import { lstatSync } from 'node:fs';
-import { type FileState, type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { belongsTo } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
@@ -13,22 +14,36 @@ import { openRestorer, type RestorePlaces } from './restore.ts';
 interface PutBackPlaces extends RestorePlaces {
   readonly snapshot: Snapshot;
   readonly closed: ClosedPlaces;
-  /** Whether what is new at a path is the user's, moved there from a place of which nothing is kept. */
-  readonly isFound: (change: PathChange) => boolean;
+  /** Why what is new at a path has to stay, since it may be the user's; null when it does not. */
+  readonly whyKept: (change: PathChange) => string | null;
 }
 
 export async function revert(
   changes: readonly PathChange[],
-  { snapshot, ...places }: PutBackPlaces,
+  { snapshot, whyKept, ...places }: PutBackPlaces,
 ): Promise<PutBack> {
-  const whys = await restore(changes, places);
+  const keep = new Map(
+    changes.flatMap((change): [string, string][] => {
+      const why = whyKept(change);
+      return why === null ? [] : [[change.path, why]];
+    }),
+  );
+  const whys = await restore(
+    changes.filter(({ path }) => !keep.has(path)),
+    places,
+  );
   const found = new Map((await snapshot.capture('all')).map((change) => [change.path, change]));
-  const stuck: { path: string; why: string; now: FileState | null }[] = [];
+  const stuck: PutBack['stuck'][number][] = [];
   for (const { path, before, after } of changes) {
     const seen = found.get(path);
     const now = seen ? seen.after : after;
     if (!sameOnDisk(now, before))
-      stuck.push({ path, why: whys.get(path) ?? 'it changes again after it is reverted', now });
+      stuck.push({
+        path,
+        why: keep.get(path) ?? whys.get(path) ?? 'it changes again after it is reverted',
+        now,
+        isFound: keep.has(path),
+      });
     found.delete(path);
   }
   return { stuck, others: [...found.values()] };
@@ -37,15 +52,13 @@ export async function revert(
 /** Why paths could not be restored. What is new goes first, so that a file may take a folder's place and the reverse. */
 async function restore(
   changes: readonly PathChange[],
-  { closed, isFound, ...places }: Omit<PutBackPlaces, 'snapshot'>,
+  { closed, ...places }: Omit<PutBackPlaces, 'snapshot' | 'whyKept'>,
 ): Promise<Map<string, string>> {
   const restorer = insistent(await openRestorer(places), closed);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
   const whys = new Map<string, string>();
-  for (const change of changes) {
-    const { path, before } = change;
-    if (before !== null) continue;
-    const why = isFound(change) ? MOVED_IN : await restorer.remove(path);
+  for (const { path, before } of changes) {
+    const why = before === null ? await restorer.remove(path) : null;
     if (why !== null) whys.set(path, why);
   }
   for (const { path, before } of changes) {
@@ -58,21 +71,38 @@ async function restore(
 
 const MOVED_IN = 'it is older than the run and was moved there';
 
-/** `all`: the changes among which these are. */
-export function isMovedIn({
+/**
+ * What may be the user's came from a place of which nothing is kept: moved there, or copied, since `mv` copies between mounts.
+ * Of all that is new, only a repository could be the copy of a repository.
+ */
+export function whyKept({
   root,
   openedNs,
   all,
+  repositories,
+  lost,
 }: {
   root: string;
   openedNs: bigint;
+  /** The changes among which those in question are. */
   all: readonly PathChange[];
-}): PutBackPlaces['isFound'] {
+  /** Folders around them that git takes for repositories. */
+  repositories: readonly string[];
+  /** A repository that was there when the run began and is gone; null for none. */
+  lost: string | null;
+}): PutBackPlaces['whyKept'] {
   const kept = new Set(all.flatMap(({ before }) => before?.blob ?? []));
   return ({ path, before, after }) => {
-    if (before !== null || after === null || kept.has(after.blob)) return false;
-    return viewing(root, (view) => isOlder(view, path, openedNs));
+    if (before !== null || after === null) return null;
+    if (!kept.has(after.blob) && viewing(root, (view) => isOlder(view, path, openedNs))) return MOVED_IN;
+    return lost !== null && repositories.some((folder) => belongsTo(path, folder))
+      ? perhapsCopied(lost)
+      : null;
   };
+}
+
+function perhapsCopied(lost: string): string {
+  return `it may be a copy of ${JSON.stringify(lost)}, which was there when the run began and is gone`;
 }
 
 /** Made before that time: a move keeps the time of birth, and nobody can set it. */

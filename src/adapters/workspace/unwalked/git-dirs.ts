@@ -5,6 +5,7 @@
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
+import { isRepository } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
@@ -18,11 +19,15 @@ export interface ReadFolder {
   /** Names of everything else, each with a slash behind it: one string takes a tenth of the memory of many. */
   readonly files: string;
   readonly gitDirs: readonly string[];
+  /** Git takes the folder itself for a repository. */
+  readonly isRepository: boolean;
 }
 
 export interface FoundGitDirs {
   /** Whatever has a name that some file system takes for `.git`; what is in it is not looked at. */
   readonly gitDirs: readonly string[];
+  /** Folders that git takes for repositories though they are not called `.git`, bare ones for example. */
+  readonly repositories: readonly string[];
   /** Folders that could not be looked into. */
   readonly unreadable: readonly string[];
 }
@@ -56,6 +61,7 @@ export class GitDirs {
   async #search(view: TreeView, queue: Set<string>, clock: bigint): Promise<FoundGitDirs> {
     const read = new Map<string, ReadFolder>();
     const gitDirs = new Set<string>();
+    const repositories: string[] = [];
     const unreadable: string[] = [];
     const breath = new Breath();
     for (const folder of queue) {
@@ -65,11 +71,12 @@ export class GitDirs {
       // A folder as young as the clock may change again without a trace.
       if (found.stat.ctimeNs < clock) read.set(folder, found);
       for (const path of found.gitDirs) gitDirs.add(path);
+      if (found.isRepository) repositories.push(folder);
       for (const path of found.folders) queue.add(path);
       await breath.after(1);
     }
     this.#known = read;
-    return { gitDirs: [...gitDirs], unreadable };
+    return { gitDirs: [...gitDirs], repositories, unreadable };
   }
 
   /** What a folder holds; one that has not changed since the last search is not read again. */
@@ -91,6 +98,7 @@ export class GitDirs {
       else if (isFolder) folders.push(path);
       else files += `${name}/`;
     }
-    return { stat: listing.stat, folders, files, gitDirs };
+    const names = listing.entries.map(({ name }) => name);
+    return { stat: listing.stat, folders, files, gitDirs, isRepository: isRepository(names) };
   }
 }

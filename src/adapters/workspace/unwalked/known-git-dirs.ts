@@ -5,7 +5,8 @@
 
 import { lstatSync } from 'node:fs';
 import { invisible } from '../../../files/stat.ts';
-import { lookAt, type TreeView, viewing } from '../../../files/tree-view.ts';
+import { type TreeView, viewing } from '../../../files/tree-view.ts';
+import type { FoundGitDirs } from './git-dirs.ts';
 
 /** `inode` tells the very entry wherever it is moved; empty when it could not be examined. */
 export interface KnownGitDir {
@@ -43,37 +44,46 @@ export class KnownGitDirs {
   }
 
   /**
-   * What those of these paths are that are not known. While a known one is nowhere to be found, each may be a copy of it:
-   * `mv` copies between file systems. No command in the sandbox can bring that about, as it reaches none of them.
+   * What those of the found git dirs are that are not known. While a known one is nowhere to be found, each may be a copy of
+   * it: `mv` copies between file systems, and every mount counts as one.
    */
-  judge(found: readonly string[]): JudgedGitDir[] {
-    const unknown = found.filter((path) => !this.#inodes.has(path));
+  judge({ gitDirs, repositories }: Omit<FoundGitDirs, 'unreadable'>): JudgedGitDir[] {
+    const unknown = gitDirs.filter((path) => !this.#inodes.has(path));
     if (unknown.length === 0) return [];
-    const displaced = this.#displaced();
-    const inodes = viewing(this.#root, (view) => new Map(unknown.map((path) => [path, inodeAt(view, path)])));
-    const arrived = new Set(inodes.values());
-    const [lost] = [...displaced].flatMap(([inode, { path, isGone }]) =>
-      isGone && !arrived.has(inode) ? [path] : [],
-    );
-    return unknown.map((path) => {
-      const from = displaced.get(inodes.get(path) ?? '')?.path;
-      if (from !== undefined) return { is: 'moved', path, from };
-      return lost === undefined ? { is: 'new', path } : { is: 'perhaps_copied', path, from: lost };
+    return viewing(this.#root, (view) => {
+      const displaced = this.#displaced(view);
+      const lost = this.#lostAmong(displaced, [...unknown, ...repositories], view);
+      return unknown.map((path) => {
+        const from = displaced.get(inodeAt(view, path));
+        if (from !== undefined) return { is: 'moved', path, from };
+        return lost === null ? { is: 'new', path } : { is: 'perhaps_copied', path, from: lost };
+      });
     });
   }
 
-  /** The known ones that are not in their place any more, by their inodes. */
-  #displaced(): Map<string, { path: string; isGone: boolean }> {
-    return viewing(this.#root, (view) => {
-      const displaced = new Map<string, { path: string; isGone: boolean }>();
-      for (const [path, inode] of this.#inodes) {
-        if (inode === '' || inodeAt(view, path) === inode) continue;
-        // Commands in the sandbox are kept from no other spelling.
-        const isGone = path.endsWith('/.git') && lookAt(this.#root, path).status === 'absent';
-        displaced.set(inode, { path, isGone });
-      }
-      return displaced;
-    });
+  /** One that is neither in its place nor in any of these; null for none. */
+  lost(places: readonly string[]): string | null {
+    return viewing(this.#root, (view) => this.#lostAmong(this.#displaced(view), places, view));
+  }
+
+  #lostAmong(
+    displaced: ReadonlyMap<string, string>,
+    places: readonly string[],
+    view: TreeView,
+  ): string | null {
+    if (displaced.size === 0) return null;
+    const arrived = new Set(places.map((path) => inodeAt(view, path)));
+    return [...displaced].find(([inode]) => !arrived.has(inode))?.[1] ?? null;
+  }
+
+  /** The known ones that are not in their place any more, by their inodes. What cannot be looked at may still be there. */
+  #displaced(view: TreeView): Map<string, string> {
+    const displaced = new Map<string, string>();
+    for (const [path, inode] of this.#inodes) {
+      if (inode === '' || inodeAt(view, path) === inode) continue;
+      if (view.lookAt(path).status !== 'unreadable') displaced.set(inode, path);
+    }
+    return displaced;
   }
 }
 

@@ -28,6 +28,9 @@ export class PlantedGit {
   readonly #known: KnownGitDirs;
   readonly #unreadable = new Set<string>();
   readonly #removed: string[] = [];
+  readonly #inDoubt: string[] = [];
+  /** What the last look has found. */
+  #repositories: readonly string[] = [];
 
   constructor(parts: PlantedGitParts) {
     this.#parts = parts;
@@ -55,10 +58,20 @@ export class PlantedGit {
     return this.#removed;
   }
 
+  /** Git dirs that commands have made and that were left, since each may be a copy of one that is gone. */
+  get inDoubt(): readonly string[] {
+    return this.#inDoubt;
+  }
+
+  /** A repository that was there when the run began and that the last look has found nowhere; null for none. */
+  lost(): string | null {
+    return this.#known.lost(this.#repositories);
+  }
+
   /** Takes what the first look at the whole tree finds for the user's. */
   async begin(walked: Walked, clock: bigint): Promise<void> {
-    const { gitDirs, unreadable } = await this.#look(walked, clock);
-    this.#known.add(gitDirs);
+    const { gitDirs, repositories, unreadable } = await this.#look(walked, clock);
+    this.#known.add([...gitDirs, ...repositories]);
     for (const path of unreadable) this.#unreadable.add(path);
   }
 
@@ -77,13 +90,14 @@ export class PlantedGit {
     await this.#removeFrom(await this.#parts.unwalked.below([''], clock), isEarlier);
   }
 
-  async #removeFrom({ gitDirs, unreadable }: FoundGitDirs, isEarlier: IsEarlier): Promise<boolean> {
-    for (const path of unreadable) {
+  async #removeFrom(found: FoundGitDirs, isEarlier: IsEarlier): Promise<boolean> {
+    this.#repositories = [...found.gitDirs, ...found.repositories];
+    for (const path of found.unreadable) {
       if (!this.#unreadable.has(path))
         this.#parts.warn(`${JSON.stringify(path)} cannot be searched for git dirs that commands created.`);
     }
     const before = this.#removed.length;
-    for (const one of this.#known.judge(gitDirs)) {
+    for (const one of this.#known.judge(found)) {
       const { path } = one;
       if (one.is === 'moved' || isEarlier(path)) {
         this.#known.add([path]);
@@ -94,6 +108,7 @@ export class PlantedGit {
         );
       } else if (one.is === 'perhaps_copied') {
         this.#known.add([path]);
+        this.tellInDoubt([path]);
         this.#parts.warn(tellKept(one));
       } else {
         await removeGitDir(this.#parts.root, path);
@@ -113,6 +128,11 @@ export class PlantedGit {
     }
   }
 
+  /** The same as a look before the first one has found. */
+  tellInDoubt(gitDirs: readonly string[]): void {
+    this.#inDoubt.push(...gitDirs);
+  }
+
   async #look(walked: Walked, clock: bigint): Promise<FoundGitDirs> {
     const { nested, embedded, unstorable, ignored } = walked;
     const { tracked, unwalked } = this.#parts;
@@ -121,7 +141,7 @@ export class PlantedGit {
     for (const path of unstorable) (isGitDirName(path.replace(/^.*\//s, '')) ? gitDirs : unseen).add(path);
     const found = await unwalked.below(unseen, clock);
     for (const path of found.gitDirs) gitDirs.add(path);
-    return { gitDirs: [...gitDirs], unreadable: found.unreadable };
+    return { ...found, gitDirs: [...gitDirs] };
   }
 }
 
@@ -138,21 +158,25 @@ export interface PlantedGitDirs {
   readonly planted: readonly string[];
   /** A sentence each. */
   readonly kept: readonly string[];
+  /** Those that may be copies of what is gone. */
+  readonly inDoubt: readonly string[];
 }
 
 /** None where the run began in another work tree. */
 export async function plantedGitDirs(root: string, shadowDir: string): Promise<PlantedGitDirs> {
   const kept = keptRepositories(shadowDir, root);
-  if (kept.status !== 'ok') return { planted: [], kept: [] };
+  if (kept.status !== 'ok') return { planted: [], kept: [], inDoubt: [] };
   const known = new KnownGitDirs(root);
   known.recall(kept.gitDirs);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
   closed.recall();
   const everything = new GitDirs(root, closed, null);
-  const judged = known.judge([...(await everything.below([''], 0n)).gitDirs].sort());
+  const { gitDirs, repositories } = await everything.below([''], 0n);
+  const judged = known.judge({ gitDirs: [...gitDirs].sort(), repositories });
   return {
     planted: judged.flatMap(({ is, path }) => (is === 'new' ? [path] : [])),
     kept: judged.flatMap((one) => (one.is === 'new' ? [] : [tellKept(one)])),
+    inDoubt: judged.flatMap(({ is, path }) => (is === 'perhaps_copied' ? [path] : [])),
   };
 }
 

@@ -1,0 +1,104 @@
+/** What a killed run left under way: every difference in the work tree gets its cause, and calls get their answers. */
+
+import type { ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
+import { settleInterrupted } from '../../agent/interrupted-calls.ts';
+import { enforcePolicy } from '../../agent/policy.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import type { RunAction, RunEvent } from '../../domain/run/events.ts';
+import { usageError } from '../../domain/run/outcome.ts';
+import type { RunState } from '../../domain/run/state.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { type Stopped, stopped } from '../../engine/ready.ts';
+import type { Session } from '../../engine/session.ts';
+import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
+import { type RecordedRun, stateOf } from './recorded-run.ts';
+import { transferChanges } from './transfer-changes.ts';
+
+/** What is there when a killed run has been opened again. */
+export interface Unsettled {
+  readonly session: Session;
+  readonly run: RecordedRun;
+  readonly reopened: ReopenedWorkspace;
+  readonly sandbox: Sandbox;
+  readonly verifyPlace: VerifyPlace;
+  readonly tools: readonly Tool[];
+  readonly permits: (path: string) => boolean;
+  readonly acceptChanges: boolean;
+}
+
+/** How a resumed run goes on. */
+export interface Continuation {
+  readonly status: 'ok';
+  readonly first: RunEvent;
+  /** Before the first event. */
+  readonly state: RunState;
+  /** What is already known to have happened next. */
+  readonly actions: readonly RunAction[];
+}
+
+/** Puts every difference in the work tree down to a cause, and brings in what another checkout lacks. */
+export async function settleResumed(unsettled: Unsettled): Promise<Continuation | Stopped> {
+  const { session, run, reopened, sandbox, verifyPlace, tools, permits, acceptChanges } = unsettled;
+  const { workspace, found } = reopened;
+  // Whoever stands elsewhere names the run's own checkout too. Where something is as in the base, it is a fresh one.
+  const isOwn =
+    workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
+  const isOther = session.input.settings.repo !== null && !isOwn;
+  const state = stateOf(run);
+  // In another checkout nothing of what was under way can have left a trace.
+  const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
+  const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
+  if (foreign.length > 0 && !acceptChanges) return stopped(usageError(refusalOf(foreign, unsettled)));
+
+  const brought: RunAction[] = [];
+  if (isOther) {
+    const lacking = found.filter(({ path }) => reopened.asInBase.has(path));
+    const put = await transferChanges(session, {
+      run,
+      workspace,
+      sandbox,
+      verifyPlace,
+      lacking,
+      iteration: state.iterations,
+    });
+    if (put.status === 'stopped') return put;
+    brought.push(...put.actions);
+  }
+  if (foreign.length > 0) {
+    await workspace.rebase(foreign.filter(({ path }) => !state.changes.hasChanged(path)));
+    session.warn(`Accepted into the baseline: ${named(foreign)}.`);
+  }
+  for (const changes of settlement.made) {
+    brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
+  }
+  const first: RunEvent = {
+    type: 'run.resumed',
+    patchsmith: session.input.version,
+    base: workspace.base(),
+    accepted: foreign,
+    iteration: state.iterations,
+    seq: state.seq + 1,
+    at: session.startedAt,
+  };
+  return { status: 'ok', first, state, actions: [...brought, ...settlement.answers] };
+}
+
+function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: Unsettled): string {
+  const what = `${reopened.workspace.root} is not as the run left it: ${named(foreign)}`;
+  const isFresh = foreign.every(({ path }) => reopened.asInBase.has(path));
+  const fresh =
+    isFresh && session.input.settings.repo === null
+      ? `, or name it with --repo ${run.events[0].root} to apply the run's changes to it`
+      : '';
+  return `${what}. Restore what changed, or accept it into the baseline with --accept-changes${fresh}.`;
+}
+
+/** Paths that a sentence names. */
+const MAX_NAMED = 20;
+
+function named(changes: readonly PathChange[]): string {
+  const names = changes.map(({ path, before, after }) => {
+    return `${path} (${before === null ? 'new' : after === null ? 'deleted' : 'changed'})`;
+  });
+  return listed(names, MAX_NAMED, 'file');
+}

@@ -1,0 +1,187 @@
+/** How a new run begins: with a plan and the principles, a baseline, and the commands before the work. */
+
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
+import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
+import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
+import { usageError } from '../domain/run/outcome.ts';
+import { openingOf } from '../domain/run/state.ts';
+import type { Sandbox } from '../ports.ts';
+import { systemPrompt, taskPrompt } from '../prompts.ts';
+import { definitionsOf } from '../tools/registry.ts';
+import { prefetchFirstTurn } from './open/prefetch-first-turn.ts';
+import {
+  loadHttpClient,
+  type ModelChoice,
+  modelChoiceOf,
+  openProvider,
+  type Providing,
+} from './open/provider.ts';
+import { keptDomains } from './open/sandbox.ts';
+import { type RanBefore, runBefore } from './open/setup-commands.ts';
+import type {
+  Admitted,
+  BegunTaking,
+  Located,
+  OpenedRun,
+  RunSpec,
+  Settled,
+  TakenWorkspace,
+} from './open-run.ts';
+import { newRun, type Stopped, stopped, stoppedBefore } from './ready.ts';
+import { absolutePath, changeLimits, type Session } from './session.ts';
+import { readTask, type Task } from './task.ts';
+
+/** The run of `patchsmith run` and `patchsmith demo`. */
+export const freshRun: RunSpec = { locate };
+
+/** The model that was asked for, whose library is loaded while git is asked. What is wrong with it is told in its turn. */
+interface Model {
+  readonly choice: ModelChoice;
+  readonly providing: Promise<Providing>;
+}
+
+/** What everything after the first stage knows. */
+interface Place {
+  readonly session: Session;
+  readonly checkout: Checkout;
+  readonly directory: RunDirectory;
+  readonly model: Model;
+}
+
+async function locate(session: Session): Promise<Located | Stopped> {
+  const { settings, cwd, env } = session.input;
+  const choice = modelChoiceOf(settings);
+  const providing = openProvider(session, choice);
+  providing.catch(() => undefined);
+  const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
+  const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
+  const { directory } = session;
+  if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
+  if (found.status === 'failed') return stopped(usageError(found.message));
+  const { checkout } = found;
+  const place = { session, checkout, directory, model: { choice, providing } };
+  return { status: 'located', checkout, directory, admit: () => admit(place) };
+}
+
+async function admit(place: Place): Promise<Admitted | Stopped> {
+  const { session, checkout, model } = place;
+  const { settings } = session.input;
+  const task = await readTask(session, checkout);
+  if (task.status === 'stopped') return task;
+  const { plan, paths, tools, baseline } = task;
+  const waits = plan.setup.length > 0 || baseline !== null;
+  return {
+    status: 'admitted',
+    tools,
+    permits: pathPolicy(plan, paths),
+    forbidsBelow: forbidsBelow(plan, paths),
+    sandbox: {
+      mode: settings.sandbox,
+      domains: settings.allowedDomains,
+      onProving: () => loadHttpClient(model.choice),
+    },
+    verify: { kind: settings.verifyIn, setup: plan.setup },
+    giveUp: session.interrupt,
+    openProvider: () => model.providing,
+    begin: async () => begin(place, forbidsBelow(plan, paths)),
+    // Where nothing has to run before the model is asked, it thinks while the baseline is taken.
+    prefetch: (provider, sandbox) =>
+      waits
+        ? null
+        : prefetchFirstTurn(provider, openingOf(requestOf(session, task, { sandbox })), session.interrupt),
+    settle: (opened) => settle(place, task, opened),
+  };
+}
+
+/** The baseline takes its time in a large work tree, and is taken while others wait. */
+function begin(
+  { session, checkout, directory }: Place,
+  isReadOnly: (folder: string) => boolean,
+): BegunTaking<TakenWorkspace> {
+  const begun = beginWorkspace(checkout, {
+    shadowDir: directory.shadowGit,
+    agentGitDir: directory.agentGit,
+    env: session.input.env,
+    limits: changeLimits(session),
+    isReadOnly,
+  });
+  return {
+    agentGit: begun.agentGit,
+    take: async () => ({ status: 'ok', workspace: await begun.takeBaseline() }),
+  };
+}
+
+/** What the model is asked first. */
+function requestOf(
+  session: Session,
+  task: Task,
+  { sandbox, verifyBaseline = [] }: { sandbox: Sandbox; verifyBaseline?: readonly CommandReport[] },
+): Pick<RunStarted, 'system' | 'tools' | 'prompt'> {
+  const { settings } = session.input;
+  const { limits } = session;
+  const allowedDomains = keptDomains(sandbox, settings.allowedDomains);
+  return {
+    system: systemPrompt({ sandbox: sandbox.level, allowedDomains }),
+    tools: definitionsOf(task.tools),
+    prompt: session.redact(taskPrompt({ ...task, limits, verifyIn: settings.verifyIn, verifyBaseline })),
+  };
+}
+
+async function settle(
+  { session, directory, model }: Place,
+  task: Task,
+  { provider, sandbox, taken: { workspace }, verifyPlace }: OpenedRun<TakenWorkspace>,
+): Promise<Settled | Stopped> {
+  const { settings } = session.input;
+  const commands = { setup: task.plan.setup, baseline: task.baseline, timeoutMs: settings.verifyTimeoutMs };
+  const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
+  if (ran.status !== 'ok') return stoppedBefore(session, ran);
+  const { verifyBaseline } = ran;
+  const start: RunStarted = {
+    ...settledPart(session, task, ran),
+    provider: provider.name,
+    model: provider.model,
+    sandbox: sandbox.level,
+    allowedDomains: keptDomains(sandbox, settings.allowedDomains),
+    root: workspace.root,
+    base: workspace.base(),
+    modelSettings: model.choice.settings,
+    ...requestOf(session, task, { sandbox, verifyBaseline: verifyBaseline ?? [] }),
+  };
+  return { status: 'settled', start, beginning: newRun(start, session.startedAt, directory, session.redact) };
+}
+
+/** What settings, plan and the commands before the work say of the run. */
+function settledPart(
+  { runId, limits, input: { settings, version } }: Session,
+  { plan, paths, principles, verify }: Task,
+  { setup, changes, verifyBaseline }: Extract<RanBefore, { status: 'ok' }>,
+) {
+  const { title, sha256, source, allow, protect } = plan;
+  return {
+    type: 'run.started',
+    journalVersion: JOURNAL_VERSION,
+    runId,
+    patchsmith: version,
+    plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
+    paths,
+    principles: principles.map(({ text: _, ...file }) => file),
+    setup,
+    setupChanges: changes,
+    acceptSecrets: settings.acceptSecrets,
+    verify: [...verify],
+    verifyIn: settings.verifyIn,
+    verifyBaseline,
+    includeForeign: settings.includeForeign,
+    limits,
+    toolSettings: {
+      maxOutputChars: settings.maxToolOutput,
+      commandTimeoutMs: settings.commandTimeoutMs,
+      maxCommandTimeoutMs: settings.maxCommandTimeoutMs,
+      verifyTimeoutMs: settings.verifyTimeoutMs,
+    },
+    ifNoChanges: settings.ifNoChanges,
+    price: settings.price,
+  } satisfies Partial<RunStarted>;
+}

@@ -1,0 +1,251 @@
+/**
+ * The one way to open a run, be it new, resumed or replayed. What differs is said by a `RunSpec`; the order is always:
+ *
+ *     locate   the checkout and the run directory
+ *     admit    whoever caused the run may do so, and it is known what is to be done
+ *     open     the provider and the sandbox, side by side
+ *     refuse   what is not contained: nothing has been run yet, and nothing written to the checkout
+ *     take     the workspace, as the baseline or as the run left it
+ *     settle   the commands that run before the work
+ */
+
+import type { SandboxMode, SandboxOptions } from '../adapters/sandboxes/open.ts';
+import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
+import { obstacleTo } from '../adapters/storage/patch-file.ts';
+import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { type Checkout, disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
+import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
+import { raceAbort } from '../host/deadline.ts';
+import type { LlmProvider, Sandbox, SandboxGitDir, VerifyPlace, Workspace } from '../ports.ts';
+import { Closing } from './open/closing.ts';
+import type { PrefetchedTurn } from './open/prefetch-first-turn.ts';
+import type { Providing } from './open/provider.ts';
+import { type OpenSibling, openContained } from './open/sandbox.ts';
+import { notOpened, sandboxSettings, warnOfReadableSecrets } from './open/sandbox-settings.ts';
+import { whyNotUncontained, whyUncovered } from './open/uncontained.ts';
+import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-place.ts';
+import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.ts';
+import { absolutePath, type Session } from './session.ts';
+
+/** How one kind of run begins. Each stage gives the next one, or the outcome that ends the run before its loop. */
+export interface RunSpec<Taken extends TakenWorkspace = TakenWorkspace> {
+  /** Changes nothing in the checkout. */
+  locate(session: Session): Promise<Located<Taken> | Stopped>;
+}
+
+/** Where a run works. */
+export interface Located<Taken extends TakenWorkspace = TakenWorkspace> {
+  readonly status: 'located';
+  readonly checkout: Checkout;
+  readonly directory: RunDirectory;
+  /** Asks whether the run may begin, and reads what it is to do. */
+  admit(): Promise<Admitted<Taken> | Stopped>;
+}
+
+/** A run that may begin, and what is to be opened for it. */
+export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
+  extends Pick<Ready, 'tools' | 'permits' | 'forbidsBelow'> {
+  readonly status: 'admitted';
+  readonly sandbox: WantedSandbox;
+  readonly verify: Pick<VerifyPlaceParts, 'kind' | 'setup'>;
+  /** Aborted when nothing more is to be waited for. */
+  readonly giveUp: AbortSignal;
+  openProvider(): Promise<Providing>;
+  /** Prepares the workspace as far as the sandbox needs it. Leaves the checkout as it is. */
+  begin(): Promise<BegunTaking<Taken>>;
+  /** Why the run cannot go on in this sandbox; null when it can. */
+  whyNotIn?(sandbox: Sandbox): RunOutcome | null;
+  /** The first request, where it can go out before the workspace has been taken. */
+  prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
+  /** Runs what has to run before the work. */
+  settle(opened: OpenedRun<Taken>): Promise<Settled | Stopped>;
+}
+
+/** The sandbox that a run asks for. */
+export interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
+  readonly mode: SandboxMode;
+  /** Hosts that commands may reach. */
+  readonly domains: readonly string[];
+  /** Absolute path at which commands see the work tree; its own when left out. */
+  readonly shownAs?: string;
+}
+
+/** A workspace that is still to be taken; a sandbox for its commands is opened meanwhile. */
+export interface BegunTaking<Taken> {
+  readonly agentGit: SandboxGitDir;
+  /** To be called once. */
+  take(): Promise<Taken | { readonly status: 'failed'; readonly message: string }>;
+}
+
+/** A workspace, and whatever else is found out while it is taken. */
+export interface TakenWorkspace {
+  readonly status: 'ok';
+  readonly workspace: Workspace;
+}
+
+/** Everything that is open before the first command runs. */
+export interface OpenedRun<Taken> {
+  readonly provider: LlmProvider;
+  readonly sandbox: Sandbox;
+  readonly taken: Taken;
+  readonly verifyPlace: VerifyPlace;
+}
+
+/** How the run begins. What is left out is that of every run. */
+export interface Settled
+  extends Pick<Ready, 'start' | 'beginning'>,
+    Partial<Pick<Ready, 'clock' | 'interrupt' | 'interruptOf' | 'redact' | 'sinks' | 'judge'>> {
+  readonly status: 'settled';
+}
+
+/** Stops with the outcome at the first thing that is not as it must be. What was open by then is closed. */
+export async function openRun<Taken extends TakenWorkspace>(
+  session: Session,
+  spec: RunSpec<Taken>,
+): Promise<Ready | Stopped> {
+  const closing = new Closing((failure) => session.warn(`The sandbox could not clean up: ${failure}.`));
+  try {
+    const opened = await openInOrder(session, spec, closing);
+    if (opened.status === 'stopped') await closing.close();
+    return opened;
+  } catch (error) {
+    await closing.close();
+    throw error;
+  }
+}
+
+async function openInOrder<Taken extends TakenWorkspace>(
+  session: Session,
+  spec: RunSpec<Taken>,
+  closing: Closing,
+): Promise<Ready | Stopped> {
+  const located = await spec.locate(session);
+  if (located.status === 'stopped') return located;
+  const misplaced = whyMisplaced(session, located);
+  if (misplaced !== null) return stopped(usageError(misplaced));
+  const admitted = await located.admit();
+  if (admitted.status === 'stopped') return admitted;
+  const parts = await openParts(session, { located, admitted, closing });
+  if (parts.status === 'stopped') return parts;
+  const refusal = whyRefused(session, admitted, parts);
+  if (refusal !== null) return stopped(refusal);
+
+  const { sandbox, beside } = parts;
+  // The model may think while the workspace is taken.
+  const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
+  if (ahead !== null) closing.own(() => ahead.cancel());
+  const taken = await take(session, { located, admitted, begun: parts.begun });
+  if (taken.status === 'stopped') return taken;
+  const { workspace } = taken;
+  const verifyPlace = placeOf({ located, admitted, workspace, beside });
+  const provider = ahead?.provider ?? parts.provider;
+  const settled = await admitted.settle({ provider, sandbox, taken, verifyPlace });
+  if (settled.status === 'stopped') return settled;
+  const { tools, permits, forbidsBelow } = admitted;
+  return {
+    clock: session.input.now,
+    interrupt: session.interrupt,
+    redact: session.redact,
+    sinks: [],
+    judge: (outcome) => outcome,
+    ...settled,
+    ...{ tools, permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
+    status: 'ready',
+    directory: located.directory,
+    close: () => closing.close(),
+  };
+}
+
+/** What must not lie where it lies; null when everything has its place. */
+function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): string | null {
+  const { settings, cwd } = input;
+  const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
+  return obstacle ?? whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
+}
+
+interface OpenParts<Taken> {
+  readonly status: 'ok';
+  readonly provider: LlmProvider;
+  readonly sandbox: Sandbox;
+  readonly warnings: readonly string[];
+  readonly beside: OpenSibling;
+  readonly begun: BegunTaking<Taken>;
+}
+
+interface Stages<Taken extends TakenWorkspace> {
+  readonly located: Located<Taken>;
+  readonly admitted: Admitted<Taken>;
+}
+
+/** The provider's library is loaded while the sandbox is proven. */
+async function openParts<Taken extends TakenWorkspace>(
+  session: Session,
+  { located: { checkout, directory }, admitted, closing }: Stages<Taken> & { closing: Closing },
+): Promise<OpenParts<Taken> | Stopped> {
+  const { mode, domains, shownAs = checkout.root, onProving } = admitted.sandbox;
+  const begun = await admitted.begin();
+  const options = {
+    mode,
+    root: checkout.root,
+    shownAs,
+    agentGit: begun.agentGit,
+    scratchDir: directory.scratch,
+    ...sandboxSettings(session.input),
+    ...(onProving === undefined ? {} : { onProving }),
+  };
+  const opening = Promise.all([
+    admitted.openProvider(),
+    openContained(session, { options, allowed: domains, closing }),
+  ]);
+  const both = await raceAbort(admitted.giveUp, opening);
+  if (both === null) return stopped(interruptedOutcome(session));
+  const [providing, opened] = both;
+  if (providing.status === 'failed') return stopped(usageError(providing.message));
+  if (opened.status !== 'ok') return stopped(notOpened(opened));
+  const sandbox = renaming(opened.sandbox, shownAs, checkout.root);
+  return { ...opened, provider: providing.provider, sandbox, begun };
+}
+
+/** Null when commands are contained as they have to be. */
+function whyRefused<Taken extends TakenWorkspace>(
+  session: Session,
+  { whyNotIn }: Pick<Admitted<Taken>, 'whyNotIn'>,
+  { sandbox, warnings }: Pick<OpenParts<Taken>, 'sandbox' | 'warnings'>,
+): RunOutcome | null {
+  for (const warning of warnings) session.warn(warning);
+  const refusal = whyNotUncontained(session.input.trust, sandbox) ?? whyNotIn?.(sandbox) ?? null;
+  if (refusal === null) warnOfReadableSecrets(session, sandbox);
+  return refusal;
+}
+
+/** A large work tree takes its time, and a run that is to stop does not wait for it. */
+async function take<Taken extends TakenWorkspace>(
+  session: Session,
+  { located, admitted, begun }: Stages<Taken> & { begun: BegunTaking<Taken> },
+): Promise<Taken | Stopped> {
+  const { checkout, directory } = located;
+  const taken = await raceAbort(admitted.giveUp, begun.take());
+  if (taken === null) return stopped(interruptedOutcome(session));
+  if (taken.status === 'failed') return stopped(usageError(taken.message));
+  session.atEnd(() => disarmSandboxGitDir(checkout, directory));
+  const isRequired = session.input.settings.sandbox === 'required';
+  const open = isRequired ? (taken.workspace.agentGit.uncovered ?? []) : [];
+  return open.length > 0 ? stopped(sandboxUnavailable(whyUncovered(open))) : taken;
+}
+
+function placeOf<Taken extends TakenWorkspace>({
+  located: { checkout, directory },
+  admitted: { verify, sandbox },
+  workspace,
+  beside,
+}: Stages<Taken> & Pick<VerifyPlaceParts, 'workspace' | 'beside'>): VerifyPlace {
+  return verifyPlaceOf({
+    ...verify,
+    checkout,
+    workspace,
+    shadowDir: directory.shadowGit,
+    scratchDir: directory.scratch,
+    shownAs: sandbox.shownAs ?? checkout.root,
+    beside,
+  });
+}

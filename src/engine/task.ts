@@ -1,0 +1,85 @@
+/** What a new run is to do: its plan, when whoever caused the run may start one, and the principles. */
+
+import { readPlan } from '../adapters/plan/plan-file.ts';
+import { readPrinciples } from '../adapters/plan/principles.ts';
+import type { Checkout } from '../adapters/workspace/find-checkout.ts';
+import type { RunStarted } from '../domain/run/events.ts';
+import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import type { Plan } from '../domain/run/plan.ts';
+import { raceAbort } from '../host/deadline.ts';
+import type { Tool } from '../ports.ts';
+import { createTools } from '../tools/registry.ts';
+import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
+import type { Session } from './session.ts';
+import type { TrustedPlan } from './trust/plan.ts';
+
+/** What is to be done, and by which rules. */
+export interface Task {
+  readonly status: 'ok';
+  readonly plan: Plan;
+  readonly principles: readonly Principle[];
+  readonly paths: RunStarted['paths'];
+  /** Commands that have to succeed in the end. */
+  readonly verify: readonly string[];
+  /** Those of them that are run before the work as well; null when nobody wants to know how they end there. */
+  readonly baseline: readonly string[] | null;
+  readonly tools: readonly Tool[];
+  /** Relative to the root; empty for the root. */
+  readonly workingDirectory: string;
+}
+
+type Principle = Extract<Awaited<ReturnType<typeof readPrinciples>>, { status: 'ok' }>['principles'][number];
+
+/** Asks first whether the run may begin, and prints what people must know before it does. */
+export async function readTask(session: Session, checkout: Checkout): Promise<Task | Stopped> {
+  const { settings, cwd, trust } = session.input;
+  const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
+  if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  if (planned.status === 'failed') return stopped(planned.outcome);
+  const barred = await raceAbort(session.interrupt, beforeSpending(session));
+  if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
+  if (barred !== null) return stopped(barred);
+  const { plan } = planned;
+  for (const note of planned.notes) session.warn(note);
+  const principles = await readPrinciples({
+    files: settings.principles,
+    root: checkout.root,
+    workingDirectory: settings.workingDirectory,
+    cwd,
+    revision: trust?.revision ?? null,
+    maxBytes: settings.maxPrinciplesBytes,
+  });
+  if (principles.status === 'failed') return stopped(usageError(principles.message));
+  for (const warning of principles.warnings) session.warn(warning);
+  const verify = [...new Set([...plan.verify, ...settings.verify])];
+  return {
+    status: 'ok',
+    plan,
+    principles: principles.principles,
+    paths: { allow: settings.allow, protect: settings.protect },
+    verify,
+    baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
+    tools: createTools(settings),
+    workingDirectory: settings.workingDirectory ?? checkout.prefix,
+  };
+}
+
+/** The plan, when whoever caused the run may do so. What is needed for that is loaded where something speaks for asking. */
+async function planOf(session: Session, root: string): Promise<TrustedPlan> {
+  const { settings, stdin, cwd, trust } = session.input;
+  const { plan, message } = settings;
+  const signal = session.interrupt;
+  if (trust !== undefined) {
+    const { readTrustedPlan } = await import('./trust/plan.ts');
+    return readTrustedPlan(session, trust, root);
+  }
+  const read = await readPlan({ plan, message, stdin, cwd, root, signal });
+  return read.status === 'ok'
+    ? { ...read, notes: [] }
+    : { status: 'failed', outcome: usageError(read.message) };
+}
+
+/** Null when nothing speaks against it. */
+async function beforeSpending({ input }: Session): Promise<RunOutcome | null> {
+  return (await input.beforeSpending?.()) ?? null;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { Closing } from '../../../src/engine/open/closing.ts';
+
+test('what was opened is closed once, the last first', async () => {
+  const closed: string[] = [];
+  const closing = new Closing(() => {});
+  for (const name of ['egress', 'sandbox']) closing.own(() => closed.push(name));
+  await Promise.all([closing.close(), closing.close()]);
+  expect(closed).toEqual(['sandbox', 'egress']);
+});
+
+test('what is opened after the end, by work that nobody waits for any more, is closed at once', async () => {
+  const closed: string[] = [];
+  const closing = new Closing(() => {});
+  await closing.close();
+  closing.own(() => closed.push('sandbox'));
+  expect(closed).toEqual(['sandbox']);
+});
+
+test('what cannot be closed is reported, and keeps nothing else open', async () => {
+  const reported: string[] = [];
+  const closed: string[] = [];
+  const closing = new Closing((failure) => reported.push(failure));
+  closing.own(() => closed.push('egress'));
+  closing.own(() => Promise.reject(new Error('busy')));
+  await closing.close();
+  expect([closed, reported]).toEqual([['egress'], ['busy']]);
+});
