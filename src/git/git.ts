@@ -6,6 +6,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { CutShort } from '../domain/run/cut-short.ts';
 import { checkTime, timeLimit } from '../files/time-limit.ts';
+import { commandLine, MEMORY_LIMIT } from './memory-limit.ts';
 
 /** One git call. Nothing of our own environment is inherited. */
 export interface GitCall {
@@ -35,7 +36,8 @@ export interface GitAnswer {
  */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   checkTime();
-  const child = spawn('/bin/sh', ['-c', WITHIN_MEMORY, gitProgram(), ...QUIET, ...call.args], {
+  const { program, args } = commandLine(gitProgram(), [...QUIET, ...call.args]);
+  const child = spawn(program, args, {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -70,18 +72,7 @@ export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode'
   return exitCode !== 0 && stderr.endsWith(MEMORY_LIMIT);
 }
 
-/**
- * What one git process may allocate, in KiB. What it maps of files, such as packs and indexes, does not count: the kernel can
- * take that back. 1 GiB does for a million files, and for two contents of 100 MB to be compared as binary ones.
- */
-const MAX_DATA_KIB = 2 ** 20;
-
-/** The shell that sets the limit becomes git, with the same process id. Where less is permitted already, that holds. */
-const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; exec "$0" "$@"`;
-
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory|(?:malloc|calloc|realloc|mmap) failed/i;
-
-const MEMORY_LIMIT = '(git may allocate 1 GiB)';
 
 /** How long a git that was killed is waited for: one that hangs in the kernel may never end. */
 const KILLED_MS = 250;
