@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandLine } from '../../src/git/memory-limit.ts';
+import { commandLine } from '../../src/git/git.ts';
 
 const limits = (...args: string[]) => commandLine('/usr/bin/git', args).program === '/bin/sh';
 

@@ -125,10 +125,10 @@ export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }
 
 /** Where to look for changes in them. */
 export function nestedFolders(
-  { tree: { root, closed, tracked } }: SnapshotParts,
+  { tree: { root, closed, tracked, folders } }: SnapshotParts,
   { foreign, openedNs, shadowDir }: { foreign: readonly string[]; openedNs: bigint; shadowDir: string },
 ): NestedFolders {
-  return { root, closed, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
+  return { root, closed, limit: folders, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
 }
 
 /** The repositories that the first look has found, and those that git itself knows of. */
