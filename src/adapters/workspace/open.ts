@@ -120,7 +120,8 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
  * some, and those count as any others.
  */
 export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }: SnapshotParts): string[] {
-  return [...nested.map(({ path }) => path), ...uncovered].filter((path) => !tracked.isFolder(path));
+  const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
+  return [...folders, ...uncovered].filter((path) => path !== '.' && !tracked.isFolder(path));
 }
 
 /** Where to look for changes in them. */

@@ -17,7 +17,7 @@ const InTree = z.string().refine((path) => {
 const Kept = z.strictObject({
   /** The work tree that they lie in. */
   root: z.string(),
-  nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
+  nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none', 'itself']) })),
   /** All git dirs, in whatever spelling; they are the user's, and nothing removes them, wherever they are moved. */
   gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
   /** Folders of repositories whose files are no files of this one, and that were there. */
