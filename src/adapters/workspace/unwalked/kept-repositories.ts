@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
 
 /** What a run directory says may have been written by anybody: paths stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -39,22 +40,13 @@ export type KeptRepositories =
 /** What `keepRepositories` has written. `other_root`: the run began in another work tree. */
 export function keptRepositories(shadowDir: string, root: string): KeptRepositories {
   const file = fileIn(shadowDir);
-  const kept = Kept.safeParse(existsSync(file) ? jsonOf(readFileSync(file, 'utf8')) : null);
+  const kept = Kept.safeParse(existsSync(file) ? jsonOrUndefined(readFileSync(file, 'utf8')) : null);
   if (!kept.success) {
     const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
     return { status: 'failed', message };
   }
   const { root: began, ...repositories } = kept.data;
   return began === root ? { status: 'ok', ...repositories } : { status: 'other_root' };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function fileIn(shadowDir: string): string {
