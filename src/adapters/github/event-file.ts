@@ -1,6 +1,7 @@
 /** What a job on GitHub Actions is told of the event that started it. */
 
 import * as z from 'zod';
+import { type Failed, failed } from '../../domain/failed.ts';
 import type { GitHubEvent, HeadCommit } from '../../domain/github/event.ts';
 import {
   GitHubComment,
@@ -20,7 +21,7 @@ export type EventRead =
   | { status: 'ok'; event: GitHubEvent }
   /** Not in a job of GitHub Actions. */
   | { status: 'none' }
-  | { status: 'failed'; message: string };
+  | Failed;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -104,8 +105,4 @@ function textsOf({ issue, comment }: Payload, repository: string): UntrustedText
   const { number, title } = issue;
   const commented = comment ? [textOfComment({ repository, number, title }, comment)] : [];
   return [textOfIssue(repository, issue), ...commented];
-}
-
-function failed(message: string): EventRead {
-  return { status: 'failed', message };
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { makeRepository } from '../../git/bare-repository.ts';
@@ -52,7 +53,7 @@ export interface ReopenedWorkspace {
   readonly asInBase: ReadonlySet<string>;
 }
 
-export type Reopening = ReopenedWorkspace | { readonly status: 'failed'; readonly message: string };
+export type Reopening = ReopenedWorkspace | Failed;
 
 /** A workspace that is still to be reopened; a sandbox for its commands can be made meanwhile. */
 export interface BegunReopening {
@@ -211,8 +212,4 @@ export async function revertChanges(
     if (failure !== null) return failure;
   }
   return null;
-}
-
-function failed(message: string): Reopening {
-  return { status: 'failed', message };
 }

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { type Failed, failed } from '../../../domain/failed.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 
 /** What a run directory says may have been written by anybody: paths stay below the root. */
@@ -32,10 +33,7 @@ export function keepRepositories(shadowDir: string, kept: Kept): void {
   writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
 
-export type KeptRepositories =
-  | ({ status: 'ok' } & Omit<Kept, 'root'>)
-  | { status: 'other_root' }
-  | { status: 'failed'; message: string };
+export type KeptRepositories = ({ status: 'ok' } & Omit<Kept, 'root'>) | { status: 'other_root' } | Failed;
 
 /** What `keepRepositories` has written. `other_root`: the run began in another work tree. */
 export function keptRepositories(shadowDir: string, root: string): KeptRepositories {
@@ -43,7 +41,7 @@ export function keptRepositories(shadowDir: string, root: string): KeptRepositor
   const kept = Kept.safeParse(existsSync(file) ? jsonOrUndefined(readFileSync(file, 'utf8')) : null);
   if (!kept.success) {
     const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
-    return { status: 'failed', message };
+    return failed(message);
   }
   const { root: began, ...repositories } = kept.data;
   return began === root ? { status: 'ok', ...repositories } : { status: 'other_root' };
