@@ -221,8 +221,8 @@ export interface SandboxGitDir {
 export interface NestedRepository {
   /** Relative to the root. */
   readonly path: string;
-  /** What its `.git` was when the run began. */
-  readonly dotGit: 'folder' | 'file' | 'none';
+  /** What its `.git` was when the run began; `itself`: the folder is a git dir that a `.git` file elsewhere leads to. */
+  readonly dotGit: 'folder' | 'file' | 'none' | 'itself';
   /** Commands may change none of its files either; left out for no. */
   readonly readOnly?: boolean;
 }

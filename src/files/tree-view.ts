@@ -6,19 +6,46 @@
  * descriptor, so the kernel has nothing to resolve that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+} from 'node:fs';
 import { decodeName, encodeName } from './names.ts';
 import { type FileStat, fileStat, invisible, type Look } from './stat.ts';
 
-/** `stat` is that of the very folder whose entries these are. */
+export interface FolderEntry {
+  /** As bytes are decoded by `decodeName`. */
+  readonly name: string;
+  readonly folder: boolean;
+  /** Neither file, folder nor link. */
+  readonly special: boolean;
+}
+
+/** How many entries of one folder are looked at. */
+export interface FolderLimit {
+  readonly maxEntries: number;
+  /** Called with the path of each folder that has more. */
+  exceeded(folder: string): void;
+}
+
+export const NO_FOLDER_LIMIT: FolderLimit = {
+  maxEntries: Number.POSITIVE_INFINITY,
+  exceeded: () => undefined,
+};
+
+/** `stat` is that of the very folder whose entries these are. Of a folder that is too large, none are known. */
 export type Listing =
-  | {
-      status: 'seen';
-      stat: FileStat;
-      entries: { name: string; folder: boolean; special: boolean }[];
-    }
+  | { status: 'seen'; stat: FileStat; entries: FolderEntry[] }
   | { status: 'absent' }
-  | { status: 'unreadable' };
+  | { status: 'unreadable' }
+  | { status: 'too_large' };
 
 /** Linux's O_PATH: a descriptor of the place itself, which needs no permission to read and never blocks. */
 export const O_PATH = 0o10000000;
@@ -41,9 +68,11 @@ export class TreeView {
   /** Descriptors by path, the one longest unused first. */
   readonly #open = new Map<string, number>();
   #rootFolder: number | null = null;
+  readonly #limit: FolderLimit;
 
-  constructor(root: string) {
+  constructor(root: string, limit: FolderLimit = NO_FOLDER_LIMIT) {
     this.#root = root;
+    this.#limit = limit;
   }
 
   lookAt(path: string): Look {
@@ -69,15 +98,10 @@ export class TreeView {
     try {
       const path = `/proc/self/fd/${this.#enter(folder)}`;
       const stat = this.#statOf(folder);
-      const read = readdirSync(path, { withFileTypes: true });
-      const exact = read.every((entry) => !entry.name.includes('\ufffd'));
-      const names = exact ? null : readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
-      const entries = (names ?? read).map((entry) => ({
-        name: typeof entry.name === 'string' ? entry.name : decodeName(entry.name),
-        folder: entry.isDirectory(),
-        special: !entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink(),
-      }));
-      return { status: 'seen', stat, entries };
+      const entries = readEntries(path, stat.size, this.#limit.maxEntries);
+      if (entries !== null) return { status: 'seen', stat, entries };
+      this.#limit.exceeded(folder);
+      return { status: 'too_large' };
     } catch (error) {
       return { status: invisible(error) };
     }
@@ -144,8 +168,8 @@ function systemError(code: string, path: string): Error {
 }
 
 /** Does one piece of work with a view of its own. */
-export function viewing<T>(root: string, work: (view: TreeView) => T): T {
-  const view = new TreeView(root);
+export function viewing<T>(root: string, work: (view: TreeView) => T, limit = NO_FOLDER_LIMIT): T {
+  const view = new TreeView(root, limit);
   try {
     return work(view);
   } finally {
@@ -156,4 +180,49 @@ export function viewing<T>(root: string, work: (view: TreeView) => T): T {
 /** One look at one place. */
 export function lookAt(root: string, path: string): Look {
   return viewing(root, (view) => view.lookAt(path));
+}
+
+/**
+ * A folder of this size has some thousand entries on most file systems, and 65,000 on ZFS, whose size is their number. Read at
+ * once it costs 10 us less. Some file systems have no sizes of folders and say 0.
+ */
+const SMALL_FOLDER_BYTES = 64 * 1024;
+
+/** Entries of a large folder that are asked for at once. */
+const PIECE = 4096;
+
+/**
+ * The entries of the folder at `path` in no order; null when there are more than `most`. `size` is that of the folder's stat.
+ * Throws the error of the system where it cannot be read.
+ */
+export function readEntries(path: string, size: number, most: number): FolderEntry[] | null {
+  if (size === 0 || size > SMALL_FOLDER_BYTES) return readInPieces(path, most);
+  const read = readdirSync(path, { withFileTypes: true });
+  if (read.length > most) return null;
+  const isExact = read.every((entry) => !entry.name.includes('\ufffd'));
+  const exact = isExact ? read : readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
+  return exact.map(toEntry);
+}
+
+function readInPieces(path: string, most: number): FolderEntry[] | null {
+  // Node's types know no other encoding than text here.
+  const folder = opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
+  const entries: FolderEntry[] = [];
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
+      if (entries.length === most) return null;
+      entries.push(toEntry(entry));
+    }
+  } finally {
+    folder.closeSync();
+  }
+  return entries;
+}
+
+function toEntry(entry: Dirent<string> | Dirent<Buffer>): FolderEntry {
+  return {
+    name: typeof entry.name === 'string' ? entry.name : decodeName(entry.name),
+    folder: entry.isDirectory(),
+    special: !entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink(),
+  };
 }

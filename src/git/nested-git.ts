@@ -6,6 +6,7 @@ import { invisible } from '../files/stat.ts';
 import { lookAt } from '../files/tree-view.ts';
 import type { NestedRepository } from '../ports.ts';
 import type { Checkout } from './checkout-layout.ts';
+import { gitDirsBehind } from './leading-git-dirs.ts';
 import { textOfFile } from './repository-file.ts';
 
 /** Git dirs that are covered at most: each costs every command two mounts, and their cost grows with their square. */
@@ -20,28 +21,45 @@ export interface Coverage {
 /**
  * Of these folders, those that can be kept from commands, as far as their `.git` goes, whether it is there or not. Warns of the
  * others: a `.git` that is a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
- * more than 64 cost too much time. Submodules that are not checked out take what room is left; what a command makes in one of
+ * more than 64 cost too much time. A git dir that such a `.git`, or the checkout's own, leads to is covered as well. Submodules that are not checked out take what room is left; what a command makes in one of
  * the others is removed afterwards.
  */
 export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): Coverage {
   const nested: NestedRepository[] = [];
   const uncovered: string[] = [];
   const empty: NestedRepository[] = [];
+  const behind = new Set<string>();
+  const leave = (path: string, named: string) => {
+    uncovered.push(path);
+    warn(`${JSON.stringify(named)} is within reach of commands.`);
+  };
+  const lookBehind = (folder: string) => {
+    for (const { status, path } of gitDirsBehind(root, folder)) {
+      const isNamed = !/\p{Surrogate}/u.test(path);
+      if (status === 'folder' && isNamed && nested.length + behind.size < MAX_COVERED) behind.add(path);
+      else leave(folder === '' ? '.' : folder, path);
+    }
+  };
+  lookBehind('');
   for (const path of [...new Set(folders)].sort()) {
     const dotGit = gitOf(root, path);
     if (dotGit === 'absent') continue;
+    if (dotGit === 'file' || dotGit === 'folder') lookBehind(path);
     const isNamed = !/\p{Surrogate}/u.test(path);
     if (dotGit === 'none') {
       if (isNamed) empty.push({ path, dotGit });
-    } else if (dotGit !== 'other' && isNamed && nested.length < MAX_COVERED) {
+    } else if (dotGit !== 'other' && isNamed && nested.length + behind.size < MAX_COVERED) {
       nested.push({ path, dotGit });
     } else {
-      uncovered.push(path);
-      warn(`${JSON.stringify(`${path}/.git`)} can be reached by commands.`);
+      leave(path, `${path}/.git`);
     }
   }
+  for (const path of behind) nested.push({ path, dotGit: 'itself' });
   nested.push(...empty.slice(0, MAX_COVERED - nested.length));
-  return { nested: nested.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered };
+  // Below a cover there is nothing to mount anything on.
+  const isHidden = (path: string) => [...behind].some((folder) => path.startsWith(`${folder}/`));
+  const shown = nested.filter(({ path }) => !isHidden(path));
+  return { nested: shown.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered: [...new Set(uncovered)] };
 }
 
 /** Marks those whose files commands may not change. */
@@ -78,7 +96,10 @@ function orMissing<T>(read: () => T): T | null {
 }
 
 /** What the folder's `.git` is; `absent` where there is no such folder, `other` for what cannot be covered or looked at. */
-function gitOf(root: string, folder: string): NestedRepository['dotGit'] | 'absent' | 'other' {
+function gitOf(
+  root: string,
+  folder: string,
+): Exclude<NestedRepository['dotGit'], 'itself'> | 'absent' | 'other' {
   const around = lookAt(root, folder);
   if (around.status === 'unreadable') return 'other';
   if (around.status === 'absent' || around.stat.kind !== 'folder') return 'absent';

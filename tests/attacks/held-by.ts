@@ -21,7 +21,7 @@ export const HOLDS = {
     label: 'covers',
     reach: 'sandbox',
     means:
-      'mounts over `.git`: a throwaway git directory over yours, nothing or an empty folder over those of repositories in the work tree',
+      'mounts over `.git`: a throwaway git directory over yours, nothing or an empty folder over those of repositories in the work tree, and over git dirs there that a `.git` file leads to',
   },
   processes: {
     label: 'process namespace',

@@ -1,6 +1,7 @@
 /** What a job on GitHub Actions is told of the event that started it. */
 
 import * as z from 'zod';
+import { type Failed, failed } from '../../domain/failed.ts';
 import type { GitHubEvent, HeadCommit } from '../../domain/github/event.ts';
 import {
   GitHubComment,
@@ -10,6 +11,7 @@ import {
   textOfIssue,
   type UntrustedText,
 } from '../../domain/github/untrusted-text.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 
 /** GitHub's own limit for a payload. */
@@ -19,7 +21,7 @@ export type EventRead =
   | { status: 'ok'; event: GitHubEvent }
   /** Not in a job of GitHub Actions. */
   | { status: 'none' }
-  | { status: 'failed'; message: string };
+  | Failed;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -32,7 +34,7 @@ export async function readGitHubEvent(env: Environment): Promise<EventRead> {
   if (!path) return { status: 'ok', event: eventOf(name, env, {}) };
   const read = await readBytes(path, { maxBytes: MAX_BYTES });
   if (read.status === 'failed') return failed(`the file that GITHUB_EVENT_PATH names ${read.why}`);
-  const json = jsonOf(textOf(read.bytes) ?? '');
+  const json = jsonOrUndefined(textOf(read.bytes) ?? '');
   const payload = Payload.safeParse(json);
   if (!payload.success) {
     const [issue] = payload.error.issues;
@@ -103,17 +105,4 @@ function textsOf({ issue, comment }: Payload, repository: string): UntrustedText
   const { number, title } = issue;
   const commented = comment ? [textOfComment({ repository, number, title }, comment)] : [];
   return [textOfIssue(repository, issue), ...commented];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function failed(message: string): EventRead {
-  return { status: 'failed', message };
 }

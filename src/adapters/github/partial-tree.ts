@@ -1,6 +1,7 @@
 /** A tree on GitHub, read as far as some paths lie in it, and what it becomes when files of it change. */
 
 import type { FileMode } from '../../domain/changes/change.ts';
+import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
 import { folderId, readFolder, type TreeEntry } from './objects.ts';
 import type { OnGitHub } from './request.ts';
@@ -80,14 +81,13 @@ function edited(
   const now = new Map(
     [...folders].map(([path, entries]) => [path, new Map(entries.map((entry) => [entry.path, entry]))]),
   );
-  for (const { path, state } of edits) {
+  for (const { path, state } of deletionsFirst(edits, (edit) => edit.state)) {
     const [folder, name] = split(path);
-    if (state === null) now.get(folder)?.delete(name);
-  }
-  for (const { path, state } of edits) {
-    if (state === null) continue;
-    for (const folder of foldersOf(path)) if (!now.has(folder)) now.set(folder, new Map());
-    const [folder, name] = split(path);
+    if (state === null) {
+      now.get(folder)?.delete(name);
+      continue;
+    }
+    for (const above of foldersOf(path)) if (!now.has(above)) now.set(above, new Map());
     now.get(folder)?.set(name, { path: name, mode: state.mode, sha: state.blob });
   }
   // Deepest first, so that a folder is known when the one around it is written. Git keeps no empty folders.

@@ -11,6 +11,7 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { didYouMean } from '../../config/did-you-mean.ts';
 import type { YamlMapping } from '../../config/yaml.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
@@ -18,7 +19,7 @@ import type { Revision } from '../../ports.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
-export type PlanRead = { status: 'ok'; plan: Plan } | { status: 'failed'; message: string };
+export type PlanRead = { status: 'ok'; plan: Plan } | Failed;
 
 /**
  * `plan` is a path relative to `cwd`, or `-` for stdin; stdin is not touched otherwise. A message has no front matter.
@@ -101,9 +102,7 @@ function planOfMessage(message: string): PlanRead {
   };
 }
 
-type PlanParsed =
-  | { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> }
-  | { status: 'failed'; message: string };
+type PlanParsed = { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> } | Failed;
 
 async function parsePlan(text: string, name: string): Promise<PlanParsed> {
   const split = splitFrontMatter(text);
@@ -173,8 +172,4 @@ function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
 
 function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
-}
-
-function failed(message: string): { status: 'failed'; message: string } {
-  return { status: 'failed', message };
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { isGitDirName } from '../../domain/changes/path.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import type { Principles, PrinciplesFile } from '../../domain/run/plan.ts';
 import { pathBelow, pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
@@ -12,9 +13,7 @@ import type { Revision } from '../../ports.ts';
 /** Nobody writes principles of this size; a longer file is some other thing under that name. */
 const MAX_FILE_BYTES = 16 * 1_048_576;
 
-export type PrinciplesRead =
-  | { status: 'ok'; principles: Principles; warnings: string[] }
-  | { status: 'failed'; message: string };
+export type PrinciplesRead = { status: 'ok'; principles: Principles; warnings: string[] } | Failed;
 
 export interface PrinciplesQuery {
   /** Paths relative to `cwd`; null for the default. Named files must exist and may lie anywhere. */
@@ -38,14 +37,14 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
     query.files === null
       ? await findDefaults({ root, cwd, revision }, query.workingDirectory)
       : { paths: query.files.map((file) => resolve(cwd, file)), warnings: [] };
-  if ('message' in found) return { status: 'failed', message: found.message };
+  if ('message' in found) return failed(found.message);
 
   const principles: PrinciplesFile[] = [];
   let left = query.maxBytes;
   for (const path of found.paths) {
     const shown = shownPath(root, path);
     const file = await readOne({ root, path, revision }, shown, left);
-    if (typeof file === 'string') return { status: 'failed', message: `The principles ${shown} ${file}.` };
+    if (typeof file === 'string') return failed(`The principles ${shown} ${file}.`);
     principles.push(file);
     left -= Buffer.byteLength(file.text);
     if (file.truncated) {

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { LlmTurn, Retry } from '../../domain/conversation/conversation.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { LlmProvider, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';
@@ -72,7 +73,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
 
 /** Null for an event that is not the model's. */
 function turnOf(line: string, place: string): TurnResult | null {
-  const event = parseLine(line);
+  const event = parsedLine(line);
   if (!event)
     return failedRecording(`The recording ${place}: not a JSON event; the line is torn or damaged.`);
   if (event.type === 'turn.completed') {
@@ -93,20 +94,16 @@ function turnOf(line: string, place: string): TurnResult | null {
 
 function modelOf(lines: readonly string[]): string {
   for (const line of lines) {
-    const event = line.trim() === '' ? null : parseLine(line);
+    const event = parsedLine(line);
     if (event?.type === 'run.started') return Started.safeParse(event).data?.model ?? 'recorded';
     if (event?.type === 'turn.completed') return Completed.safeParse(event).data?.turn.model ?? 'recorded';
   }
   return 'recorded';
 }
 
-function parseLine(line: string): z.infer<typeof Line> | null {
-  try {
-    return Line.safeParse(JSON.parse(line)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+/** Undefined when it is no event. */
+function parsedLine(line: string): z.infer<typeof Line> | undefined {
+  return Line.safeParse(jsonOrUndefined(line)).data;
 }
 
 function issuesOf(error: z.ZodError): string {

@@ -6,6 +6,7 @@
 import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
 import * as z from 'zod';
 import { type LlmTurn, noUsage, TurnStop } from '../../domain/conversation/conversation.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({
@@ -88,11 +89,11 @@ function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
   const lines = text
     .split('\n')
     .flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]));
-  const first = lines[0] && jsonOf(lines[0].line);
+  const first = lines[0] && jsonOrUndefined(lines[0].line);
   if (typeof first !== 'object' || first === null || 'type' in first) return null;
   const problems: string[] = [];
   const turns = lines.flatMap(({ line, number }) => {
-    const json = jsonOf(line);
+    const json = jsonOrUndefined(line);
     const parsed = ScriptTurn.safeParse(json);
     if (parsed.success) return [parsed.data];
     const why = json === undefined ? ['not JSON'] : parsed.error.issues.map(issueText);
@@ -101,16 +102,6 @@ function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
   });
   if (problems.length > 0) throw mistaken(name, problems);
   return turns;
-}
-
-/** Undefined when the line is no JSON. */
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function issueText({ path, message }: Pick<z.core.$ZodIssue, 'path' | 'message'>): string {

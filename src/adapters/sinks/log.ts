@@ -65,7 +65,7 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     case 'run.interrupted':
       return { interruption: event.interruption };
     case 'changes.limited':
-      return { limit: event.limit, value: event.value, used: event.used };
+      return { limit: event.limit, value: event.value, used: event.used, folder: event.folder };
     case 'warning.raised':
       return { message: event.message };
     case 'run.stopped':

@@ -2,11 +2,12 @@
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { endDeadRun } from './dead-run.ts';
 import { placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 
-export type FoundRun = { status: 'ok'; directory: RunDirectory } | { status: 'failed'; message: string };
+export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
 
 interface From {
   readonly cwd: string;
@@ -21,7 +22,7 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
   const found = findRun(run, from);
   if (found.status === 'failed') return found;
   const message = whyNotUsable(found.directory);
-  if (message !== null) return { status: 'failed', message };
+  if (message !== null) return failed(message);
   await endDeadRun(found.directory);
   return found;
 }

@@ -1,6 +1,7 @@
 /** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
 
 import * as z from 'zod';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { RunAction, type RunEvent } from '../../domain/run/events.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
@@ -17,7 +18,7 @@ export type JournalRead =
       torn: boolean;
       bytes: number;
     }
-  | { status: 'failed'; message: string };
+  | Failed;
 
 /** More than any run that keeps to its limits writes; a larger journal is not read. */
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
@@ -135,8 +136,4 @@ function eventOf(line: string, budget: JsonBudget): RunEvent | string {
     return `not an event of this version (${issue?.path.join('.')}: ${issue?.message})`;
   }
   return { ...action.data, ...place.data };
-}
-
-function failed(message: string): JournalRead {
-  return { status: 'failed', message };
 }

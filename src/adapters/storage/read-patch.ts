@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ChangedFile } from '../../domain/changes/changed-file.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { type FileReadFailure, readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -11,9 +12,7 @@ import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 /** Characters of a run's own reason that are passed on. */
 const MAX_REASON = 2_000;
 
-export type PatchRead =
-  | { status: 'ok'; patch: Uint8Array; files: ChangedFile[] }
-  | { status: 'failed'; message: string };
+export type PatchRead = { status: 'ok'; patch: Uint8Array; files: ChangedFile[] } | Failed;
 
 const Result = z.object({
   status: z.enum(['running', 'finished']),
@@ -47,8 +46,4 @@ export function readPatch(directory: RunDirectory): PatchRead {
 
 function unreadable(directory: RunDirectory, path: string, { missing, why }: FileReadFailure): PatchRead {
   return failed(missing ? `The run in ${directory.path} has made no patch.` : `${path} ${why}.`);
-}
-
-function failed(message: string): PatchRead {
-  return { status: 'failed', message };
 }

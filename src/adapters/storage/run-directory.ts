@@ -15,6 +15,7 @@ import {
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
@@ -45,9 +46,7 @@ export interface RunDirectoryRequest {
   readonly workTree: string | null;
 }
 
-export type RunDirectoryResult =
-  | { status: 'ok'; directory: RunDirectory }
-  | { status: 'failed'; message: string };
+export type RunDirectoryResult = { status: 'ok'; directory: RunDirectory } | Failed;
 
 /** An id that sorts by time: `20261121-101500-3f9a2c`. */
 export function newRunId(now: number): string {
@@ -198,10 +197,6 @@ function nearestReal(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(nearestReal(parent), path.slice(parent.length));
-}
-
-function failed(message: string): RunDirectoryResult {
-  return { status: 'failed', message };
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { decodeName } from '../../files/names.ts';
@@ -21,7 +22,7 @@ export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-gi
 export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
 
-export type CheckoutResult = { status: 'ok'; checkout: Checkout } | { status: 'failed'; message: string };
+export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;
 
 /** `env` names the user's git configuration, which says whose checkouts are safe to use. */
 export async function findCheckout(startDir: string, env: UserEnvironment): Promise<CheckoutResult> {
@@ -167,8 +168,4 @@ function gitAtOrAbove(folder: string): string | null {
 /** Output without the newline that ends it; names may hold newlines of their own. */
 function line({ stdout }: GitAnswer): string {
   return decodeName(stdout).replace(/\n$/, '');
-}
-
-function failed(message: string): CheckoutResult {
-  return { status: 'failed', message };
 }

@@ -7,7 +7,7 @@ import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { viewing } from '../../files/tree-view.ts';
+import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports.ts';
@@ -164,15 +164,15 @@ async function repositoriesIn(
   paths: readonly string[],
   added: readonly string[],
 ): Promise<string[]> {
-  return viewing(checkout.root, (view) =>
+  const repositories = (view: TreeView) =>
     repositoriesAround(paths, (folder) => {
       const listing = tree.closed.insist(folder, () => view.listFolder(folder));
       const there = listing.status === 'seen' ? listing.entries.map(({ name }) => name) : [];
       const from = folder === '' ? 0 : folder.length + 1;
       const below = added.filter((path) => path.startsWith(folder === '' ? '' : `${folder}/`));
       return [...there, ...below.map((path) => path.slice(from).split('/', 1)[0] ?? '')];
-    }),
-  );
+    });
+  return viewing(checkout.root, repositories, tree.folders);
 }
 
 /** One warning, or none. */

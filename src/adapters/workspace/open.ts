@@ -120,15 +120,16 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
  * some, and those count as any others.
  */
 export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }: SnapshotParts): string[] {
-  return [...nested.map(({ path }) => path), ...uncovered].filter((path) => !tracked.isFolder(path));
+  const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
+  return [...folders, ...uncovered].filter((path) => path !== '.' && !tracked.isFolder(path));
 }
 
 /** Where to look for changes in them. */
 export function nestedFolders(
-  { tree: { root, closed, tracked } }: SnapshotParts,
+  { tree: { root, closed, tracked, folders } }: SnapshotParts,
   { foreign, openedNs, shadowDir }: { foreign: readonly string[]; openedNs: bigint; shadowDir: string },
 ): NestedFolders {
-  return { root, closed, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
+  return { root, closed, limit: folders, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
 }
 
 /** The repositories that the first look has found, and those that git itself knows of. */

@@ -65,18 +65,26 @@ export function snapshotParts({
   const warn = (text: string) => void warnings.add(text);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn });
   const setIds = new SetIds(setIdsFile(shadowDir));
+  const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
+  const { folders } = budget;
+  const onRuleFile = (path: string) => takeRuleFile(root, path, rules);
   return {
-    tree: { root, rules, tracked, closed, setIds, onRuleFile: (path) => takeRuleFile(root, path, rules) },
+    tree: { root, rules, tracked, closed, folders, setIds, onRuleFile },
     index,
     settled: findStatUnchanged({ root, shadowDir, fileMode, manyFiles }, index),
-    planted: new PlantedGit({ root, tracked, unwalked: new GitDirs(root, closed, setIds), warn }),
+    planted: new PlantedGit({
+      root,
+      tracked,
+      unwalked: new GitDirs({ root, closed, setIds, limit: folders }),
+      warn,
+    }),
     fileMode,
     clockFile: join(shadowDir, 'clock'),
     emptyFoldersFile: emptyFoldersFile(shadowDir),
     contents: {
       root,
       store: new ObjectStore(shadowDir, objectFormat),
-      budget: new ChangeBudget(limits, () => freeBytesOn(shadowDir)),
+      budget,
       closed,
       conversions: (paths) => rules.conversions(paths),
       crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),

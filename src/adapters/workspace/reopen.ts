@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import { sameState } from '../../domain/changes/change.ts';
+import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { makeRepository } from '../../git/bare-repository.ts';
@@ -51,7 +53,7 @@ export interface ReopenedWorkspace {
   readonly asInBase: ReadonlySet<string>;
 }
 
-export type Reopening = ReopenedWorkspace | { readonly status: 'failed'; readonly message: string };
+export type Reopening = ReopenedWorkspace | Failed;
 
 /** A workspace that is still to be reopened; a sandbox for its commands can be made meanwhile. */
 export interface BegunReopening {
@@ -203,18 +205,9 @@ export async function revertChanges(
   changes: readonly PathChange[],
 ): Promise<string | null> {
   const restorer = await openRestorer({ root, shadowDir });
-  // Deletions come first, so that a file may take the place of a folder and a folder that of a file.
-  for (const { path, before } of changes) {
-    const failure = before === null ? await restorer.remove(path) : null;
-    if (failure !== null) return failure;
-  }
-  for (const { path, before } of changes) {
-    const failure = before === null ? null : await restorer.put(path, before);
+  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
+    const failure = await restorer.put(path, before);
     if (failure !== null) return failure;
   }
   return null;
-}
-
-function failed(message: string): Reopening {
-  return { status: 'failed', message };
 }

@@ -6,6 +6,7 @@
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { decodeName } from '../../files/names.ts';
 import { until } from '../../files/time-limit.ts';
@@ -66,7 +67,7 @@ export function makeFreshCheckout(request: CheckoutRequest): Promise<CheckedOut>
   return until(request.signal, () => checkOut(request));
 }
 
-type CheckedOut = FreshCheckout | { status: 'failed'; message: string };
+type CheckedOut = FreshCheckout | Failed;
 
 async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   const { checkout, shadowDir, base, net, folder, gitDir } = request;
@@ -81,7 +82,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   // Commands see the checkout's own objects besides these.
   const known = base.commit === null ? null : `${base.commit}^{tree}`;
   const unpacked = await packTree(shadowDir, tree, gitDir, known);
-  if (unpacked !== null) return { status: 'failed', message: unpacked };
+  if (unpacked !== null) return failed(unpacked);
   const ask = (args: readonly string[], input?: Buffer) => askGit(inFolder(request, args, input));
   const left = await leftOut(shadowDir, shadowDir);
   for (const [args, input] of [
@@ -91,8 +92,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
     [['checkout-index', '--all', '--index', '--quiet']],
   ] as const) {
     const answer = await ask(args, input);
-    if (answer.exitCode !== 0)
-      return { status: 'failed', message: answer.stderr || `git ${args[0]} gave no reason` };
+    if (answer.exitCode !== 0) return failed(answer.stderr || `git ${args[0]} gave no reason`);
   }
   const pointers = namesIn((await ask(['ls-files', '-z', '--', ':(attr:filter=lfs)'])).stdout);
   const listed = (await ask(['ls-files', '--stage', '-z'])).stdout;

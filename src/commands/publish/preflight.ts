@@ -38,7 +38,7 @@ export async function preflightPublishing({
   });
   if (named.status === 'refused')
     return named.refusal.status === 404
-      ? failed(`There is no branch ${base} in ${repository}. Name one with --base.`)
+      ? publishFailed(`There is no branch ${base} in ${repository}. Name one with --base.`)
       : why(named.refusal);
   const obstacle = await obstacleTo(github, fork, settings.branch);
   if (obstacle !== null) return obstacle;
@@ -85,8 +85,8 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   if (answer.status === 'refused') return why(answer.refusal);
   const { archived, disabled, default_branch: defaultBranch } = answer.data;
   if (archived || disabled) {
-    const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
-    return failed(`${fullName} is ${state}.`);
+    const state = archived ? 'archived, so that nothing can be published in it' : 'disabled by GitHub';
+    return publishFailed(`${fullName} is ${state}.`);
   }
   return { names, fullName, defaultBranch };
 }
@@ -106,7 +106,7 @@ async function obstacleTo(
       schema: z.object({ ref: z.string() }),
     });
     if (answer.status === 'ok')
-      return failed(
+      return publishFailed(
         `${fullName} has a branch ${name}, and so can have none below it. Rename it, or name another with --branch.`,
       );
     if (answer.refusal.status !== 404) return why(answer.refusal);
@@ -116,11 +116,7 @@ async function obstacleTo(
 
 function why(refusal: GitHubRefusal): RunOutcome {
   const mend = fixFor(refusal, { workflows: [] });
-  return failed(
+  return publishFailed(
     [`Publishing would fail: ${refusalSentence(refusal)}`, mend].filter((part) => part !== '').join(' '),
   );
-}
-
-function failed(reason: string): RunOutcome {
-  return publishFailed(reason);
 }

@@ -7,6 +7,7 @@ import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from '../../adapters/storag
 import { whyNoGlob } from '../../domain/changes/glob.ts';
 import { type PatchedPath, readPatchText } from '../../domain/changes/patch-text.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
+import type { Failed } from '../../domain/failed.ts';
 import { isBranchName } from '../../domain/github/branch-name.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import type { PlanSource } from '../../domain/run/plan.ts';
@@ -27,7 +28,7 @@ export interface CheckedPatch {
   readonly files: readonly PatchedPath[];
 }
 
-export type RunRead = { status: 'ok'; run: CheckedRun } | { status: 'failed'; message: string };
+export type RunRead = { status: 'ok'; run: CheckedRun } | Failed;
 
 /** Characters in all globs of a run together: what they are compared with may be as hostile as they are. */
 const MAX_GLOBS_LENGTH = 4_000;

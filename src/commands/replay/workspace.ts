@@ -2,6 +2,7 @@
 
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { FileState } from '../../domain/changes/change.ts';
+import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { Checkpoint, Workspace } from '../../ports.ts';
 import { cannotBeMadeAgain, type ReplayTracker } from './tracker.ts';
@@ -57,8 +58,8 @@ async function putDue([next, ...rest]: readonly RunEvent[], restorer: Restorer):
 async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
   const changes = madeBy(event);
   // What cannot be put in place is missing in the events that follow, and is told as that.
-  for (const { path, after } of changes) if (after === null) await restorer.remove(path);
-  for (const { path, after } of changes) if (after !== null) await restorer.put(path, after);
+  for (const { path, after } of deletionsFirst(changes, (change) => change.after))
+    await restorer.put(path, after);
 }
 
 function madeBy(event: RunEvent): { path: string; after: FileState | null }[] {

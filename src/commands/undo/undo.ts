@@ -12,6 +12,7 @@ import {
 import { openInsistentRestorer } from '../../adapters/workspace/restore/insistent-restorer.ts';
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
+import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -137,15 +138,10 @@ async function judgeStep(step: PathChange, restorer: Restorer): Promise<Judged> 
   return why === null ? { step, status: 'due' } : { step, status: 'stuck', why };
 }
 
-/** What has to go goes first, so that a folder can take the place of a file and a file that of a folder. */
 async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<string | null> {
   const due = judged.flatMap(({ step, status }) => (status === 'due' ? [step] : []));
-  for (const { path, before } of due) {
-    const failure = before === null ? await restorer.remove(path) : null;
-    if (failure !== null) return failure;
-  }
-  for (const { path, before } of due) {
-    const failure = before === null ? null : await restorer.put(path, before);
+  for (const { path, before } of deletionsFirst(due, (step) => step.before)) {
+    const failure = await restorer.put(path, before);
     if (failure !== null) return failure;
   }
   return restorer.putEmptyFolders();

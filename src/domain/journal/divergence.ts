@@ -97,7 +97,7 @@ function comparable(event: RunEvent): unknown {
     case 'files.hidden':
       return { paths: event.paths };
     case 'changes.limited':
-      return { limit: event.limit, value: event.value };
+      return { limit: event.limit, value: event.value, folder: event.folder };
     case 'turn.completed':
       return { turn: event.turn };
     case 'turn.failed':

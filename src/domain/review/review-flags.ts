@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { FileState } from '../changes/change.ts';
+import { jsonOrUndefined } from '../text/json.ts';
 import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
 
 /** Why a path deserves it. */
@@ -132,7 +133,7 @@ function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): s
 function scriptsOf(text: string | null): Map<string, string> | null {
   if (text === '') return new Map();
   if (text !== null && text.length > MAX_COUNTED) return null;
-  const parsed = Package.safeParse(jsonOf(text ?? ''));
+  const parsed = Package.safeParse(jsonOrUndefined((text ?? '').replace(/^\ufeff/, '')));
   if (!parsed.success) return null;
   return new Map(
     Object.entries(parsed.data.scripts ?? {}).map(([name, line]) => [name, JSON.stringify(line)]),
@@ -140,15 +141,6 @@ function scriptsOf(text: string | null): Map<string, string> | null {
 }
 
 const Package = z.looseObject({ scripts: z.record(z.string(), z.unknown()).optional() });
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
 
 /** Judged by the words of the link alone: what it leads through is another path of the repository. */
 function linkOutside({ path, after, textAfter }: ReviewedFile): string | null {

@@ -24,10 +24,20 @@ export const DEFAULT_CHANGE_LIMITS: ChangeLimits = {
   maxDiskBytes: DEFAULT_COMMAND_LIMITS.maxDiskBytes,
 };
 
-/** A limit that changes have come to, with its value and what they would have needed: files or bytes. */
+/** Entries of one folder that the runner looks at in any case. */
+const MIN_FOLDER_ENTRIES = 100_000;
+
+/** Entries that one folder may have. Whoever lets a run change more files lets a folder have more. */
+export function maxFolderEntries({ maxChangedFiles }: ChangeLimits): number {
+  return Math.max(MIN_FOLDER_ENTRIES, 5 * maxChangedFiles);
+}
+
+/** A limit that changes have come to, with its value and what they would have needed: files, bytes or entries. */
 export const ExceededChangeLimit = z.strictObject({
-  limit: z.enum(['changed_files', 'changed_bytes', 'changed_file_bytes', 'disk_bytes']),
+  limit: z.enum(['changed_files', 'changed_bytes', 'changed_file_bytes', 'disk_bytes', 'folder_entries']),
   value: z.number(),
   used: z.number(),
+  /** Of `folder_entries`: the folder, `''` for the root. Nobody counts how many entries it has, so that `used` is one too many. */
+  folder: z.string().optional(),
 });
 export type ExceededChangeLimit = z.infer<typeof ExceededChangeLimit>;

@@ -48,7 +48,7 @@ export const Interruption = z.discriminatedUnion('cause', [
 ]);
 export type Interruption = z.infer<typeof Interruption>;
 
-/** Why the loop ended. Numbers are in the unit of the limit: turns, tokens, USD, milliseconds, files, bytes. */
+/** Why the loop ended. Numbers are in the unit of the limit: turns, tokens, USD, milliseconds, files, bytes, entries. */
 export const StopReason = z.discriminatedUnion('why', [
   z.strictObject({ why: z.literal('completed'), summary: z.string() }),
   z.strictObject({ why: z.literal('verify_failed'), commands: z.array(z.string()) }),
@@ -65,6 +65,7 @@ export const StopReason = z.discriminatedUnion('why', [
     ]),
     value: z.number(),
     used: z.number(),
+    folder: ExceededChangeLimit.shape.folder,
   }),
   z.strictObject({ why: z.literal('deadline'), valueMs: z.number(), usedMs: z.number() }),
   z.strictObject({ why: z.literal('interrupted'), signal: StopSignal }),

@@ -133,6 +133,8 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
       return `Changed files hold ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-size)`;
     case 'changed_file_bytes':
       return `A changed file holds ${formatNumber(stop.used)} bytes of ${formatNumber(stop.value)} (--max-changed-file-size)`;
+    case 'folder_entries':
+      return `${stop.folder ? `The folder ${JSON.stringify(stop.folder)}` : 'The root of the work tree'} has more than ${formatNumber(stop.value)} entries, so it was not looked through (raise it with --max-changed-files: a folder may have five times as many entries)`;
     case 'disk_bytes':
       return `The disk of the run directory has ${formatNumber(stop.used)} bytes less than at the start, of ${formatNumber(stop.value)} (--max-disk)`;
     case 'context_window':

@@ -184,8 +184,8 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'run.interrupted':
       return { ...state, interruption: event.interruption };
     case 'changes.limited': {
-      const { limit, value, used } = event;
-      return { ...state, overChanges: { limit, value, used } };
+      const { type: _type, ...overChanges } = event;
+      return { ...state, overChanges };
     }
     case 'warning.raised':
       return { ...state, warnings: [...state.warnings, event.message] };

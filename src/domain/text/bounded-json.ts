@@ -1,5 +1,7 @@
 /** JSON that others have written, within bounds: a short text can stand for a great many values, or for very deep ones. */
 
+import { jsonOrUndefined } from './json.ts';
+
 /** Levels of brackets; whoever walks through a value afterwards calls itself for each of them. */
 const MAX_DEPTH = 500;
 
@@ -14,12 +16,8 @@ export type ParsedJson = { status: 'ok'; value: unknown } | { status: 'malformed
 /** Takes what it reads from `budget`. Never throws. */
 export function parseJson(text: string, budget: JsonBudget): ParsedJson {
   if (!isWithin(text, budget)) return { status: 'excessive' };
-  try {
-    return { status: 'ok', value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return { status: 'malformed' };
-    throw error;
-  }
+  const value = jsonOrUndefined(text);
+  return value === undefined ? { status: 'malformed' } : { status: 'ok', value };
 }
 
 /** Counts brackets and commas outside of strings, in whatever text. */

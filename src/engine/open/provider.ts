@@ -4,6 +4,7 @@ import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { createProvider, type ProviderName } from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import type { Settings } from '../../config/resolve.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
@@ -25,7 +26,7 @@ export function loadHttpClient({ provider }: ModelChoice): void {
   if (provider === 'anthropic') void globalThis.Headers;
 }
 
-export type Providing = { status: 'ok'; provider: LlmProvider } | { status: 'failed'; message: string };
+export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
 export async function openProvider({ input }: Session, choice: ModelChoice): Promise<Providing> {
@@ -44,7 +45,7 @@ export async function openProvider({ input }: Session, choice: ModelChoice): Pro
     });
     return { status: 'ok', provider };
   } catch (error) {
-    if (error instanceof ProviderSettingsError) return { status: 'failed', message: error.message };
+    if (error instanceof ProviderSettingsError) return failed(error.message);
     throw error;
   }
 }

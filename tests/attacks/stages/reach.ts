@@ -14,13 +14,21 @@ const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter'
 
 export const REACH: Stage = {
   name: 'files of the machine',
-  prepare(victim) {
+  async prepare(victim) {
     victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('neighbour')}\n`);
     victim.put(join(victim.outside, 'more.txt'), `${victim.canary('by-link')}\n`);
     victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
     victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
     victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
     victim.put(join(victim.root, 'tools/linked/.git'), 'gitdir: /nonexistent\n');
+    // Git dirs that only a `.git` file leads to, where git ignores them.
+    victim.put(join(victim.root, '.git/info/exclude'), '/cache/\n');
+    victim.put(join(victim.root, 'split/s.txt'), 's\n');
+    victim.put(join(victim.root, 'cache/beside.txt'), 'beside\n');
+    await victim.git('init', '--quiet', '--separate-git-dir', 'cache/split', 'split');
+    await victim.git('clone', '--quiet', '--bare', '.', 'cache/main');
+    const worktree = ['worktree', 'add', '--quiet', '--detach', '../../worktree'];
+    await victim.gitIn(join(victim.root, 'cache/main'), ...worktree);
   },
   attacks: [
     attack(
@@ -120,6 +128,19 @@ export const REACH: Stage = {
       'A command turns the `.git` file of a submodule or linked worktree to a folder of its own',
       () => 'echo "gitdir: ../../planted" > tools/linked/.git',
       toChange(({ root }) => [join(root, 'tools/linked/.git')]),
+    ),
+    byCovers(
+      'nested-behind',
+      'A command changes the configuration of a git dir in the work tree that the `.git` file of another folder leads to',
+      () =>
+        'mv cache cachf; mv cachf cache; mv cache/split cache/moved; cp -r cache/moved cache/split; echo "[alias]" >> cache/split/config',
+      toChange(({ root }) => [join(root, 'cache/split/config')]),
+    ),
+    byCovers(
+      'nested-main',
+      'A command changes that of a bare repository in the work tree which has a linked worktree there',
+      () => 'echo "[alias]" >> cache/main/config',
+      toChange(({ root }) => [join(root, 'cache/main/config')]),
     ),
     byCovers(
       'git-gone',

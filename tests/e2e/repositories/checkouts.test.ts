@@ -1,8 +1,21 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { execa, execaSync } from 'execa';
-import { afterAll, expect, test } from 'vitest';
-import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -247,4 +260,47 @@ test('a repository that cannot be covered keeps a run that requires the sandbox 
     10,
     expect.stringContaining('"z/9/.git" cannot be hidden from commands'),
   ]);
+});
+
+describe('a run that requires the sandbox does not start where a `.git` file leads', () => {
+  test.each([
+    ['to a git dir that commands could make', (): void => {}],
+    [
+      'through a link that commands could replace',
+      ({ root }: Repository) => {
+        execaSync('git', ['init', '--quiet', '--bare', join(root, 'real/gd')]);
+        symlinkSync('real', join(root, 'ignored'));
+      },
+    ],
+  ])('%s', async (_what, make) => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    repository.write('sub/.git', 'gitdir: ../ignored/gd\n');
+    make(repository);
+    const { exitCode, lastLine } = await scriptedRun({
+      repository,
+      args: ['--sandbox', 'required'],
+      turns: [{ text: 'Done.' }],
+    });
+    expect([exitCode, lastLine]).toEqual([
+      10,
+      expect.stringContaining('"sub/.git" cannot be kept from commands'),
+    ]);
+  });
+});
+
+test('commands do not reach a git dir of the checkout that lies in its work tree', async () => {
+  const checkout = await checkoutOf({
+    script: `${COMMITTED}; echo /hidden > .git/info/exclude; mkdir hidden; git init -q --separate-git-dir hidden/gd`,
+  });
+  const before = checkout.gitDirs.map(contentOf);
+  const command = 'echo "[core]" >> hidden/gd/config; mv hidden away; git log --oneline && echo b >> a.txt';
+  const finished = await scriptedRun({
+    repository: checkout,
+    env: checkout.env,
+    args: ['--sandbox', 'required'],
+    turns: [{ calls: [call('run_command', { command })] }, { text: 'Done.' }],
+  });
+  const changed = finished.result.changedFiles.map(({ path }) => path);
+  expect([finished.exitCode, changed], finished.stderr).toEqual([0, ['a.txt']]);
+  expect(checkout.gitDirs.map(contentOf)).toEqual(before);
 });

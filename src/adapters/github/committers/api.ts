@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { isWithin } from '../../../domain/changes/path.ts';
+import { failed } from '../../../domain/failed.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import type { CommitOrder, Committed, Committer, NewFile } from '../../../ports.ts';
 import { GitHubObjectId } from '../objects.ts';
@@ -23,8 +24,7 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
   return {
     async commit(order): Promise<Committed> {
       const tree = await makeTree(where, order);
-      if (tree !== order.tree)
-        return { status: 'failed', message: `GitHub made the tree ${tree} instead of ${order.tree}` };
+      if (tree !== order.tree) return failed(`GitHub made the tree ${tree} instead of ${order.tree}`);
       const { message, parents } = order;
       const commit = await getOrThrow(where, {
         route: 'POST /repos/{owner}/{repo}/git/commits',
@@ -43,7 +43,7 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
           message: `GitHub created the commit with tree ${commit.tree.sha} instead of ${tree}`,
         };
       const { verified, reason } = commit.verification;
-      if (mustBeVerified && !verified) return { status: 'failed', message: unverified(order, reason) };
+      if (mustBeVerified && !verified) return failed(unverified(order, reason));
       return (await moveBranch(where, order, commit.sha))
         ? { status: 'made', sha: commit.sha, verified }
         : { status: 'moved' };

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { failed } from '../../../domain/failed.ts';
 import { makeRepository } from '../../../git/bare-repository.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';
 import { ObjectStore } from '../../../git/object-store.ts';
@@ -138,8 +139,4 @@ function whyRefused(answer: string): string {
   const reason = /\[remote rejected\] \((.*)\)$/m.exec(answer)?.[1];
   const told = [...answer.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line);
   return [...told, ...(reason === undefined ? [] : [reason])].join(' ') || answer.trim().slice(0, 2_000);
-}
-
-function failed(message: string): Committed {
-  return { status: 'failed', message };
 }

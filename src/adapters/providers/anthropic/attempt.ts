@@ -6,6 +6,7 @@ import { Stream } from '@anthropic-ai/sdk/streaming';
 import type { Usage } from '../../../domain/conversation/conversation.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import type { Clock } from '../../../ports.ts';
 import { type Answer, AnswerBuilder, MAX_CONTENT_BYTES } from './answer.ts';
 import {
@@ -168,13 +169,7 @@ function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: R
 
 function parseEvent(data: string): { type: string } | 'empty' | 'malformed' {
   if (data === '') return 'empty';
-  let value: unknown;
-  try {
-    value = JSON.parse(data);
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'malformed';
-    throw error;
-  }
+  const value = jsonOrUndefined(data);
   if (typeof value !== 'object' || value === null || !('type' in value)) return 'malformed';
   return typeof value.type === 'string' ? { ...value, type: value.type } : 'malformed';
 }

@@ -21,7 +21,7 @@ export interface Covered {
 /**
  * A cover must not lie in a folder that a command can move or replace by a link: the next command's would follow. So every
  * folder on the way is mounted onto itself, which pins it down. A `.git` that is a file says where the git dir is; it is
- * shown and cannot be changed. Where there is none, as in a submodule that is not checked out, none can be made.
+ * shown and cannot be changed; where that git dir lies in the work tree, it is hidden like a `.git`. Where there is none, as in a submodule that is not checked out, none can be made.
  *
  * One whose files may not change is mounted read-only as a whole, which pins down everything in it: that takes no further
  * mount, and one less where its `.git` is a file.
@@ -31,10 +31,12 @@ export interface Covered {
  * made anew: nothing is run then.
  */
 export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[] {
-  for (const { path, dotGit } of nested) refuseIfGone(root, dotGit === 'none' ? path : join(path, '.git'));
+  for (const one of nested) refuseIfGone(root, placeOf(one));
   const readOnly = new Set(nested.filter((one) => one.readOnly === true).map(({ path }) => path));
   const isFixed = (path: string) => foldersAbove(path).some((folder) => readOnly.has(folder));
-  const pins = new Set(nested.flatMap(({ path }) => [...foldersAbove(path), path]));
+  const pins = new Set(
+    nested.flatMap(({ path, dotGit }) => [...foldersAbove(path), ...(dotGit === 'itself' ? [] : [path])]),
+  );
   return [
     ...[...pins]
       .filter((folder) => !isFixed(folder))
@@ -42,17 +44,22 @@ export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[
       .map(
         (folder): Mount => ({ kind: readOnly.has(folder) ? 'read-only' : 'read-write', ...inTree(folder) }),
       ),
-    ...nested.flatMap(({ path, dotGit }): Mount[] => {
-      const dotGitPath = join(path, '.git');
-      if (dotGit === 'folder') return [{ kind: 'read-only', ...inTree(dotGitPath), source: emptyFolder }];
-      if (isFixed(dotGitPath)) return [];
-      return [{ kind: 'read-only', ...inTree(dotGit === 'none' ? path : dotGitPath) }];
+    ...nested.flatMap((one): Mount[] => {
+      const place = placeOf(one);
+      if (one.dotGit === 'folder' || one.dotGit === 'itself')
+        return [{ kind: 'read-only', ...inTree(place), source: emptyFolder }];
+      return isFixed(join(one.path, '.git')) ? [] : [{ kind: 'read-only', ...inTree(place) }];
     }),
   ];
 
   function inTree(path: string): { source: string; at: string } {
     return { source: join(root, path), at: join(at, path) };
   }
+}
+
+/** What is covered: the `.git`, or the folder itself. */
+function placeOf({ path, dotGit }: NestedRepository): string {
+  return dotGit === 'none' || dotGit === 'itself' ? path : join(path, '.git');
 }
 
 /** Whoever removed it was no command: each has its folders pinned down. */

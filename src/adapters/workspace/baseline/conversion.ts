@@ -3,6 +3,7 @@
  * The rules are those of git's own `convert.c` (crlf_to_git, gather_stats, ident_to_git), without its foreign programs.
  */
 
+import type { Failed } from '../../../domain/failed.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { toUtf8 } from './working-tree-encoding.ts';
 
@@ -65,7 +66,7 @@ export type Converted =
   | { status: 'ok'; bytes: Buffer }
   /** The answer hangs on whether the index holds the path with CRLF; ask again with `crlfInIndex`. */
   | { status: 'ask_index' }
-  | { status: 'failed'; message: string };
+  | Failed;
 
 /** Turns whole contents. `crlfInIndex` is null while it is not known. */
 export function toGit(raw: Buffer, conversion: Conversion, crlfInIndex: boolean | null): Converted {

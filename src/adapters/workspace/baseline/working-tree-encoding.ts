@@ -1,6 +1,8 @@
 /** Content that a checkout keeps in another encoding than UTF-8 (git's `working-tree-encoding` attribute). */
 
-export type Utf8Result = { status: 'ok'; bytes: Buffer } | { status: 'failed'; message: string };
+import type { Failed } from '../../../domain/failed.ts';
+
+export type Utf8Result = { status: 'ok'; bytes: Buffer } | Failed;
 
 /** Decodes as git does on the way in. UTF-16 and UTF-32 need a byte order mark; with LE or BE in the name it is forbidden. */
 export function toUtf8(raw: Buffer, encoding: string): Utf8Result {

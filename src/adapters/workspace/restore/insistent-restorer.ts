@@ -16,17 +16,15 @@ export async function openInsistentRestorer(
 
 /** Where the way to a path is closed, its owner opens it for the second try. */
 export function insistent(restorer: Restorer, closed: Pick<ClosedPlaces, 'open'>): Restorer {
-  const twice = async (path: string, work: () => Promise<string | null>) => {
-    const why = await work();
-    return why !== null && closed.open(path, 'write') ? work() : why;
-  };
   return {
     ...restorer,
     async stateAmong(path, states) {
       const state = await restorer.stateAmong(path, states);
       return state === undefined && closed.open(path, 'look') ? restorer.stateAmong(path, states) : state;
     },
-    remove: (path) => twice(path, () => restorer.remove(path)),
-    put: (path, state) => twice(path, () => restorer.put(path, state)),
+    async put(path, state) {
+      const why = await restorer.put(path, state);
+      return why !== null && closed.open(path, 'write') ? restorer.put(path, state) : why;
+    },
   };
 }

@@ -23,10 +23,11 @@ export interface Restorer {
   stateAmong(path: string, states: readonly (FileState | null)[]): Promise<FileState | null | undefined>;
   /** Why a state cannot be put back; null when it can. */
   whyNot(path: string, state: FileState | null): Promise<string | null>;
-  /** Removes a file or link, and the folders that are empty without it. Null when it is gone, else why not. */
-  remove(path: string): Promise<string | null>;
-  /** Writes a file or link in place of what is there. Null when that went well, else why not. */
-  put(path: string, state: FileState): Promise<string | null>;
+  /**
+   * Writes a file or link in place of what is there; null removes it, and the folders that are empty without it. Null when
+   * that went well, else why not.
+   */
+  put(path: string, state: FileState | null): Promise<string | null>;
   /** Makes the folders again that were empty when the run began and that are missing. Null when all are there. */
   putEmptyFolders(): Promise<string | null>;
 }
@@ -62,9 +63,9 @@ export async function openRestorer({
       const held = state && (await blobs.heldBy(state));
       return held?.status === 'lost' ? held.why : null;
     },
-    remove: (path) => guarded(path, (safe) => remove(root, safe, emptyFolders)),
     put: (path, state) =>
       guarded(path, async (safe) => {
+        if (state === null) return remove(root, safe, emptyFolders);
         const held = await blobs.heldBy(state);
         return held.status === 'no_file' ? remove(root, safe, emptyFolders) : put(root, safe, state, held);
       }),

@@ -2,6 +2,7 @@
 
 import { lstatSync } from 'node:fs';
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
+import { deletionsFirst } from '../../../domain/changes/deletions-first.ts';
 import { belongsTo } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { invisible } from '../../../files/stat.ts';
@@ -49,7 +50,7 @@ export async function revert(
   return { stuck, others: [...found.values()] };
 }
 
-/** Why paths could not be restored. What is new goes first, so that a file may take a folder's place and the reverse. */
+/** Why paths could not be restored. */
 async function restore(
   changes: readonly PathChange[],
   { closed, ...places }: Omit<PutBackPlaces, 'snapshot' | 'whyKept'>,
@@ -57,13 +58,8 @@ async function restore(
   const restorer = insistent(await openRestorer(places), closed);
   await restorer.readAhead(changes.flatMap(({ before }) => before ?? []));
   const whys = new Map<string, string>();
-  for (const { path, before } of changes) {
-    const why = before === null ? await restorer.remove(path) : null;
-    if (why !== null) whys.set(path, why);
-  }
-  for (const { path, before } of changes) {
-    const why =
-      before === null ? null : ((await restorer.whyNot(path, before)) ?? (await restorer.put(path, before)));
+  for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
+    const why = (await restorer.whyNot(path, before)) ?? (await restorer.put(path, before));
     if (why !== null) whys.set(path, why);
   }
   return whys;

@@ -1,7 +1,12 @@
 /** Counts what a run changes, and says which contents are taken in: those over a limit are not even read. */
 
 import { statfsSync } from 'node:fs';
-import type { ChangeLimits, ExceededChangeLimit } from '../../../domain/run/change-limits.ts';
+import {
+  type ChangeLimits,
+  type ExceededChangeLimit,
+  maxFolderEntries,
+} from '../../../domain/run/change-limits.ts';
+import type { FolderLimit } from '../../../files/tree-view.ts';
 
 /** What the baseline takes in does not count; `begin` ends it. */
 export class ChangeBudget {
@@ -14,12 +19,23 @@ export class ChangeBudget {
   #bytes = 0;
   #counts = false;
   #over: ExceededChangeLimit['limit'] | null = null;
+  #largeFolder: string | null = null;
+
+  /** For whoever lists folders of the work tree. It counts from the beginning. */
+  readonly folders: FolderLimit;
 
   /** `freeBytes` looks at the disk that contents are kept on. */
   constructor(limits: ChangeLimits, freeBytes: () => number) {
     this.#limits = limits;
     this.#freeBytes = freeBytes;
     this.#freeAtStart = freeBytes();
+    this.folders = {
+      maxEntries: maxFolderEntries(limits),
+      exceeded: (folder) => {
+        this.#over ??= 'folder_entries';
+        this.#largeFolder ??= folder;
+      },
+    };
   }
 
   /** From now on changes count. */
@@ -71,6 +87,10 @@ export class ChangeBudget {
       }
       case 'disk_bytes':
         return { limit, value: maxDiskBytes, used: this.#usedDisk() };
+      case 'folder_entries': {
+        const { maxEntries } = this.folders;
+        return { limit, value: maxEntries, used: maxEntries + 1, folder: this.#largeFolder ?? '' };
+      }
     }
   }
 

@@ -20,7 +20,7 @@ export interface Walked {
   isUnchanged(path: string): boolean;
   /** Files that the start's index has and that are there no more. */
   readonly gone: readonly string[];
-  /** Files and folders that may not be read; what is known of them stays. */
+  /** Files and folders that may not be read, or are too large for it; what is known of them stays. */
   readonly unreadable: readonly string[];
   /** Folders that are repositories of their own. */
   readonly nested: readonly string[];
@@ -36,7 +36,7 @@ export interface Walked {
 
 /** Looks at one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
-  const view = new TreeView(tree.root);
+  const view = new TreeView(tree.root, tree.folders);
   return new Walk(tree, view, null).from(scope).finally(() => view.close());
 }
 
@@ -60,7 +60,7 @@ interface ReadFolder {
 
 /** Looks at the whole tree. Folders that have not changed are not read again. */
 export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walked> {
-  const view = new TreeView(tree.root);
+  const view = new TreeView(tree.root, tree.folders);
   const walking = new Walk(tree, view, earlier);
   const changed = earlier.settled.changed();
   // Its failure counts when it is awaited.
@@ -188,7 +188,7 @@ class Walk {
   #read(folder: string): { stat: FileStat; paths: string[] } | null {
     const { tracked, closed, setIds, onRuleFile } = this.#tree;
     const listing = closed.insist(folder, () => this.#view.listFolder(folder));
-    if (listing.status === 'unreadable') this.#unreadable.push(folder);
+    if (listing.status === 'unreadable' || listing.status === 'too_large') this.#unreadable.push(folder);
     if (listing.status !== 'seen') return null;
     setIds.see(this.#view, folder, listing.stat);
     if (listing.entries.length === 0 && folder !== '') this.#empty.push(folder);

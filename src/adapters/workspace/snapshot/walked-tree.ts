@@ -1,6 +1,7 @@
 /** The tree that a walk goes through, with what decides which of its files git would see. */
 
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import type { FolderLimit } from '../../../files/tree-view.ts';
 import type { BaselineRules } from '../baseline/baseline-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { SetIds } from '../unwalked/set-ids.ts';
@@ -11,6 +12,7 @@ export interface WalkedTree {
   readonly tracked: TrackedPaths;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
+  readonly folders: FolderLimit;
   /** Is shown all that the walk comes to. */
   readonly setIds: SetIds;
   /** Called for every rule file met, before its folder's entries are judged. */

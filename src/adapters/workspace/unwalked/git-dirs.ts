@@ -9,6 +9,7 @@ import { isRepository } from '../../../domain/review/git-folder.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
+import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { SetIds } from './set-ids.ts';
 
@@ -35,22 +36,27 @@ export interface FoundGitDirs {
 /** A cheap look before the dear one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
 
+export interface GitDirsParts {
+  readonly root: string;
+  /** Opens what its owner has closed; to begin with it opens nothing. */
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** Is shown every folder. */
+  readonly setIds: Pick<SetIds, 'see'> | null;
+  /** Folders over it are unreadable. */
+  readonly limit: FolderLimit;
+}
+
 export class GitDirs {
-  readonly #root: string;
-  readonly #closed: Pick<ClosedPlaces, 'insist'>;
-  readonly #setIds: Pick<SetIds, 'see'> | null;
+  readonly #parts: GitDirsParts;
   #known: ReadonlyMap<string, ReadFolder> = new Map();
 
-  /** `closed` opens what its owner has closed; to begin with it opens nothing. `setIds` is shown every folder. */
-  constructor(root: string, closed: Pick<ClosedPlaces, 'insist'>, setIds: Pick<SetIds, 'see'> | null) {
-    this.#root = root;
-    this.#closed = closed;
-    this.#setIds = setIds;
+  constructor(parts: GitDirsParts) {
+    this.#parts = parts;
   }
 
   /** Looks at and below these folders; `''` is the root. `clock` is the file system's time before the look, in ns. */
   async below(folders: Iterable<string>, clock: bigint): Promise<FoundGitDirs> {
-    const view = new TreeView(this.#root);
+    const view = new TreeView(this.#parts.root, this.#parts.limit);
     try {
       return await this.#search(view, new Set(folders), clock);
     } finally {
@@ -81,14 +87,15 @@ export class GitDirs {
 
   /** What a folder holds; one that has not changed since the last search is not read again. */
   read(view: TreeView, folder: string): ReadFolder | 'absent' | 'unreadable' {
-    const look = this.#closed.insist(folder, () => view.lookAt(folder));
+    const { closed, setIds } = this.#parts;
+    const look = closed.insist(folder, () => view.lookAt(folder));
     if (look.status !== 'seen') return look.status;
     if (look.stat.kind !== 'folder') return 'absent';
-    this.#setIds?.see(view, folder, look.stat);
+    setIds?.see(view, folder, look.stat);
     const known = this.#known.get(folder);
     if (known && sameStat(known.stat, look.stat)) return known;
-    const listing = this.#closed.insist(folder, () => view.listFolder(folder));
-    if (listing.status !== 'seen') return listing.status;
+    const listing = closed.insist(folder, () => view.listFolder(folder));
+    if (listing.status !== 'seen') return listing.status === 'absent' ? 'absent' : 'unreadable';
     const folders: string[] = [];
     const gitDirs: string[] = [];
     let files = '';

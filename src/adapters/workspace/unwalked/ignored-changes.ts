@@ -50,7 +50,7 @@ export async function findIgnoredChanges(
   found: IgnoredFileList,
 ): Promise<void> {
   const began = beginningOf(shadowDir);
-  const view = new TreeView(tree.root);
+  const view = new TreeView(tree.root, tree.folders);
   try {
     const search = new Search({ tree, unwalked, view, began, found });
     await search.inIgnored(await search.inWalked());
@@ -82,6 +82,7 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const at = folder;
       const listing = tree.closed.insist(at, () => view.listFolder(at));
+      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found.add(`${at}/`);
       const entries = listing.status === 'seen' ? listing.entries : [];
       const paths = entries.flatMap(({ name, folder: isFolder }) =>
         isGitDirName(name) ? [] : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],

@@ -7,6 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { type Failed, failed } from '../../../domain/failed.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
 
 /** What a run directory says may have been written by anybody: paths stay below the root. */
 const InTree = z.string().refine((path) => {
@@ -17,7 +19,7 @@ const InTree = z.string().refine((path) => {
 const Kept = z.strictObject({
   /** The work tree that they lie in. */
   root: z.string(),
-  nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none']) })),
+  nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none', 'itself']) })),
   /** All git dirs, in whatever spelling; they are the user's, and nothing removes them, wherever they are moved. */
   gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
   /** Folders of repositories whose files are no files of this one, and that were there. */
@@ -31,30 +33,18 @@ export function keepRepositories(shadowDir: string, kept: Kept): void {
   writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
 
-export type KeptRepositories =
-  | ({ status: 'ok' } & Omit<Kept, 'root'>)
-  | { status: 'other_root' }
-  | { status: 'failed'; message: string };
+export type KeptRepositories = ({ status: 'ok' } & Omit<Kept, 'root'>) | { status: 'other_root' } | Failed;
 
 /** What `keepRepositories` has written. `other_root`: the run began in another work tree. */
 export function keptRepositories(shadowDir: string, root: string): KeptRepositories {
   const file = fileIn(shadowDir);
-  const kept = Kept.safeParse(existsSync(file) ? jsonOf(readFileSync(file, 'utf8')) : null);
+  const kept = Kept.safeParse(existsSync(file) ? jsonOrUndefined(readFileSync(file, 'utf8')) : null);
   if (!kept.success) {
-    const message = `${file}, which lists what to hide from commands, is missing or damaged. Start a new run with patchsmith run.`;
-    return { status: 'failed', message };
+    const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
+    return failed(message);
   }
   const { root: began, ...repositories } = kept.data;
   return began === root ? { status: 'ok', ...repositories } : { status: 'other_root' };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function fileIn(shadowDir: string): string {

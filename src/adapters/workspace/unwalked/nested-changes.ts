@@ -7,6 +7,7 @@ import { isGitDirName } from '../../../domain/changes/path.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { FileStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
+import type { FolderLimit } from '../../../files/tree-view.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { NestedChange } from '../../../ports.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
@@ -15,6 +16,7 @@ import { beginningOf } from './ignored-changes.ts';
 export interface NestedFolders {
   readonly root: string;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
+  readonly limit: FolderLimit;
   /** Repositories that were there when the run began. */
   readonly there: readonly string[];
   /** Submodules that were not: their folders are still to come. */
@@ -30,7 +32,7 @@ export interface NestedFolders {
  * counts as changed, unless it was closed before the run. Every file is looked at, so that this is for the end of a run.
  */
 export async function nestedChanges(folders: NestedFolders): Promise<NestedChange[]> {
-  const { there, absent, root, openedNs, shadowDir } = folders;
+  const { there, absent, root, limit, openedNs, shadowDir } = folders;
   const beginning = beginningOf(shadowDir);
   if (beginning === null) return [];
   // As old as that moment counts: what follows may come within the same tick of the clock.
@@ -38,7 +40,7 @@ export async function nestedChanges(folders: NestedFolders): Promise<NestedChang
   const all = new Set([...there, ...absent]);
   const outer = [...all].filter((path) => ![...foldersOf(path)].some((folder) => all.has(folder))).sort();
   const wasThere = new Set(there);
-  const view = new TreeView(root);
+  const view = new TreeView(root, limit);
   const breath = new Breath();
   try {
     const changes: NestedChange[] = [];

@@ -5,6 +5,7 @@
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
+import { NO_FOLDER_LIMIT } from '../../../files/tree-view.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from '../snapshot/walk.ts';
 import { type FoundGitDirs, GitDirs } from './git-dirs.ts';
@@ -170,7 +171,7 @@ export async function plantedGitDirs(root: string, shadowDir: string): Promise<P
   known.recall(kept.gitDirs);
   const closed = new ClosedPlaces({ root, file: closedPlacesFile(shadowDir), warn: () => undefined });
   closed.recall();
-  const everything = new GitDirs(root, closed, null);
+  const everything = new GitDirs({ root, closed, setIds: null, limit: NO_FOLDER_LIMIT });
   const { gitDirs, repositories } = await everything.below([''], 0n);
   const judged = known.judge({ gitDirs: [...gitDirs].sort(), repositories });
   return {

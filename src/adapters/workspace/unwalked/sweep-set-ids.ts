@@ -2,7 +2,7 @@
 
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { Breath } from '../../../files/time-limit.ts';
-import { TreeView } from '../../../files/tree-view.ts';
+import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
 import { GitDirs } from './git-dirs.ts';
 import { SetIds, setIdsFile } from './set-ids.ts';
 
@@ -12,7 +12,7 @@ export async function sweepSetIds(
   closed: Pick<ClosedPlaces, 'insist'>,
   setIds: SetIds,
 ): Promise<void> {
-  const folders = new GitDirs(root, closed, setIds);
+  const folders = new GitDirs({ root, closed, setIds, limit: NO_FOLDER_LIMIT });
   const view = new TreeView(root);
   const breath = new Breath();
   try {

@@ -1,0 +1,48 @@
+/** Folders with more entries than the runner looks through. */
+
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { watchMemory } from '../../support/machine/peak-memory.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { IS_FULL } from '../../support/setup/sample.ts';
+
+afterAll(removeFolders);
+
+/** What the runner may hold, the 100 MiB that it takes alone included. */
+const MOST_MIB = 400;
+
+const command = (script: string) => ({ calls: [call('run_command', { command: script })] });
+const emptyFiles = (count: number, folder: string) =>
+  command(`mkdir -p ${folder} && cd ${folder} && seq -w ${count} | xargs -n 5000 touch`);
+
+async function flooded(count: number, folder: string) {
+  const memory = { peakBytes: 0 };
+  const edit = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+  const never = { calls: [call('write_file', { path: 'never.txt', content: '' })] };
+  const run = await scriptedRun({
+    repository: await makeRepository({ '.gitignore': 'ignored/\n', 'a.txt': 'a\n' }),
+    turns: [edit, emptyFiles(count, folder), never],
+    args: ['--sandbox', 'off'],
+    during: ({ pid }) => watchMemory(pid, memory),
+  });
+  return { run, peakMib: memory.peakBytes / 1024 / 1024 };
+}
+
+const count = IS_FULL ? 300_000 : 100_001;
+
+test.each(['ignored/deep', 'seen/deep'])('as many empty files in %s end the run', async (folder) => {
+  const { run, peakMib } = await flooded(count, folder);
+  expect([run.exitCode, run.result.outcome, run.result.reason], run.stderr).toEqual([
+    7,
+    'limit_reached',
+    `The folder "${folder}" has more than 100,000 entries, so it was not looked through (raise it with --max-changed-files: a folder may have five times as many entries); the patch so far has 1 file.`,
+  ]);
+  expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});
+
+test.runIf(IS_FULL)('as many as a folder may have are looked through', async () => {
+  const { run, peakMib } = await flooded(100_000, 'seen/deep');
+  expect(run.result.reason).toContain('Changed 100,001 files of 20,000 (--max-changed-files)');
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});
