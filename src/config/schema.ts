@@ -181,7 +181,7 @@ export const Settings = z.strictObject({
     help: 'Wall clock for the whole run, such as 90s, 30m, 1h; plain numbers are seconds' }),
   maxChangedFiles: wholeNumber(1).default(DEFAULT_CHANGE_LIMITS.maxChangedFiles).register(about, {
     flag: 'max-changed-files', value: 'N', group: 'Limits', file: 'lower',
-    help: 'Files that a run may change; over it, the run ends with the patch of what fits. One folder may have five times as many entries, and at least 100,000' }),
+    help: 'Most files that a run may change; beyond it, the run ends with a patch of what fits. One folder may have five times as many entries, and at least 100,000' }),
   maxChangedBytes: size().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes).register(about, {
     flag: 'max-changed-size', value: 'SIZE', group: 'Limits', file: 'lower',
     help: 'Most bytes of changed files that a run records, counting every version of a file' }),

@@ -31,7 +31,7 @@ export function coverable(root: string, folders: readonly string[], warn: (text:
   const behind = new Set<string>();
   const leave = (path: string, named: string) => {
     uncovered.push(path);
-    warn(`${JSON.stringify(named)} is within reach of commands.`);
+    warn(`${JSON.stringify(named)} can be reached by commands.`);
   };
   const lookBehind = (folder: string) => {
     for (const { status, path } of gitDirsBehind(root, folder)) {

@@ -85,7 +85,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   if (answer.status === 'refused') return why(answer.refusal);
   const { archived, disabled, default_branch: defaultBranch } = answer.data;
   if (archived || disabled) {
-    const state = archived ? 'archived, so that nothing can be published in it' : 'disabled by GitHub';
+    const state = archived ? 'archived, so nothing can be published in it' : 'disabled by GitHub';
     return publishFailed(`${fullName} is ${state}.`);
   }
   return { names, fullName, defaultBranch };

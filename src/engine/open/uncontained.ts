@@ -25,5 +25,5 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
 /** `folders` are those of repositories in the work tree that no sandbox covers. */
 export function whyUncovered(folders: readonly string[]): string {
   const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
-  return `${listed(named, 1)} cannot be kept from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
+  return `${listed(named, 1)} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;
 }

@@ -40,7 +40,7 @@ export function keptRepositories(shadowDir: string, root: string): KeptRepositor
   const file = fileIn(shadowDir);
   const kept = Kept.safeParse(existsSync(file) ? jsonOrUndefined(readFileSync(file, 'utf8')) : null);
   if (!kept.success) {
-    const message = `${file}, which says what has to be kept from commands, is missing or damaged. Begin anew with patchsmith run.`;
+    const message = `${file}, which lists what to hide from commands, is missing or damaged. Start a new run with patchsmith run.`;
     return failed(message);
   }
   const { root: began, ...repositories } = kept.data;
