@@ -17,7 +17,7 @@ import {
 } from '../support/machine/processes.ts';
 import { CLI } from '../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
-import { IS_FULL } from '../support/setup/sample.ts';
+import { IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
 import { formFound } from './canaries.ts';
 import { stateOf, Victim } from './victim.ts';
 
@@ -181,7 +181,7 @@ test.concurrent.each(runs)('twenty hostile sequences of seed $seed, as $user', a
     victim.listeners.close();
     for (const pid of processesWith(victim.nonce)) killIfThere(pid);
   }
-});
+}, MATRIX_MS);
 
 /** A repository with protected tests, a repository within it and an ignored folder; secrets outside. */
 async function victimOf(seed: number): Promise<Victim> {

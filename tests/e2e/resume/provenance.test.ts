@@ -5,6 +5,7 @@ import type { RunResult } from '../../../src/domain/run/result.ts';
 import { removeFolders } from '../../support/files/repository.ts';
 import { cutRun, cutsOf } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { MATRIX_MS } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -31,34 +32,38 @@ function makersIn({ provenance }: RunResult) {
   }));
 }
 
-test('a run that is carried on knows who had changed what, what was red before, and whether foreign changes count', async () => {
-  const asked = { verify: ['echo FAIL old; exit 3'], verifyBaseline: true, includeForeign: true };
-  const run = await cutRun(FILES, TURNS, asked, (root, answer) => {
-    if (answer === 1) writeFileSync(join(root, 'theirs.txt'), 'foreign\n');
-  });
-  const both = ['edit_file', 'run_command'];
-  const made = [
-    { path: 'a.txt', sources: both, hunks: [both], cut: null },
-    { path: 'new.txt', sources: ['run_command'], hunks: [['run_command']], cut: null },
-    { path: 'theirs.txt', sources: ['outside'], hunks: [['outside']], cut: null },
-  ];
-  expect([run.result.outcome, makersIn(run.result)]).toEqual(['done', made]);
+test(
+  'a run that is carried on knows who had changed what, what was red before, and whether foreign changes count',
+  async () => {
+    const asked = { verify: ['echo FAIL old; exit 3'], verifyBaseline: true, includeForeign: true };
+    const run = await cutRun(FILES, TURNS, asked, (root, answer) => {
+      if (answer === 1) writeFileSync(join(root, 'theirs.txt'), 'foreign\n');
+    });
+    const both = ['edit_file', 'run_command'];
+    const made = [
+      { path: 'a.txt', sources: both, hunks: [both], cut: null },
+      { path: 'new.txt', sources: ['run_command'], hunks: [['run_command']], cut: null },
+      { path: 'theirs.txt', sources: ['outside'], hunks: [['outside']], cut: null },
+    ];
+    expect([run.result.outcome, makersIn(run.result)]).toEqual(['done', made]);
 
-  const isForeign = run.events.findIndex(
-    (event) =>
-      event.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside'),
-  );
-  const cuts = cutsOf(run.events.slice(isForeign)).map(({ seq }) => seq);
-  const ends: unknown[] = [];
-  for (const seq of cuts) {
-    run.goBackTo(seq);
-    const end = await run.resume();
-    if (typeof end === 'string') throw new Error(end);
-    const { outcome, preexistingFailures } = end.result;
-    ends.push([seq, outcome, end.patch, makersIn(end.result), preexistingFailures]);
-    if (end.events.filter(({ type, seq: at }) => type === 'verify.completed' && at > seq).length > 0)
-      expect(end.stderr).toMatch(/exit code 3 .*, as before the work\n/);
-  }
-  expect(cuts.length).toBeGreaterThan(3);
-  expect(ends).toEqual(cuts.map((seq) => [seq, 'done', run.patch, made, ['echo FAIL old; exit 3']]));
-});
+    const isForeign = run.events.findIndex(
+      (event) =>
+        event.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside'),
+    );
+    const cuts = cutsOf(run.events.slice(isForeign)).map(({ seq }) => seq);
+    const ends: unknown[] = [];
+    for (const seq of cuts) {
+      run.goBackTo(seq);
+      const end = await run.resume();
+      if (typeof end === 'string') throw new Error(end);
+      const { outcome, preexistingFailures } = end.result;
+      ends.push([seq, outcome, end.patch, makersIn(end.result), preexistingFailures]);
+      if (end.events.filter(({ type, seq: at }) => type === 'verify.completed' && at > seq).length > 0)
+        expect(end.stderr).toMatch(/exit code 3 .*, as before the work\n/);
+    }
+    expect(cuts.length).toBeGreaterThan(3);
+    expect(ends).toEqual(cuts.map((seq) => [seq, 'done', run.patch, made, ['echo FAIL old; exit 3']]));
+  },
+  MATRIX_MS,
+);

@@ -19,6 +19,7 @@ import { removeFolders, temporaryFolder } from '../../support/files/repository.t
 import { makePipe } from '../../support/files/temp-folder.ts';
 import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call } from '../../support/runs/scripted-run.ts';
+import { MATRIX_MS } from '../../support/setup/sample.ts';
 
 afterAll(removeFolders);
 
@@ -68,29 +69,33 @@ function ended(end: RunEnd | string): RunEnd {
 }
 
 describe('a run that was killed', () => {
-  test('after any event is carried on to the same patch', async () => {
-    const run = await cutRun(FILES, TURNS, VERIFY);
-    expect([run.result.outcome, run.events.length], run.stderr).toEqual(['done', run.events.length]);
-    const kinds = new Set(run.events.map(({ type }) => type));
-    expect([...kinds].sort()).toEqual([
-      'change.recorded',
-      'message.added',
-      'run.started',
-      'run.stopped',
-      'tool.completed',
-      'tool.started',
-      'turn.completed',
-      'verify.completed',
-    ]);
-    const cuts = cutsOf(run.events);
-    const ends: unknown[] = [];
-    for (const { seq, type } of cuts) {
-      run.goBackTo(seq);
-      const { result, patch, stderr } = ended(await run.resume());
-      ends.push([seq, type, result.outcome, patch, patch === run.patch ? '' : stderr]);
-    }
-    expect(ends).toEqual(cuts.map(({ seq, type }) => [seq, type, 'done', run.patch, '']));
-  });
+  test(
+    'after any event is carried on to the same patch',
+    async () => {
+      const run = await cutRun(FILES, TURNS, VERIFY);
+      expect([run.result.outcome, run.events.length], run.stderr).toEqual(['done', run.events.length]);
+      const kinds = new Set(run.events.map(({ type }) => type));
+      expect([...kinds].sort()).toEqual([
+        'change.recorded',
+        'message.added',
+        'run.started',
+        'run.stopped',
+        'tool.completed',
+        'tool.started',
+        'turn.completed',
+        'verify.completed',
+      ]);
+      const cuts = cutsOf(run.events);
+      const ends: unknown[] = [];
+      for (const { seq, type } of cuts) {
+        run.goBackTo(seq);
+        const { result, patch, stderr } = ended(await run.resume());
+        ends.push([seq, type, result.outcome, patch, patch === run.patch ? '' : stderr]);
+      }
+      expect(ends).toEqual(cuts.map(({ seq, type }) => [seq, type, 'done', run.patch, '']));
+    },
+    MATRIX_MS,
+  );
 });
 
 const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };

@@ -6,6 +6,7 @@ import { makeRepository, removeFolders, temporaryFolder } from '../../support/fi
 import { runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { MATRIX_MS } from '../../support/setup/sample.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
 afterAll(removeFolders);
@@ -141,25 +142,29 @@ test('a flag’s globs stand in place of the project file’s, and a negated one
 });
 
 describe('a run with protected paths that was killed', () => {
-  test('after any event is carried on to the same patch and the same tree', async () => {
-    const turns = [
-      command('echo x > docs/one.md; rm -r docs/deep; echo x > src/a.txt'),
-      command('echo more >> kept.txt; echo y > src/b.txt'),
-    ];
-    const verify = ['echo v > docs/v; echo v > log.txt'];
-    const run = await cutRun(FILES, turns, { protect: ['docs', 'kept.txt'], verify });
-    expect(run.result.outcome, run.stderr).toBe('done');
-    const after = treeOf(run.root);
-    const cuts = cutsOf(run.events);
-    const ends: unknown[] = [];
-    for (const { seq, type } of cuts) {
-      run.goBackTo(seq);
-      const end = await run.resume();
-      if (typeof end === 'string') throw new Error(`${seq} ${type} ${end}`);
-      ends.push([seq, type, end.result.outcome, end.patch, treeOf(run.root)]);
-    }
-    expect(ends).toEqual(cuts.map(({ seq, type }) => [seq, type, 'done', run.patch, after]));
-  });
+  test(
+    'after any event is carried on to the same patch and the same tree',
+    async () => {
+      const turns = [
+        command('echo x > docs/one.md; rm -r docs/deep; echo x > src/a.txt'),
+        command('echo more >> kept.txt; echo y > src/b.txt'),
+      ];
+      const verify = ['echo v > docs/v; echo v > log.txt'];
+      const run = await cutRun(FILES, turns, { protect: ['docs', 'kept.txt'], verify });
+      expect(run.result.outcome, run.stderr).toBe('done');
+      const after = treeOf(run.root);
+      const cuts = cutsOf(run.events);
+      const ends: unknown[] = [];
+      for (const { seq, type } of cuts) {
+        run.goBackTo(seq);
+        const end = await run.resume();
+        if (typeof end === 'string') throw new Error(`${seq} ${type} ${end}`);
+        ends.push([seq, type, end.result.outcome, end.patch, treeOf(run.root)]);
+      }
+      expect(ends).toEqual(cuts.map(({ seq, type }) => [seq, type, 'done', run.patch, after]));
+    },
+    MATRIX_MS,
+  );
 
   test('while paths were put back has the rest put back, and leaves no trace', async () => {
     const run = await cutRun(FILES, [command('rm -r docs/deep; echo x > docs/one.md')], {

@@ -3,6 +3,9 @@ import { env } from 'node:process';
 /** `npm run test:full`, which takes what a night has time for. */
 export const IS_FULL = env.PATCHSMITH_FULL === '1';
 
+/** How long a test may take that goes through many of a kind, in milliseconds: all of them, on a busy machine. */
+export const MATRIX_MS = 3_600_000;
+
 /**
  * What `npm test` takes of many alike: one of each kind, always the same ones. `npm run test:full` takes them all. `seed`
  * says which of a kind.
