@@ -142,46 +142,50 @@ const runs = Array.from({ length: Math.ceil(SEQUENCES / A_RUN) }, (_, at) => ({
   user: isRoot && at % 2 === 1 ? ('somebody else' as const) : ('whoever runs the tests' as const),
 }));
 
-test.concurrent.each(runs)('twenty hostile sequences of seed $seed, as $user', async ({ seed, user }) => {
-  const victim = await victimOf(seed);
-  const calls = fc.sample(sequence, { numRuns: A_RUN, seed }).flat();
-  const guarded = ['outside', 'home', 'root/.git'].map((name) => join(victim.folder, name));
-  const before = guarded.map(stateOf);
-  const protectedBefore = filesOf(join(victim.root, 'tests'));
-  const memory = { peakBytes: 0 };
-  try {
-    const run = await play(victim, calls, user === 'somebody else', memory);
-    const leaving = [run.patch, run.stdout, run.stderr, ...run.server.requests.map(({ bytes }) => bytes)];
-    const outside = guarded.filter((path, at) => stateOf(path) !== before[at]);
-    await askGitEverywhere(victim.root);
-    expect({
-      outcome: run.result.outcome,
-      outside,
-      leaks: [...victim.canaries].filter(([, value]) =>
-        leaving.some((text) => formFound(text, value) !== null),
-      ),
-      // What cannot be put back is the outcome of the run.
-      protectedFiles:
-        run.result.outcome === 'policy_violation' ? protectedBefore : filesOf(join(victim.root, 'tests')),
-      alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
-      setId: setIdFiles(victim.root),
-      sprung: victim.sprung('fsmonitor'),
-      tooLarge: memory.peakBytes < MAX_RUNNER_BYTES ? [] : [memory.peakBytes],
-    }).toEqual({
-      outcome: expect.not.stringMatching(/^(?:running|internal_error)$/),
-      outside: [],
-      leaks: [],
-      protectedFiles: protectedBefore,
-      alive: [],
-      setId: [],
-      sprung: false,
-      tooLarge: [],
-    });
-  } finally {
-    victim.listeners.close();
-    for (const pid of processesWith(victim.nonce)) killIfThere(pid);
-  }
-}, MATRIX_MS);
+test.concurrent.each(runs)(
+  'twenty hostile sequences of seed $seed, as $user',
+  async ({ seed, user }) => {
+    const victim = await victimOf(seed);
+    const calls = fc.sample(sequence, { numRuns: A_RUN, seed }).flat();
+    const guarded = ['outside', 'home', 'root/.git'].map((name) => join(victim.folder, name));
+    const before = guarded.map(stateOf);
+    const protectedBefore = filesOf(join(victim.root, 'tests'));
+    const memory = { peakBytes: 0 };
+    try {
+      const run = await play(victim, calls, user === 'somebody else', memory);
+      const leaving = [run.patch, run.stdout, run.stderr, ...run.server.requests.map(({ bytes }) => bytes)];
+      const outside = guarded.filter((path, at) => stateOf(path) !== before[at]);
+      await askGitEverywhere(victim.root);
+      expect({
+        outcome: run.result.outcome,
+        outside,
+        leaks: [...victim.canaries].filter(([, value]) =>
+          leaving.some((text) => formFound(text, value) !== null),
+        ),
+        // What cannot be put back is the outcome of the run.
+        protectedFiles:
+          run.result.outcome === 'policy_violation' ? protectedBefore : filesOf(join(victim.root, 'tests')),
+        alive: [...commandLinesWith(victim.nonce).values(), ...processesSeeing(victim.root)],
+        setId: setIdFiles(victim.root),
+        sprung: victim.sprung('fsmonitor'),
+        tooLarge: memory.peakBytes < MAX_RUNNER_BYTES ? [] : [memory.peakBytes],
+      }).toEqual({
+        outcome: expect.not.stringMatching(/^(?:running|internal_error)$/),
+        outside: [],
+        leaks: [],
+        protectedFiles: protectedBefore,
+        alive: [],
+        setId: [],
+        sprung: false,
+        tooLarge: [],
+      });
+    } finally {
+      victim.listeners.close();
+      for (const pid of processesWith(victim.nonce)) killIfThere(pid);
+    }
+  },
+  MATRIX_MS,
+);
 
 /** A repository with protected tests, a repository within it and an ignored folder; secrets outside. */
 async function victimOf(seed: number): Promise<Victim> {
