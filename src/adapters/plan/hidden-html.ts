@@ -1,9 +1,9 @@
-/** What of the HTML in Markdown no page shows. */
+/** What of the HTML in Markdown no page shows, as the tokenizer of the HTML standard reads it. */
 
-/** What stands between two offsets is replaced. */
-export interface HiddenRange {
-  readonly from: number;
-  readonly to: number;
+import { Token, Tokenizer, TokenizerMode } from 'parse5';
+
+/** What stands in this span is replaced. */
+export interface HiddenRange extends Span {
   readonly by: string;
   /** A plain tag hides nothing. */
   readonly what: 'comment' | 'image' | 'other' | 'tag';
@@ -14,36 +14,140 @@ const EMBEDDED = /^(?:rp|video|audio)$/;
 const UNSHOWN =
   /^(?:rp|video|audio|script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)$/;
 
-/** Comments, declarations and processing instructions; elements whose content is no HTML; any other tag. */
-const HTML =
-  /<!--(?:>|->|[\s\S]*?(?:-->|--!>|$))|<[!?][\s\S]*?(?:>|$)|<(script|style|title|iframe|noscript|textarea)(?![\w-])(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)[\s\S]*?(?:(<\/\1\s*>)|$)|<\/?[a-z](?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^"'>])*(?:>|$)/gi;
+/** Elements whose content is no HTML, by the way that it is read. */
+const TEXT_MODES: Readonly<Record<string, State>> = {
+  script: TokenizerMode.SCRIPT_DATA,
+  style: TokenizerMode.RAWTEXT,
+  iframe: TokenizerMode.RAWTEXT,
+  noscript: TokenizerMode.RAWTEXT,
+  title: TokenizerMode.RCDATA,
+  textarea: TokenizerMode.RCDATA,
+};
 
-/** `offset` is where this piece of HTML stands in the source; what it begins and does not end is left in `elements`. */
-export function hiddenInHtml(
-  html: string,
-  offset: number,
-  elements: HiddenElements,
-  isBlock: boolean,
-): HiddenRange[] {
-  const cuts: HiddenRange[] = [];
-  for (const match of html.matchAll(HTML)) {
-    const [tag, , end] = match;
-    const from = offset + match.index;
-    const to = from + tag.length;
-    cuts.push(tagCut(tag, from, to));
-    const [, slash, name = ''] = /^<(\/?)([a-z][^\s/>]*)/.exec(tag.toLowerCase()) ?? [];
-    if (end !== undefined || !UNSHOWN.test(name)) continue;
-    if (slash) cuts.push(...elements.end(name, to));
-    else elements.begin(name, from, isBlock);
-  }
-  return isBlock ? [...cuts, ...elements.inBlock(offset, offset + html.length)] : cuts;
+type State = (typeof TokenizerMode)[keyof typeof TokenizerMode];
+
+/** Between two offsets of the Markdown. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
-function tagCut(tag: string, from: number, to: number): HiddenRange {
-  if (/^<[!?]/.test(tag)) return { from, to, by: '', what: 'comment' };
-  if (/^<(?:img|picture|source)\b/i.test(tag)) return { from, to, by: '[image]', what: 'image' };
-  const by = /^<(?:br|p|li|summary|tr|h\d)\b/i.test(tag) ? '\n' : '';
-  return { from, to, by, what: /^<\/?\w+\s*\/?>$/.test(tag) ? 'tag' : 'other' };
+/**
+ * One piece of HTML in Markdown. It may stand in several spans, as in a quote, where each line has a mark before it that is
+ * no HTML.
+ */
+export interface HtmlPiece {
+  readonly source: string;
+  readonly spans: readonly Span[];
+  readonly isBlock: boolean;
+}
+
+/** What of a piece is not shown; what it begins and does not end is left in `elements`. */
+export function hiddenInHtml({ source, spans, isBlock }: HtmlPiece, elements: HiddenElements): HiddenRange[] {
+  const html = spans.map(({ from, to }) => source.slice(from, to)).join('');
+  const start = spans[0]?.from ?? 0;
+  const end = spans.at(-1)?.to ?? start;
+  const cuts: HiddenRange[] = [];
+  const place = placing(spans);
+  for (const { token, ...at } of tokensOf(html)) {
+    const from = place(at.from);
+    const to = at.to === html.length ? end : place(at.to - 1) + 1;
+    if (token === null) {
+      cuts.push({ from, to, by: '', what: 'comment' });
+      continue;
+    }
+    cuts.push(tagCut(token, from, to));
+    if (!UNSHOWN.test(token.name)) continue;
+    if (token.isEnd) cuts.push(...elements.end(token.name, to));
+    else elements.begin(token.name, from, isBlock);
+  }
+  return isBlock ? [...cuts, ...elements.inBlock(start, end)] : cuts;
+}
+
+/** Where an offset in the joined spans is in the source. Offsets are asked for in their order. */
+function placing(spans: readonly Span[]): (offset: number) => number {
+  let at = 0;
+  let before = 0;
+  return (offset) => {
+    for (let span = spans[at]; span !== undefined; span = spans[at]) {
+      if (offset < before + span.to - span.from) return span.from + offset - before;
+      before += span.to - span.from;
+      at += 1;
+    }
+    throw new RangeError(`There is no HTML at ${offset}.`);
+  };
+}
+
+interface Tag {
+  readonly name: string;
+  readonly isEnd: boolean;
+  /** Has no attributes, and nothing is said by its name. */
+  readonly isPlain: boolean;
+}
+
+/** `token` is null for comments, declarations and processing instructions. */
+interface HiddenToken extends Span {
+  readonly token: Tag | null;
+}
+
+/**
+ * All that is no text, in order and without gaps: what the tokenizer does not give out as text is hidden, also a tag that
+ * nothing ends, which browsers drop.
+ */
+function tokensOf(html: string): HiddenToken[] {
+  const tokens: HiddenToken[] = [];
+  const hide = ({ location }: Token.Token, token: Tag | null) => {
+    tokens.push({
+      from: location?.startOffset ?? 0,
+      to: Math.min(location?.endOffset ?? html.length, html.length),
+      token,
+    });
+  };
+  const ignore = () => {};
+  const tokenizer = new HtmlTokenizer(
+    { sourceCodeLocationInfo: true },
+    {
+      onComment: (comment) => hide(comment, null),
+      onDoctype: (doctype) => hide(doctype, null),
+      onStartTag(tag) {
+        hide(tag, { ...named(tag), isEnd: false });
+        tokenizer.state = TEXT_MODES[tag.tagName] ?? TokenizerMode.DATA;
+      },
+      onEndTag: (tag) => hide(tag, { ...named(tag), isEnd: true }),
+      onCharacter: ignore,
+      onWhitespaceCharacter: ignore,
+      onNullCharacter: ignore,
+      onEof: ignore,
+    },
+  );
+  tokenizer.write(html, true);
+  const { unfinished } = tokenizer;
+  const from = unfinished?.location?.startOffset;
+  if (unfinished && from !== undefined)
+    tokens.push({
+      from,
+      to: html.length,
+      token: { name: unfinished.tagName, isEnd: unfinished.type === Token.TokenType.END_TAG, isPlain: false },
+    });
+  return tokens;
+}
+
+class HtmlTokenizer extends Tokenizer {
+  /** The tag in whose midst the input has ended; null when it has not. */
+  get unfinished(): Token.TagToken | null {
+    const token = this.currentToken;
+    return token !== null && 'tagName' in token ? token : null;
+  }
+}
+
+function named({ tagName, attrs }: Token.TagToken): Pick<Tag, 'name' | 'isPlain'> {
+  return { name: tagName, isPlain: attrs.length === 0 && /^\w+$/.test(tagName) };
+}
+
+function tagCut({ name, isEnd, isPlain }: Tag, from: number, to: number): HiddenRange {
+  if (!isEnd && /^(?:img|picture|source)$/.test(name)) return { from, to, by: '[image]', what: 'image' };
+  const by = !isEnd && /^(?:br|p|li|summary|tr|h\d)$/.test(name) ? '\n' : '';
+  return { from, to, by, what: isPlain ? 'tag' : 'other' };
 }
 
 /** Begins in one piece of HTML and ends in a later one, with Markdown between them. */

@@ -4,12 +4,9 @@
  * uses. Code stays as it is, but for comments in diagrams.
  */
 
-import { parse, postprocess, preprocess } from 'micromark';
-import { gfmFootnote } from 'micromark-extension-gfm-footnote';
-import { gfmTable } from 'micromark-extension-gfm-table';
-import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import type { Hidden } from '../../domain/github/untrusted-text.ts';
-import { HiddenElements, type HiddenRange, hiddenInHtml } from './hidden-html.ts';
+import type { HiddenRange } from './hidden-html.ts';
+import { hiddenInMarkdown } from './hidden-markdown.ts';
 
 /** `failed` says why, following the name of the text. */
 export type VisibleMarkdown =
@@ -30,7 +27,7 @@ export function visibleMarkdown(markdown: string): VisibleMarkdown {
   if ((source.match(/<[!?]/g)?.length ?? 0) > MAX_DECLARATIONS) {
     return failed(`has more than ${MAX_DECLARATIONS} of <! and <?`);
   }
-  const cuts = cutsIn(source);
+  const cuts = hiddenInMarkdown(source);
   const count = (what: HiddenRange['what']) => cuts.filter((cut) => cut.what === what).length;
   return {
     status: 'ok',
@@ -65,123 +62,6 @@ function withoutInvisible(text: string): string {
 /** Quotes and lists in one another, ten of them; deeper ones would keep the parser busy for minutes. */
 function withShallowContainers(text: string): string {
   return text.replace(/^((?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){10})[ \t>*+\-\d.)]*/gm, '$1 ');
-}
-
-/** Emphasis hides nothing, and hostile texts can make finding it slow. */
-const EXTENSIONS = [gfmFootnote(), gfmTable(), { disable: { null: ['attention'] } }];
-
-interface Definition {
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Reads the parser's events; a tree of hostile Markdown can be deeper than the stack. */
-function cutsIn(source: string): HiddenRange[] {
-  const events = postprocess(
-    parse({ extensions: EXTENSIONS })
-      .document()
-      .write(preprocess()(source, undefined, true)),
-  );
-  const cuts: HiddenRange[] = [];
-  const definitions: Definition[] = [];
-  const used = new Set<string>();
-  const opened: { from: number; to: number; label: string }[] = [];
-  const elements = new HiddenElements();
-  let columns = 0;
-  let cells = 0;
-  let diagram: 'none' | 'lines' | 'directive' = 'none';
-  for (const [kind, token] of events) {
-    const from = token.start.offset;
-    const to = token.end.offset;
-    const isEntered = kind === 'enter';
-    const text = () => source.slice(from, to);
-    switch (token.type) {
-      case 'htmlFlow':
-      case 'htmlText':
-        if (isEntered) cuts.push(...hiddenInHtml(text(), from, elements, token.type === 'htmlFlow'));
-        break;
-      case 'paragraph':
-      case 'atxHeading':
-      case 'setextHeading':
-        if (!isEntered) cuts.push(...elements.endOfText(to));
-        break;
-      case 'tableHead':
-        if (isEntered) columns = 0;
-        break;
-      case 'tableRow':
-        cells = 0;
-        break;
-      case 'tableHeader':
-        if (isEntered) columns += 1;
-        else cuts.push(...elements.endOfText(to));
-        break;
-      case 'tableData':
-        if (isEntered) cells += 1;
-        else cuts.push(...elements.endOfText(to));
-        if (isEntered && cells > columns) cuts.push({ from, to, by: '', what: 'other' });
-        break;
-      case 'codeFenced':
-        diagram = 'none';
-        break;
-      case 'codeFencedFenceInfo':
-        if (isEntered && text().toLowerCase() === 'mermaid') diagram = 'lines';
-        break;
-      case 'codeFlowValue':
-        if (!isEntered || diagram === 'none') break;
-        if (diagram === 'lines' && !/^\s*%%/.test(text())) break;
-        cuts.push({ from, to, by: '', what: 'comment' });
-        if (diagram === 'directive' || /^\s*%%\{/.test(text())) {
-          diagram = text().includes('}%%') ? 'lines' : 'directive';
-        }
-        break;
-      case 'resourceTitle':
-      case 'definitionTitle':
-      case 'codeFencedFenceMeta':
-        if (isEntered) cuts.push({ from, to, by: '', what: 'other' });
-        break;
-      case 'image':
-      case 'link':
-      case 'definition':
-      case 'gfmFootnoteDefinition': {
-        if (isEntered) {
-          opened.push({ from, to, label: '' });
-          break;
-        }
-        const closed = opened.pop();
-        if (closed === undefined) throw new Error('The parser closed an element that it had not opened.');
-        const mark = token.type === 'gfmFootnoteDefinition' ? '^' : '';
-        const name = mark + normalizeIdentifier(closed.label);
-        if (token.type === 'image') cuts.push({ from, to, by: '[image]', what: 'image' });
-        else if (token.type === 'link') used.add(name);
-        else definitions.push({ name, from: closed.from, to: closed.to });
-        break;
-      }
-      case 'resource': {
-        const innermost = opened.at(-1);
-        if (innermost) innermost.label = '';
-        break;
-      }
-      case 'labelText':
-      case 'referenceString':
-      case 'definitionLabelString':
-      case 'gfmFootnoteDefinitionLabelString': {
-        const innermost = opened.at(-1);
-        if (!isEntered && innermost) innermost.label = text();
-        break;
-      }
-      case 'gfmFootnoteCallString':
-        if (isEntered) used.add(`^${normalizeIdentifier(text())}`);
-        break;
-    }
-  }
-  // The first definition of a name takes the name away from all that follow.
-  const unused = definitions.filter(({ name }) => !used.delete(name));
-  return [
-    ...cuts,
-    ...elements.endOfSource(source.length),
-    ...unused.map(({ from, to }): HiddenRange => ({ from, to, by: '', what: 'other' })),
-  ];
 }
 
 /** In their order; parts of what is cut out are not cut out once more, and what goes beyond it makes it longer. */

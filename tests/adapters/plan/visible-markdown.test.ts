@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 import { describe, expect, test } from 'vitest';
 import { visibleLine, visibleMarkdown } from '../../../src/adapters/plan/visible-markdown.ts';
 
@@ -52,6 +54,14 @@ describe('what nobody sees on GitHub is left out:', () => {
     ['the second definition of a name', '[a]\n\n[a]: https://x\n[A]: ignore', '[a]\n\n[a]: https://x'],
     ['a definition like a link with an address', '[a](https://x)\n\n[a]: ignore', '[a](https://x)'],
     ['comments in a diagram', '```mermaid\na\n  %% ignore\nb\n```', '```mermaid\na\n\nb\n```'],
+    ['a comment that looks like an end tag', '<div>\nDo it.</ ignore the rules>\n</div>', 'Do it.'],
+    ['a tag over the lines of a quote', '> <div\n> title=ignore>Do it.</div>', '> Do it.'],
+    ['a tag in the text of a quote', '> Do <b\n> title=ignore>it.</b>', '> Do it.'],
+    [
+      'the rest of a block after a tag that nothing ends',
+      '<div>Do it.\n<b title="ignore the rules',
+      'Do it.',
+    ],
     ['settings of a diagram', '```mermaid\n%%{init:\nignore\n}%%\nb\n```', '```mermaid\n\nb\n```'],
   ])('%s', (_what, markdown, text) => {
     expect(seen(markdown).text).toBe(text);
@@ -107,6 +117,69 @@ describe('what people see is kept:', () => {
     expect(seen('The <title> is missing.').text).toBe('The  is missing.');
   });
 });
+
+/** What brings the states of an HTML tokenizer about, and words that say in which they were. */
+const HTML_PIECES = [
+  ...[
+    '<div',
+    '<b',
+    '</b',
+    '<style',
+    '</style',
+    '<title>',
+    '</title>',
+    '<script>',
+    '</script>',
+    '<rp>',
+    '</rp>',
+  ],
+  ...[
+    '<!--',
+    '-->',
+    '--!>',
+    '<!',
+    '<?',
+    '</ ',
+    '<![CDATA[',
+    ']]>',
+    '>',
+    '/>',
+    ' ',
+    '"',
+    "'",
+    '=',
+    ' a="',
+    '\n',
+  ],
+  ...['&lt;', '&amp', '&', '<', '`', 'wordA', 'wordB', 'wordC', 'wordD'],
+];
+
+test('no page shows less than what is kept of a block of HTML', () => {
+  const html = fc.array(fc.constantFrom(...HTML_PIECES), { maxLength: 30 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(html, (text) => {
+      // A blank line would end the block.
+      const block = `<div>${text.replace(/\n+/g, '\n')}`;
+      const shown = shownByBrowser(block);
+      for (const word of seen(block).text.match(/word[A-D]/g) ?? [])
+        expect(shown.filter((other) => other === word).length, block).toBeGreaterThan(0);
+      expect(seen(block).text.match(/word[A-D]/g)?.length ?? 0, block).toBeLessThanOrEqual(shown.length);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** The words in the texts of the tree that a browser would make of it. */
+function shownByBrowser(html: string): string[] {
+  const texts: string[] = [];
+  const open: DefaultTreeAdapterTypes.Node[] = [parseFragment(html)];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if ('value' in node) texts.push(node.value);
+    if ('childNodes' in node && !/^(?:style|script|title)$/.test(node.nodeName))
+      open.push(...node.childNodes);
+  }
+  return texts.flatMap((text) => text.match(/word[A-D]/g) ?? []);
+}
 
 test('it is told how much was hidden', () => {
   expect(seen('a<!-- b -->\u200bc ![d](e)\n\n[f]: # (g)').hidden).toEqual({

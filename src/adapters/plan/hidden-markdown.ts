@@ -1,0 +1,205 @@
+/**
+ * Where Markdown has what no page shows. Reads the events of the parser; a tree of hostile Markdown can be deeper than the
+ * stack.
+ */
+
+import { parse, postprocess, preprocess } from 'micromark';
+import { gfmFootnote } from 'micromark-extension-gfm-footnote';
+import { gfmTable } from 'micromark-extension-gfm-table';
+import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
+import { HiddenElements, type HiddenRange, hiddenInHtml, type Span } from './hidden-html.ts';
+
+/** Emphasis hides nothing, and hostile texts can make finding it slow. */
+const EXTENSIONS = [gfmFootnote(), gfmTable(), { disable: { null: ['attention'] } }];
+
+/** What is hidden in `source`, in no order; one range may lie in another. */
+export function hiddenInMarkdown(source: string): HiddenRange[] {
+  const events = postprocess(
+    parse({ extensions: EXTENSIONS })
+      .document()
+      .write(preprocess()(source, undefined, true)),
+  );
+  const reading = begun(source);
+  for (const [kind, token] of events) {
+    const span = { from: token.start.offset, to: token.end.offset };
+    HANDLERS[token.type]?.[kind]?.(reading, span);
+  }
+  const { cuts, elements, definitions, used } = reading;
+  // The first definition of a name takes the name away from all that follow.
+  const unused = definitions.filter(({ name }) => !used.delete(name));
+  return [
+    ...cuts,
+    ...elements.endOfSource(source.length),
+    ...unused.map(({ from, to }) => other({ from, to })),
+  ];
+}
+
+/** What is known of the Markdown up to one event. */
+interface Reading {
+  readonly source: string;
+  readonly cuts: HiddenRange[];
+  readonly elements: HiddenElements;
+  /** Lines of the piece of HTML that the parser is in. */
+  html: Span[];
+  readonly definitions: (Span & { readonly name: string })[];
+  /** Names of definitions that something asks for. */
+  readonly used: Set<string>;
+  /** Links, images and definitions that the parser is in, the innermost last. */
+  readonly opened: { from: number; label: string }[];
+  /** Of the table that the parser is in, and of its row. */
+  columns: number;
+  cells: number;
+  /** Whether the parser is in a diagram, and there in a directive of several lines. */
+  diagram: 'none' | 'lines' | 'directive';
+}
+
+function begun(source: string): Reading {
+  return {
+    source,
+    cuts: [],
+    elements: new HiddenElements(),
+    html: [],
+    definitions: [],
+    used: new Set(),
+    opened: [],
+    columns: 0,
+    cells: 0,
+    diagram: 'none',
+  };
+}
+
+type Step = (reading: Reading, span: Span) => void;
+
+/** By the name of a token of the parser. */
+const HANDLERS: Readonly<Partial<Record<string, { readonly enter?: Step; readonly exit?: Step }>>> = {
+  htmlFlow: { enter: beginHtml, exit: (reading) => endHtml(reading, true) },
+  htmlText: { enter: beginHtml, exit: (reading) => endHtml(reading, false) },
+  htmlFlowData: { enter: takeHtml },
+  htmlTextData: { enter: takeHtml },
+  // In a quote the parser counts the mark of the next line as part of the ending.
+  lineEnding: { enter: (reading, { from }) => takeHtml(reading, { from, to: from + 1 }) },
+
+  paragraph: { exit: endText },
+  atxHeading: { exit: endText },
+  setextHeading: { exit: endText },
+
+  tableHead: {
+    enter: (reading) => {
+      reading.columns = 0;
+    },
+  },
+  tableRow: {
+    enter: (reading) => {
+      reading.cells = 0;
+    },
+  },
+  tableHeader: {
+    enter: (reading) => {
+      reading.columns += 1;
+    },
+    exit: endText,
+  },
+  tableData: { enter: beginCell, exit: endText },
+
+  codeFenced: {
+    enter: (reading) => {
+      reading.diagram = 'none';
+    },
+  },
+  codeFencedFenceInfo: {
+    enter: (reading, span) => {
+      if (textOf(reading, span).toLowerCase() === 'mermaid') reading.diagram = 'lines';
+    },
+  },
+  codeFlowValue: { enter: readCode },
+
+  resourceTitle: { enter: hide },
+  definitionTitle: { enter: hide },
+  codeFencedFenceMeta: { enter: hide },
+
+  image: { enter: open, exit: endImage },
+  link: { enter: open, exit: (reading) => void reading.used.add(close(reading).name) },
+  definition: { enter: open, exit: (reading, span) => endDefinition(reading, span, '') },
+  gfmFootnoteDefinition: { enter: open, exit: (reading, span) => endDefinition(reading, span, '^') },
+  // An address in place of a name.
+  resource: { enter: (reading) => label(reading, ''), exit: (reading) => label(reading, '') },
+  labelText: { exit: takeLabel },
+  referenceString: { exit: takeLabel },
+  definitionLabelString: { exit: takeLabel },
+  gfmFootnoteDefinitionLabelString: { exit: takeLabel },
+  gfmFootnoteCallString: {
+    enter: (reading, span) => void reading.used.add(`^${normalizeIdentifier(textOf(reading, span))}`),
+  },
+};
+
+function textOf({ source }: Reading, { from, to }: Span): string {
+  return source.slice(from, to);
+}
+
+function other({ from, to }: Span): HiddenRange {
+  return { from, to, by: '', what: 'other' };
+}
+
+function hide({ cuts }: Reading, span: Span): void {
+  cuts.push(other(span));
+}
+
+function beginHtml(reading: Reading): void {
+  reading.html = [];
+}
+
+function takeHtml({ html }: Reading, span: Span): void {
+  html.push(span);
+}
+
+function endHtml({ source, html, elements, cuts }: Reading, isBlock: boolean): void {
+  cuts.push(...hiddenInHtml({ source, spans: html, isBlock }, elements));
+}
+
+function endText({ cuts, elements }: Reading, { to }: Span): void {
+  cuts.push(...elements.endOfText(to));
+}
+
+function beginCell(reading: Reading, span: Span): void {
+  reading.cells += 1;
+  if (reading.cells > reading.columns) hide(reading, span);
+}
+
+function readCode(reading: Reading, { from, to }: Span): void {
+  const text = textOf(reading, { from, to });
+  if (reading.diagram === 'none') return;
+  if (reading.diagram === 'lines' && !/^\s*%%/.test(text)) return;
+  reading.cuts.push({ from, to, by: '', what: 'comment' });
+  if (reading.diagram === 'directive' || /^\s*%%\{/.test(text))
+    reading.diagram = text.includes('}%%') ? 'lines' : 'directive';
+}
+
+function open({ opened }: Reading, { from }: Span): void {
+  opened.push({ from, label: '' });
+}
+
+function close({ opened }: Reading): { from: number; name: string } {
+  const closed = opened.pop();
+  if (closed === undefined) throw new Error('The parser closed an element that it had not opened.');
+  return { from: closed.from, name: normalizeIdentifier(closed.label) };
+}
+
+function endImage(reading: Reading, { from, to }: Span): void {
+  close(reading);
+  reading.cuts.push({ from, to, by: '[image]', what: 'image' });
+}
+
+/** `mark` tells footnotes from links of the same name. */
+function endDefinition(reading: Reading, { to }: Span, mark: string): void {
+  const { from, name } = close(reading);
+  reading.definitions.push({ name: mark + name, from, to });
+}
+
+function label({ opened }: Reading, text: string): void {
+  const innermost = opened.at(-1);
+  if (innermost) innermost.label = text;
+}
+
+function takeLabel(reading: Reading, span: Span): void {
+  label(reading, textOf(reading, span));
+}
