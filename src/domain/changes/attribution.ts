@@ -2,16 +2,8 @@
 
 import type { ChangedFile } from './changed-file.ts';
 import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
+import type { PatchHunk } from './patch-text.ts';
 import type { Origin } from './provenance.ts';
-
-/** One hunk as it stands in the patch; `lines` begin with a blank, `+`, `-` or `\`, and have no line endings. */
-export interface PatchHunk {
-  readonly oldStart: number;
-  readonly oldLines: number;
-  readonly newStart: number;
-  readonly newLines: number;
-  readonly lines: readonly string[];
-}
 
 /** A changed file with what the patch says of it; `hunks` null: it is binary there. */
 export interface PatchedFile {

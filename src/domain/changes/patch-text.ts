@@ -11,6 +11,15 @@ export interface PatchedState {
   readonly blob: string | null;
 }
 
+/** One hunk as its header and its lines say; `lines` begin with a blank, `+`, `-` or `\`, and have no line endings. */
+export interface PatchHunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly string[];
+}
+
 /** One file of a patch. `from` is the old path of a rename, whose state is `before`. Lines are null for a binary file. */
 export interface PatchedPath {
   readonly path: string;
@@ -19,20 +28,25 @@ export interface PatchedPath {
   readonly after: PatchedState | null;
   readonly additions: number | null;
   readonly deletions: number | null;
+  /** Only where they were asked for; null for a binary file. */
+  readonly hunks?: readonly PatchHunk[] | null;
 }
 
 export type PatchTextRead =
   | { status: 'ok'; files: PatchedPath[] }
   | { status: 'failed'; line: number; why: string };
 
-/** `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. */
-export function readPatchText(text: string): PatchTextRead {
+/**
+ * `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. Hunks are kept where they
+ * are asked for: each of their lines is an object.
+ */
+export function readPatchText(text: string, asked: { hunks: boolean } = { hunks: false }): PatchTextRead {
   // The last line of a patch ends with a newline too.
   if (!text.endsWith('\n')) return { status: 'failed', line: 1, why: 'it does not end with a complete line' };
   const lines = new Lines(text);
   const files: PatchedPath[] = [];
   try {
-    while (!lines.atEnd) files.push(section(lines));
+    while (!lines.atEnd) files.push(section(lines, asked.hunks));
     return { status: 'ok', files: withTypeChanges(files) };
   } catch (error) {
     if (error instanceof Malformed) return { status: 'failed', line: lines.number, why: error.message };
@@ -82,7 +96,7 @@ class Lines {
   }
 }
 
-function section(lines: Lines): PatchedPath {
+function section(lines: Lines, keepsHunks: boolean): PatchedPath {
   const [, names = ''] = lines.need(/^diff --git (.+)$/, 'the head of a file');
   const oldMode = modeOf(lines.take(/^old mode (\d{6})$/));
   const newMode = oldMode === null ? null : modeOf(lines.need(/^new mode (\d{6})$/, 'the new mode'));
@@ -96,7 +110,7 @@ function section(lines: Lines): PatchedPath {
   const index = lines.take(/^index ([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})(?: (\d{6}))?$/);
   if ((created === null && isNoId(index?.[1])) || (deleted === null && isNoId(index?.[2])))
     throw new Malformed('a file that is there has no content');
-  const counts = index ? body(lines) : { additions: 0, deletions: 0 };
+  const { hunks, ...counts } = index ? body(lines, keepsHunks) : NO_BODY;
   const mode = modeOf(index?.[3] === undefined ? null : ['', index[3]]);
   const state = (own: FileMode | null, blob: string | undefined) => ({ mode: own, blob: blob ?? null });
   const path = to === undefined ? sameName(names) : unquoted(to);
@@ -106,6 +120,7 @@ function section(lines: Lines): PatchedPath {
     before: created !== null ? null : state(deleted ?? oldMode ?? mode, index?.[1]),
     after: deleted !== null ? null : state(created ?? newMode ?? mode, index?.[2]),
     ...counts,
+    ...(keepsHunks ? { hunks } : {}),
   };
 }
 
@@ -126,38 +141,60 @@ function withTypeChanges(sections: readonly PatchedPath[]): PatchedPath[] {
         before: last.before,
         additions: sum(last.additions, next.additions),
         deletions: sum(last.deletions, next.deletions),
+        ...(last.hunks && next.hunks ? { hunks: [...last.hunks, ...next.hunks] } : {}),
       };
     } else files.push(next);
   }
   return files;
 }
 
-type Counts = Pick<PatchedPath, 'additions' | 'deletions'>;
+interface Body {
+  readonly additions: number | null;
+  readonly deletions: number | null;
+  readonly hunks: readonly PatchHunk[] | null;
+}
 
-function body(lines: Lines): Counts {
+const NO_BODY: Body = { additions: 0, deletions: 0, hunks: [] };
+
+function body(lines: Lines, keepsHunks: boolean): Body {
   if (lines.take(/^GIT binary patch$/)) {
     binary(lines);
     binary(lines);
-    return { additions: null, deletions: null };
+    return { additions: null, deletions: null, hunks: null };
   }
   // A file without content is made or deleted without a body.
-  if (!lines.take(/^--- /)) return { additions: 0, deletions: 0 };
+  if (!lines.take(/^--- /)) return NO_BODY;
   lines.need(/^\+\+\+ /, 'the new name');
+  const hunks: PatchHunk[] = [];
   let [additions, deletions] = [0, 0];
   for (;;) {
-    const head = lines.take(/^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/);
-    if (!head) break;
-    let [old, now] = [Number(head[1] ?? 1), Number(head[2] ?? 1)];
-    while (old > 0 || now > 0) {
-      const [line = ''] = lines.need(/^[ +-]/, 'a line of the hunk');
-      if (line !== '+') old -= 1;
-      if (line !== '-') now -= 1;
-      if (line === '+') additions += 1;
-      if (line === '-') deletions += 1;
-      lines.take(/^\\ /);
-    }
-    if (old < 0 || now < 0) throw new Malformed('a hunk has more lines than its head says');
+    const head = lines.take(/^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/);
+    if (!head) return { additions, deletions, hunks };
+    const oldLines = Number(head[2] ?? 1);
+    const newLines = Number(head[4] ?? 1);
+    const kept: string[] | null = keepsHunks ? [] : null;
+    const counts = hunkLines(lines, { oldLines, newLines }, kept);
+    additions += counts.additions;
+    deletions += counts.deletions;
+    if (kept)
+      hunks.push({ oldStart: Number(head[1]), oldLines, newStart: Number(head[3]), newLines, lines: kept });
   }
+}
+
+/** Reads the lines of one hunk, and puts them into `kept` where that is asked for. */
+function hunkLines(lines: Lines, sizes: Pick<PatchHunk, 'oldLines' | 'newLines'>, kept: string[] | null) {
+  let [additions, deletions] = [0, 0];
+  let [old, now] = [sizes.oldLines, sizes.newLines];
+  while (old > 0 || now > 0) {
+    const { input, 0: sign } = lines.need(/^[ +-]/, 'a line of the hunk');
+    if (sign !== '+') old -= 1;
+    if (sign !== '-') now -= 1;
+    if (sign === '+') additions += 1;
+    if (sign === '-') deletions += 1;
+    const remark = lines.take(/^\\ /);
+    kept?.push(input, ...(remark ? [remark.input] : []));
+  }
+  if (old < 0 || now < 0) throw new Malformed('a hunk has more lines than its head says');
   return { additions, deletions };
 }
 

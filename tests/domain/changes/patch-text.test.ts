@@ -55,6 +55,50 @@ describe('a patch says of each file', () => {
     ]);
   });
 
+  test('its hunks where they are asked for, also of a file that becomes a link', () => {
+    const text = patch(
+      'diff --git a/x b/x',
+      'deleted file mode 100644',
+      `index ${A}..${NONE}`,
+      '--- a/x',
+      '+++ /dev/null',
+      '@@ -1,2 +0,0 @@ head',
+      '-one\r',
+      '---- two',
+      'diff --git a/x b/x',
+      'new file mode 120000',
+      `index ${NONE}..${B}`,
+      '--- /dev/null',
+      '+++ b/x',
+      '@@ -0,0 +1 @@',
+      '+target',
+      '\\ No newline at end of file',
+      'diff --git a/y b/y',
+      `index ${A}..${B} 100644`,
+      'GIT binary patch',
+      'literal 1',
+      'IcmZPo000310RR91',
+      '',
+      'literal 0',
+      'HcmV?d00001',
+      '',
+    );
+    const read = readPatchText(text, { hunks: true });
+    expect(read.status === 'ok' && read.files.map(({ hunks }) => hunks)).toEqual([
+      [
+        { oldStart: 1, oldLines: 2, newStart: 0, newLines: 0, lines: ['-one\r', '---- two'] },
+        {
+          oldStart: 0,
+          oldLines: 0,
+          newStart: 1,
+          newLines: 1,
+          lines: ['+target', '\\ No newline at end of file'],
+        },
+      ],
+      null,
+    ]);
+  });
+
   test('only what it changes: of a mode no content, of a pure rename neither', () => {
     const text = patch(
       'diff --git a/tool b/tool',

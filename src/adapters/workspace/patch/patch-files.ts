@@ -1,8 +1,9 @@
 /** Reads a patch of ours back: which hunks belong to which changed file. */
 
-import { parsePatch, type StructuredPatchHunk } from 'diff';
-import type { PatchedFile, PatchHunk } from '../../../domain/changes/attribution.ts';
+import type { PatchedFile } from '../../../domain/changes/attribution.ts';
 import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
+import { readPatchText } from '../../../domain/changes/patch-text.ts';
+import { decodeName } from '../../../files/names.ts';
 
 /** Larger patches are not taken apart, nor those with more lines: each becomes an object. */
 export const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;
@@ -14,21 +15,18 @@ const MAX_PATCH_LINES = 250_000;
  */
 export function patchedFiles(patch: Uint8Array, files: readonly ChangedFile[]): PatchedFile[] | null {
   if (patch.length > MAX_PARSED_PATCH_BYTES || linesWithin(patch, MAX_PATCH_LINES) === null) return null;
-  const parts = patch.length === 0 ? [] : parsePatch(Buffer.from(patch).toString('latin1'));
-  let next = 0;
-  const patched = files.map((file) => {
-    const part = parts[next];
-    next += 1;
-    const hunks = (part?.hunks ?? []).map(asInHeader);
-    // A file that became a link, or a link that became a file, is deleted and made anew.
-    if (part?.isDelete && file.kind !== 'delete') {
-      hunks.push(...(parts[next]?.hunks ?? []).map(asInHeader));
-      next += 1;
-    }
-    const isBinary = file.additions === null;
-    return { file, hunks: isBinary ? null : hunks };
+  if (patch.length === 0) return files.length === 0 ? [] : null;
+  const read = readPatchText(Buffer.from(patch).toString('latin1'), { hunks: true });
+  if (read.status === 'failed' || read.files.length !== files.length) return null;
+  const patched = files.flatMap((file, at) => {
+    const part = read.files[at];
+    return part && nameOf(part.path) === file.path ? [{ file, hunks: part.hunks ?? null }] : [];
   });
-  return next === parts.length ? patched : null;
+  return patched.length === files.length ? patched : null;
+}
+
+function nameOf(latin1: string): string {
+  return decodeName(Buffer.from(latin1, 'latin1'));
 }
 
 /** How many line ends there are; null for more than `most`, beyond which nothing is counted. */
@@ -44,15 +42,4 @@ const NEWLINE = 10;
 /** A line of a hunk as text; bytes that are not UTF-8 become U+FFFD. */
 export function lineText(line: string): string {
   return Buffer.from(line, 'latin1').toString('utf8');
-}
-
-/** Where a side has no lines, a header names the line before; the parser names the line after. */
-function asInHeader({ oldStart, oldLines, newStart, newLines, lines }: StructuredPatchHunk): PatchHunk {
-  return {
-    oldStart: oldLines === 0 ? oldStart - 1 : oldStart,
-    oldLines,
-    newStart: newLines === 0 ? newStart - 1 : newStart,
-    newLines,
-    lines,
-  };
 }
