@@ -92,8 +92,8 @@ test('a pull request is made through it', async () => {
   const { env, asked } = await behindProxy({ 'github.example.test': place.github.url });
   const { told, exitCode, stderr } = await publish(place, {
     env: { ...env, GITHUB_API_URL: 'https://github.example.test' },
-    // The built command: a process reads NODE_EXTRA_CA_CERTS when it starts.
-    killAt: () => false,
+    // A process reads NODE_EXTRA_CA_CERTS when it starts.
+    built: true,
   });
   expect([exitCode, told?.outcome, told?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);
   expect(asked.length).toBeGreaterThan(0);
@@ -116,6 +116,7 @@ test('the action asks for its identity, logs in and talks to the model through i
   });
   const ended = await runAction({
     workspace: root,
+    built: true,
     inputs: {
       plan: 'Do it',
       'base-url': 'https://model.example.test',

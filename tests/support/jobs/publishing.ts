@@ -102,9 +102,11 @@ export interface Publishing {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Kills the command with SIGKILL when this says so, at the moment that a request has been carried out; it is the built one
-   * then. Without it the command is carried out in this process.
+   * then.
    */
   readonly killAt?: (request: SeenRequest) => boolean;
+  /** The built command. Without it, and without `killAt`, the command is carried out in this process. */
+  readonly built?: boolean;
 }
 
 /** How long a second of the pauses between tries lasts here. */
@@ -121,11 +123,11 @@ export async function publish(there: OnGitHub, publishing: Publishing = {}): Pro
     GITHUB_SERVER_URL: github.serverUrl,
     ...publishing.env,
   };
-  const { killAt } = publishing;
+  const { built = false, killAt } = publishing;
   const { exitCode, stdout, stderr } =
-    killAt === undefined
-      ? await runHere(words, { cwd: artifact, env, secondMs: SECOND_MS })
-      : await killed(words, { artifact, env, github, killAt });
+    built || killAt !== undefined
+      ? await spawned(words, { artifact, env, github, killAt })
+      : await runHere(words, { cwd: artifact, env, secondMs: SECOND_MS });
   return {
     exitCode,
     stderr,
@@ -133,13 +135,13 @@ export async function publish(there: OnGitHub, publishing: Publishing = {}): Pro
   };
 }
 
-interface Killing extends Pick<OnGitHub, 'artifact' | 'github'> {
+interface Spawning extends Pick<OnGitHub, 'artifact' | 'github'> {
   readonly env: Readonly<Record<string, string>>;
-  readonly killAt: (request: SeenRequest) => boolean;
+  readonly killAt: Publishing['killAt'] | undefined;
 }
 
-/** The built command, which somebody kills. */
-async function killed(words: readonly string[], { artifact, env, github, killAt }: Killing) {
+/** The built command, killed where that is asked for. */
+async function spawned(words: readonly string[], { artifact, env, github, killAt }: Spawning) {
   const child = execa(process.execPath, [CLI, ...words], {
     cwd: artifact,
     extendEnv: false,
@@ -150,7 +152,7 @@ async function killed(words: readonly string[], { artifact, env, github, killAt 
   });
   let isKilled = false;
   github.after(async (request) => {
-    if (isKilled || !killAt(request)) return;
+    if (isKilled || killAt?.(request) !== true) return;
     isKilled = true;
     child.kill('SIGKILL');
     await child;
