@@ -2,14 +2,30 @@
 
 import { runGit } from './git.ts';
 
-/** Each id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away. */
+/**
+ * Each wanted id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away, and for
+ * what has more than `maxBytes` bytes: who names a content knows its size, and a few bytes in a store can stand for a gigabyte.
+ */
 export async function readBlobs(
   shadowDir: string,
-  ids: readonly string[],
+  ids: Iterable<string>,
+  maxBytes: (id: string) => number,
 ): Promise<Map<string, Buffer | null>> {
   const blobs = new Map<string, Buffer | null>();
   // An id comes from a journal; a line of its own is all that it may be.
-  const known = ids.filter((id) => /^[0-9a-f]+$/.test(id));
+  const named = [...new Set(ids)].filter((id) => /^[0-9a-f]+$/.test(id));
+  if (named.length === 0) return blobs;
+  for (const id of named) blobs.set(id, null);
+  const sizes = await runGit({
+    cwd: shadowDir,
+    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch-check=%(objecttype) %(objectsize)'],
+    input: Buffer.from(named.map((id) => `${id}\n`).join('')),
+  });
+  const lines = sizes.toString('latin1').split('\n');
+  const known = named.filter((id, at) => {
+    const size = /^blob (\d+)$/.exec(lines[at] ?? '')?.[1];
+    return size !== undefined && Number(size) <= maxBytes(id);
+  });
   if (known.length === 0) return blobs;
   const answer = await runGit({
     cwd: shadowDir,

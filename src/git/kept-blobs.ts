@@ -1,6 +1,7 @@
 /** Reads contents back that a run has kept in its shadow repository. */
 
 import type { FileState } from '../domain/changes/change.ts';
+import { formatNumber } from '../domain/text/format-number.ts';
 import { readBlobs } from './blobs.ts';
 import { runGit } from './git.ts';
 import type { ObjectFormat } from './object-store.ts';
@@ -14,6 +15,9 @@ export type KeptContent =
 /** Bytes that are read ahead and held at most. */
 const MAX_AHEAD = 64 * 1024 * 1024;
 
+/** Bytes of one content that is held: as many as a run may change by default. */
+const MAX_HELD = 256 * 1024 * 1024;
+
 export class KeptBlobs {
   readonly #shadowDir: string;
   #ahead: ReadonlyMap<string, Buffer | null> = new Map();
@@ -24,20 +28,25 @@ export class KeptBlobs {
 
   /** Reads the contents of many states at once, as many as memory should hold, so that asking for each is cheap. */
   async readAhead(states: readonly FileState[]): Promise<void> {
-    const ids = new Set<string>();
+    const sizes = new Map<string, number>();
     let bytes = 0;
     for (const { mode, blob, size, raw } of states) {
       bytes += size;
-      if (mode !== '160000' && bytes <= MAX_AHEAD) ids.add(raw ?? blob);
+      const id = raw ?? blob;
+      if (mode !== '160000' && bytes <= MAX_AHEAD)
+        sizes.set(id, Math.max(heldBytes(size), sizes.get(id) ?? 0));
     }
-    this.#ahead = await readBlobs(this.#shadowDir, [...ids]);
+    this.#ahead = await readBlobs(this.#shadowDir, sizes.keys(), (id) => sizes.get(id) ?? 0);
   }
 
   /** The bytes as they were in the work tree. Of a link: where it pointed. */
   async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
     if (mode === '160000') return lost('it is a submodule');
-    const kept = await this.#read(raw ?? blob);
-    if (kept === null) return lost('its content is no longer in any repository');
+    if (size > MAX_HELD)
+      return lost(`its content is larger than ${formatNumber(MAX_HELD)} bytes, the most that is put back`);
+    const kept = await this.#read(raw ?? blob, size);
+    if (kept === null)
+      return lost('its content is no longer in any repository, or larger than the run has recorded');
     if (kept.length === size) return { status: 'bytes', bytes: kept };
     if (size === 0) return { status: 'no_file' };
     // Git drops at most one CR for each LF: when as many are missing as there are LFs, every one of them had its CR.
@@ -56,11 +65,20 @@ export class KeptBlobs {
     return format.toString('latin1').trim() === 'sha256' ? 'sha256' : 'sha1';
   }
 
-  async #read(id: string): Promise<Buffer | null> {
+  async #read(id: string, size: number): Promise<Buffer | null> {
     const ahead = this.#ahead.get(id);
-    return ahead === undefined ? ((await readBlobs(this.#shadowDir, [id])).get(id) ?? null) : ahead;
+    if (ahead !== undefined) return ahead;
+    return (await readBlobs(this.#shadowDir, [id], () => heldBytes(size))).get(id) ?? null;
   }
 }
+
+/** What git keeps of a file is no larger than the file, but for a Git LFS pointer. */
+function heldBytes(size: number): number {
+  return Math.max(size, MAX_LFS_POINTER_BYTES);
+}
+
+/** As git-lfs has it. */
+const MAX_LFS_POINTER_BYTES = 1024;
 
 function withCrlf(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1');

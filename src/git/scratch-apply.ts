@@ -90,7 +90,7 @@ export function openScratchRepository(
       return missing === undefined ? null : `it does not change ${missing} although it says so`;
     },
 
-    read: (blobs) => readBlobs(gitDir, blobs),
+    read: (blobs) => readBlobs(gitDir, blobs, () => maxTotalBytes),
 
     async merge({ before, now, after }) {
       const sides = { now, before, after };

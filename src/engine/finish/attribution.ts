@@ -49,7 +49,9 @@ export async function attributePatch(run: PatchedRun): Promise<AttributedPatchFi
   const patched = patchedFiles(run.patch, run.files);
   const changes = changesBehind(run);
   const isFollowed = patched !== null && changes.length <= MAX_CHANGES && !run.inHurry;
-  const blobs = withinLines(await readBlobs(run.shadowGit, isFollowed ? blobsToRead(changes) : []));
+  const blobs = withinLines(
+    await readBlobs(run.shadowGit, isFollowed ? blobsToRead(changes) : [], () => MAX_STATE_BYTES),
+  );
   const history = new LineHistory({
     changes,
     takesIn: run.takesIn,

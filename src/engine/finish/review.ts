@@ -36,7 +36,7 @@ export async function reviewPatch(contents: PatchContents): Promise<Review> {
     const ids = batch.flatMap(({ before, after }) =>
       [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
     );
-    const blobs = await readBlobs(shadowGit, [...new Set(ids)]);
+    const blobs = await readBlobs(shadowGit, ids, () => MAX_STATE_BYTES);
     const textOf = (state: FileState | null) => {
       const blob = blobOf(state);
       if (blob === null) return '';
