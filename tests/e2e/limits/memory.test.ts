@@ -79,6 +79,7 @@ test('sixteen reads at a time of a file of 31 MB are refused by its size, and of
 });
 
 test.each([
+  ['a write_file of 20 MB', { calls: [call('write_file', { path: 'a', content: 'x'.repeat(20_000_000) })] }],
   [
     'a write_file of 30 MB of short lines',
     { calls: [call('write_file', { path: 'a', content: 'short\n'.repeat(5_000_000) })] },
@@ -89,7 +90,7 @@ test.each([
   expect([run.exitCode, run.result.outcome, run.result.reason], run.stderr).toEqual([
     4,
     'provider_error',
-    expect.stringContaining('larger than 4,194,304 bytes'),
+    expect.stringMatching(/larger than 4,194,304 bytes, .*; ask for smaller steps in the plan/),
   ]);
   expect(run.server.requests).toHaveLength(2);
   expect(run.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt']);
