@@ -14,13 +14,6 @@ import sandboxNone from '../prompts/sandbox/none.md';
 import stuck from '../prompts/stuck.md';
 import system from '../prompts/system.md';
 import task from '../prompts/task.md';
-import editFile from '../prompts/tools/edit_file.md';
-import finish from '../prompts/tools/finish.md';
-import listFiles from '../prompts/tools/list_files.md';
-import readFile from '../prompts/tools/read_file.md';
-import runCommand from '../prompts/tools/run_command.md';
-import search from '../prompts/tools/search.md';
-import writeFile from '../prompts/tools/write_file.md';
 import verifyFailed from '../prompts/verify-failed.md';
 import verifyInCheckout from '../prompts/verify-in-checkout.md';
 import { describeEnd, succeeded } from './domain/conversation/tool.ts';
@@ -36,19 +29,6 @@ const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   namespaces: sandboxNamespaces,
   none: sandboxNone,
 };
-
-const TOOL_DESCRIPTIONS = {
-  read_file: readFile,
-  write_file: writeFile,
-  edit_file: editFile,
-  list_files: listFiles,
-  search,
-  run_command: runCommand,
-  finish,
-};
-
-/** Names of the built-in tools, as the model calls them. */
-export type ToolName = keyof typeof TOOL_DESCRIPTIONS;
 
 /** The system prompt: the same for every run with the same sandbox, so that it is cached across runs. */
 export function systemPrompt(settings: {
@@ -141,10 +121,6 @@ const MAX_NAMED = 20;
 function named(paths: readonly string[]): string {
   const quoted = paths.map((path) => JSON.stringify(path));
   return listed(quoted, MAX_NAMED, 'file');
-}
-
-export function toolDescription(name: ToolName): string {
-  return render(TOOL_DESCRIPTIONS[name], {});
 }
 
 function principlesBlock(file: Principles[number]): string {

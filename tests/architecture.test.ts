@@ -12,7 +12,7 @@ const MAY_IMPORT: Record<string, string> = {
   'texts/': '(texts|domain)/',
   'files/': '(files|domain)/',
   'git/': '(git|files|domain)/|ports.ts',
-  'config/': '(config|git|files|domain)/|ports.ts',
+  'config/': '(config|git|files|domain)/|ports.ts|adapters/providers/registry.ts',
   'tools/': '(tools|domain)/|(ports|prompts).ts',
   'agent/': '(agent|domain)/|(ports|prompts).ts',
   'adapters/':
@@ -170,6 +170,14 @@ describe('the architecture', () => {
         return [...text.matchAll(CODE_BESIDE_NAME)].map(([found]) => `${file}: ${found}`);
       });
     expect(doubled).toEqual([]);
+  });
+
+  test('a provider is named in its own file and its entry, and nowhere else', () => {
+    const own = /^src\/adapters\/providers\/(registry|anthropic)\.ts$/;
+    const offenders = sourceFiles().filter(
+      (file) => !own.test(file) && /['"]anthropic['"]/.test(readFileSync(file, 'utf8')),
+    );
+    expect(offenders).toEqual([]);
   });
 
   test('every path that a document about the sources names is there', () => {

@@ -1,5 +1,6 @@
 /** The inputs of the action. Those that are settings derive from the settings of `run` and `publish`; the others stand here. */
 
+import { defaultProvider } from '../adapters/providers/registry.ts';
 import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
@@ -29,7 +30,7 @@ const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
 };
 
 const RUN_DIR = 'run-dir';
-const AUDIENCE = 'https://api.anthropic.com';
+const AUDIENCE = defaultProvider.federation?.audience ?? '';
 
 const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {

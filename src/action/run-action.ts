@@ -2,6 +2,7 @@
 
 import { Readable, Writable } from 'node:stream';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
+import { providerAsked } from '../config/resolve.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -101,11 +102,12 @@ class Action {
     identity: TokenRequest | null,
   ): HostContext {
     if (plan !== null && flags.run) flags.run.plan = '-';
+    const { keyVariable } = providerAsked({ flags: flags.run ?? {}, env: this.#edge.env });
     return {
       ...this.#edge,
       env: {
         ...withoutInputs(this.#edge.env),
-        ...(apiKey === null ? {} : { ANTHROPIC_API_KEY: apiKey }),
+        ...(apiKey === null || keyVariable === null ? {} : { [keyVariable]: apiKey }),
         ...(githubToken === null ? {} : { GITHUB_TOKEN: githubToken }),
       },
       isStep: true,

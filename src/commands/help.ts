@@ -1,6 +1,7 @@
 /** What `--help` says: the settings with their meaning, examples, and notes. */
 
 import yargs, { type Options } from 'yargs';
+import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
 import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { exitCodeList } from '../domain/run/exit-code.ts';
 import type { Command } from './command.ts';
@@ -48,8 +49,7 @@ function layout(columns: number) {
 
 const EACH = 'patchsmith <command> --help shows the flags of a command.';
 
-const SOURCES =
-  'Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ANTHROPIC_API_KEY comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.';
+const SOURCES = `Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ${KEY_VARIABLES.join(' or ')} comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.`;
 
 const EXIT_CODES = `Exit codes: ${exitCodeList().join(', ')}.`;
 

@@ -1,6 +1,7 @@
 /** Settings and key for a run, from everywhere they may come from; all that is wrong is told at once. */
 
 import { resolve } from 'node:path';
+import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
 import { readApiKey } from '../config/dotenv.ts';
 import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config/resolve.ts';
@@ -25,21 +26,27 @@ export function readSettings(
     : { status: 'ok', settings: resolved.settings };
 }
 
-/** The key of the Claude API, or why there is none. */
-export async function readKey({
-  env,
-  cwd,
-  isStep = false,
-}: HostContext): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
-  const { key, notes } = await readApiKey(env, cwd);
-  return { key, notes, problems: key === null ? [...notes, isStep ? NO_KEY_INPUT : NO_KEY] : [] };
+/** The key of a provider, or why there is none; no key and no problem where it needs none. */
+export async function readKey(
+  { env, cwd, isStep = false, federation }: HostContext,
+  name: string,
+): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+  const provider = providerNamed(name);
+  const variable = provider?.keyVariable ?? null;
+  const isLoggedIn = federation !== undefined && provider?.federation !== null;
+  if (provider === null || variable === null || isLoggedIn) return { key: null, notes: [], problems: [] };
+  const { key, notes } = await readApiKey(env, cwd, variable);
+  const lacking = isStep ? noKeyInput(provider, variable) : noKey(variable);
+  return { key, notes, problems: key === null ? [...notes, lacking] : [] };
 }
 
-const NO_KEY =
-  'there is no ANTHROPIC_API_KEY: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none';
+function noKey(variable: string): string {
+  return `there is no ${variable}: set it in the environment, or in a .env in this folder that git does not track; patchsmith demo needs none`;
+}
 
-const NO_KEY_INPUT =
-  'there is no key of the Claude API: api-key is empty, and so is ANTHROPIC_API_KEY. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not';
+function noKeyInput({ meaning }: ProviderEntry, variable: string): string {
+  return `there is no key of ${meaning}: api-key is empty, and so is ${variable}. Is the secret set, and does this event receive it? Pull requests from forks and from Dependabot do not`;
+}
 
 const NO_PLAN =
   'there is no plan: give one with --plan FILE, --plan - (stdin), --message TEXT or --plan-from-issue N';
@@ -75,9 +82,7 @@ export async function readRunInputs(
   if ([plan, message, planFromIssue, planFromComment].every((given) => given === null)) {
     all.push(edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN);
   }
-  const none = { key: null, notes: [], problems: [] };
-  const needsKey = settings.provider === 'anthropic' && edge.federation === undefined;
-  const { key, notes, problems: keyless } = needsKey ? await readKey(edge) : none;
+  const { key, notes, problems: keyless } = await readKey(edge, settings.provider);
   all.push(...keyless);
   return all.length > 0
     ? { status: 'refused', problems: all }
@@ -105,9 +110,9 @@ function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFi
     : readSettingsAt(trust.revision, PROJECT_FILE);
 }
 
-/** The key goes its own way: what an environment holds ends up in a child sooner or later. */
-export function withoutKey({ ANTHROPIC_API_KEY: _key, ...env }: HostContext['env']): HostContext['env'] {
-  return env;
+/** Keys go their own way: what an environment holds ends up in a child sooner or later. */
+export function withoutKey(env: HostContext['env']): HostContext['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !KEY_VARIABLES.includes(name)));
 }
 
 /** For children that get an environment: a run still has to know the tokens, to hide them. */

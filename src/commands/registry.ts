@@ -111,6 +111,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['RUN'],
     settings: [
       'repo',
+      'provider',
       'baseUrl',
       ...settingsIn('Trust on GitHub'),
       ...OF_THE_MACHINE,
@@ -234,9 +235,9 @@ async function startResume(
 ): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
-  const { key, notes, problems: keyless } = await readKey(edge);
-  if (key === null) return { status: 'refused', problems: keyless };
-  edge.hide(key);
+  const { key, notes, problems: keyless } = await readKey(edge, read.settings.provider);
+  if (keyless.length > 0) return { status: 'refused', problems: keyless };
+  if (key !== null) edge.hide(key);
   const trust = await readTrust(edge, read.settings);
   const input = {
     ...edge,

@@ -9,7 +9,6 @@ import { readBytes, textOf } from '../files/read-bytes.ts';
 import { askGit, findGit } from '../git/git.ts';
 import { repositoryRoot } from '../git/repository-root.ts';
 
-const KEY_NAME = 'ANTHROPIC_API_KEY';
 const MAX_BYTES = 65_536;
 
 /** `key` is null when there is none that can be used. Notes say why a `.env` was passed over; they hold no values. */
@@ -18,12 +17,13 @@ export interface ApiKeyRead {
   readonly notes: string[];
 }
 
-/** `cwd` is the folder where the command was started. A key in `env` wins. */
+/** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` wins. */
 export async function readApiKey(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
+  name: string,
 ): Promise<ApiKeyRead> {
-  if (env[KEY_NAME]?.trim()) return checked(env[KEY_NAME], 'the environment');
+  if (env[name]?.trim()) return checked(env[name], name, 'the environment');
   const path = join(cwd, '.env');
   const read = await readBytes(path, { maxBytes: MAX_BYTES });
   if (read.status === 'failed') {
@@ -31,34 +31,32 @@ export async function readApiKey(
   }
   const text = textOf(read.bytes);
   if (text === null) return { key: null, notes: [`${path} is not UTF-8 text and is not used.`] };
-  const value = parseEnv(text)[KEY_NAME]?.trim();
+  const value = parseEnv(text)[name]?.trim();
   if (!value) return { key: null, notes: [] };
 
   switch (await gitTracks(cwd)) {
     case 'no':
-      return checked(value, path);
+      return checked(value, name, path);
     case 'yes':
       return {
         key: null,
-        notes: [`${path} is tracked by git, so its ${KEY_NAME} is not used: it may come from someone else.`],
+        notes: [`${path} is tracked by git, so its ${name} is not used: it may come from someone else.`],
       };
     case 'unsure':
       return {
         key: null,
-        notes: [`git could not say whether it tracks ${path}, so its ${KEY_NAME} is not used.`],
+        notes: [`git could not say whether it tracks ${path}, so its ${name} is not used.`],
       };
   }
 }
 
 /** A key travels in an HTTP header, where only visible ASCII can stand. */
-function checked(value: string, place: string): ApiKeyRead {
+function checked(value: string, name: string, place: string): ApiKeyRead {
   const key = value.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return { key, notes: [] };
   return {
     key: null,
-    notes: [
-      `The ${KEY_NAME} in ${place} is not used: it contains blanks or characters that a key cannot have.`,
-    ],
+    notes: [`The ${name} in ${place} is not used: it contains blanks or characters that a key cannot have.`],
   };
 }
 

@@ -1,5 +1,12 @@
 /** Settings from flags, environment, project file and defaults. What settings there are stands in schema.ts. */
 
+import {
+  defaultProvider,
+  KEY_VARIABLES,
+  PROVIDERS,
+  type ProviderEntry,
+  providerNamed,
+} from '../adapters/providers/registry.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
@@ -57,7 +64,8 @@ export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settin
 }
 
 function chooseSettings(inputs: SettingInputs): ResolvedSettings {
-  const entries = settingEntries();
+  const provider = providerAsked(inputs);
+  const entries = settingEntries(provider);
   const problems = [...unknownNames(inputs, entries)];
   const chosen: Partial<Record<SettingKey, unknown>> = {};
   const sources = {} as Record<SettingKey, SettingSource>;
@@ -71,8 +79,16 @@ function chooseSettings(inputs: SettingInputs): ResolvedSettings {
     if (deciding) chosen[entry.key] = deciding.value;
   }
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
+  if (chosen.model === undefined && provider.defaultModel !== null) chosen.model = provider.defaultModel;
   if (problems.length > 0) return { status: 'failed', problems };
   return { status: 'ok', settings: Settings.parse(chosen), sources };
+}
+
+/** The provider that the flags or the environment name: which variables hold for a run is its business. */
+export function providerAsked({ flags, env }: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
+  const entry = settingEntries().find(({ key }) => key === 'provider');
+  const name = flags.provider ?? env[entry?.variable ?? ''];
+  return providerNamed(name) ?? defaultProvider;
 }
 
 interface Given {
@@ -140,7 +156,7 @@ function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]):
   const variables = entries.map((entry) => entry.variable);
   for (const name of Object.keys(inputs.env)) {
     if (!name.startsWith('PATCHSMITH_') || variables.includes(name)) continue;
-    const nearest = inputs.nearest(name, [...variables, 'ANTHROPIC_API_KEY'], ALL_SETTINGS);
+    const nearest = inputs.nearest(name, [...variables, ...KEY_VARIABLES], ALL_SETTINGS);
     yield `${shown(name).slice(1, -1)}: there is no such variable; ${nearest}`;
   }
   const keys = entries.filter((entry) => entry.file !== 'refused').map((entry) => entry.flag);
@@ -179,11 +195,13 @@ function* contradictions(
   if (settings.commandTimeoutMs > settings.maxCommandTimeoutMs) {
     yield `${name('commandTimeoutMs')}: is over --max-command-timeout, which is ${settings.maxCommandTimeoutMs / 1_000} s (${name('maxCommandTimeoutMs')})`;
   }
-  if (settings.provider === 'replay' && settings.recording === null) {
-    yield `${name('provider')}: replay needs a journal or a script; use --recording FILE`;
+  const provider = providerNamed(settings.provider) ?? defaultProvider;
+  if (provider.playsRecording && settings.recording === null) {
+    yield `${name('provider')}: ${settings.provider} needs a journal or a script; use --recording FILE`;
   }
-  if (settings.provider !== 'replay' && settings.recording !== null) {
-    yield `${name('recording')}: is only used with --provider replay`;
+  if (!provider.playsRecording && settings.recording !== null) {
+    const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
+    yield `${name('recording')}: is only used with --provider ${players.join('|')}`;
   }
   if (settings.via === 'push' && settings.sign === 'required') {
     yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;
@@ -192,7 +210,8 @@ function* contradictions(
   if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
     yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;
   }
-  if (settings.provider === 'anthropic' && settings.price === null && !hasPrice(settings.model)) {
+  const { model, price } = settings;
+  if (provider.isBilled && price === null && !hasPrice(model) && !provider.priceOf?.(model)) {
     yield `${name('maxCostUsd')}: the price of ${shown(settings.model)} is not known, so its cost cannot be limited; use --price`;
   }
 }

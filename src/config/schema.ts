@@ -4,6 +4,12 @@
  */
 
 import * as z from 'zod';
+import {
+  DEFAULT_PROVIDER,
+  defaultProvider,
+  PROVIDERS,
+  type ProviderEntry,
+} from '../adapters/providers/registry.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { AllowedDomain } from '../domain/review/allowed-domain.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
@@ -40,6 +46,8 @@ export interface SettingMeta {
   readonly defaultHelp?: string;
   /** In place of PATCHSMITH_<FLAG>. */
   readonly variable?: string;
+  /** The same, where each provider has a variable of its own. */
+  readonly providerVariable?: 'baseUrlVariable';
   /**
    * What the project file may do with it: set it, only lower it below the default, only leave out what others allow, or nothing. It may never loosen a
    * fence, choose what is read or written outside, or where the key is sent.
@@ -60,13 +68,22 @@ export const SETTING_GROUPS = [
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
-const PROVIDERS = ['anthropic', 'replay'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
 const ROUTES = ['api', 'push'] as const;
 const SIGNING = ['auto', 'required'] as const;
 const WHETHER = ['auto', 'always', 'never'] as const;
 const PROTECTED = ['refuse', 'draft', 'allow'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** At least one; their code is not loaded for it. */
+function providerNames(): [string, ...string[]] {
+  return [DEFAULT_PROVIDER, ...Object.keys(PROVIDERS).filter((name) => name !== DEFAULT_PROVIDER)];
+}
+
+function providerMeanings(): string {
+  const meanings = providerNames().flatMap((name) => PROVIDERS[name]?.meaning ?? []);
+  return `${meanings.slice(0, -1).join(', ')}, or ${meanings.at(-1)}`;
+}
 
 const about = z.registry<SettingMeta>();
 
@@ -143,11 +160,11 @@ export const Settings = z.strictObject({
     flag: 'allow-untrusted-checkout', group: 'Trust on GitHub', file: 'refused',
     help: 'Work on a checkout of outsiders\' code although the event gives the job secrets' }),
 
-  model: text().default('claude-sonnet-5-5').register(about, {
+  model: text().default(defaultProvider.defaultModel ?? '').register(about, {
     flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
-  provider: choice(PROVIDERS).default('anthropic').register(about, {
-    flag: 'provider', value: PROVIDERS.join('|'), group: 'Model', file: 'refused',
-    help: 'Model provider: the Claude API, or a recorded run' }),
+  provider: choice(providerNames()).default(DEFAULT_PROVIDER).register(about, {
+    flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused',
+    help: `Model provider: ${providerMeanings()}` }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
@@ -155,8 +172,8 @@ export const Settings = z.strictObject({
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),
   baseUrl: apiAddress().nullable().default(null).register(about, {
-    flag: 'base-url', value: 'URL', variable: 'ANTHROPIC_BASE_URL', group: 'Model', file: 'refused',
-    help: 'Address of the Claude API', defaultHelp: "Anthropic's" }),
+    flag: 'base-url', value: 'URL', providerVariable: 'baseUrlVariable', group: 'Model', file: 'refused',
+    help: "Address of the provider's API", defaultHelp: "the vendor's" }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Most tokens of one answer, at least 8192' }),
@@ -327,12 +344,13 @@ export interface SettingEntry extends SettingMeta {
   readonly initial: Settings[SettingKey];
 }
 
-/** All settings in the order of the help text. */
-export function settingEntries(): SettingEntry[] {
+/** All settings in the order of the help text, with the variables that hold for a provider. */
+export function settingEntries(provider: ProviderEntry = defaultProvider): SettingEntry[] {
   return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
     const meta = about.get(Settings.shape[key]);
     if (!meta) throw new Error(`The setting ${key} says nothing about itself.`);
-    const variable = meta.variable ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
+    const own = meta.providerVariable === undefined ? meta.variable : provider[meta.providerVariable];
+    const variable = own ?? `PATCHSMITH_${meta.flag.toUpperCase().replaceAll('-', '_')}`;
     return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
   });
 }

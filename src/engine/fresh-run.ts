@@ -1,5 +1,6 @@
 /** How a new run begins: with a plan and the principles, a baseline, and the commands before the work. */
 
+import { providerNamed } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
 import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
@@ -11,11 +12,11 @@ import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { definitionsOf } from '../tools/registry.ts';
 import { prefetchFirstTurn } from './open/prefetch-first-turn.ts';
 import {
-  loadHttpClient,
   type ModelChoice,
   modelChoiceOf,
   openProvider,
   type Providing,
+  preloadProvider,
 } from './open/provider.ts';
 import { keptDomains } from './open/sandbox.ts';
 import { type RanBefore, runBefore } from './open/setup-commands.ts';
@@ -79,7 +80,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     sandbox: {
       mode: settings.sandbox,
       domains: settings.allowedDomains,
-      onProving: () => loadHttpClient(model.choice),
+      onProving: () => preloadProvider(session, model.choice),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
@@ -154,7 +155,7 @@ async function settle(
 
 /** What settings, plan and the commands before the work say of the run. */
 function settledPart(
-  { runId, limits, input: { settings, version } }: Session,
+  { runId, limits, input: { settings, version, providers } }: Session,
   { plan, paths, principles, verify }: Task,
   { setup, changes, verifyBaseline }: Extract<RanBefore, { status: 'ok' }>,
 ) {
@@ -182,6 +183,6 @@ function settledPart(
       verifyTimeoutMs: settings.verifyTimeoutMs,
     },
     ifNoChanges: settings.ifNoChanges,
-    price: settings.price,
+    price: settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null,
   } satisfies Partial<RunStarted>;
 }

@@ -1,6 +1,7 @@
 /** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
 
 import type { Readable, Writable } from 'node:stream';
+import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import { createEventStream } from '../adapters/sinks/event-stream.ts';
 import { Progress } from '../adapters/sinks/progress.ts';
 import {
@@ -31,6 +32,7 @@ import {
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { openInterrupt } from '../host/deadline.ts';
 import type { Clock, EventSink, Federation } from '../ports.ts';
+import type { ToolMaker } from '../tools/registry.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
 
@@ -54,6 +56,10 @@ export interface RunInput {
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;
+  /** The providers there are; without it those that the program brings. */
+  readonly providers?: ProviderRegistry;
+  /** Makes the tools that the model gets; without it those that the program brings. */
+  readonly makeTools?: ToolMaker;
   /** Asked when the run may go on and before it spends anything; an outcome is why it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
   /** Absent where nobody has looked, as for the demo. */

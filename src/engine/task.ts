@@ -8,7 +8,7 @@ import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { Tool } from '../ports.ts';
-import { createTools } from '../tools/registry.ts';
+import { toolsOf } from '../tools/registry.ts';
 import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
 import type { Session } from './session.ts';
 import type { TrustedPlan } from './trust/plan.ts';
@@ -59,7 +59,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     paths: { allow: settings.allow, protect: settings.protect },
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
-    tools: createTools(settings),
+    tools: toolsOf(session.input, settings),
     workingDirectory: settings.workingDirectory ?? checkout.prefix,
   };
 }

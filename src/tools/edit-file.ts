@@ -1,10 +1,10 @@
 /** `edit_file`: replaces text in a file and leaves every other byte as it is. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/edit_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { nearestLines } from './text/nearest-lines.ts';
@@ -28,7 +28,7 @@ const MAX_LENGTH = 8 * 1024 * 1024;
 
 export const editFileTool: Tool<Input> = {
   name: 'edit_file',
-  description: toolDescription('edit_file'),
+  description,
   schema: Input,
   lane: 'write',
   target: targetOf,

@@ -1,8 +1,8 @@
 /** `finish`: the model's own word that the work has ended. The runner decides what that is worth. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/finish.md';
 import type { Tool } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 
 const Input = z.strictObject({
   status: z.enum(['done', 'blocked']),
@@ -12,7 +12,7 @@ type Input = z.infer<typeof Input>;
 
 export const finishTool: Tool<Input> = {
   name: 'finish',
-  description: toolDescription('finish'),
+  description,
   schema: Input,
   lane: 'finish',
   async execute({ status, summary }) {

@@ -1,9 +1,9 @@
 /** `list_files`: what lies below a folder, one path a line. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/list_files.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Tool } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
@@ -16,7 +16,7 @@ type Input = z.infer<typeof Input>;
 
 export const listFilesTool: Tool<Input> = {
   name: 'list_files',
-  description: toolDescription('list_files'),
+  description,
   schema: Input,
   lane: 'read',
   async execute({ path: asked, glob }, { workspace }) {

@@ -1,11 +1,11 @@
 /** `read_file`: a text file, or some lines of it, as it is. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/read_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall, literalCall, said, shellWord } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
@@ -22,7 +22,7 @@ type Input = z.infer<typeof Input>;
 
 export const readFileTool: Tool<Input> = {
   name: 'read_file',
-  description: toolDescription('read_file'),
+  description,
   schema: Input,
   lane: 'read',
   async execute(input, context) {

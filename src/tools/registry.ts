@@ -1,7 +1,8 @@
-/** The tools of a run, and how the model is told about them. A new tool is a file here, a line below and its prompt. */
+/** The tools of a run, and how the model is told about them. A new tool is a file here with its prompt, a line below and a test. */
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
+import { render } from '../domain/text/template.ts';
 import type { Tool } from '../ports.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool } from './finish.ts';
@@ -24,6 +25,14 @@ export function createTools(settings: CommandTimes): readonly Tool[] {
   ];
 }
 
+/** Makes the tools of a run, always in the same order. */
+export type ToolMaker = (settings: CommandTimes) => readonly Tool[];
+
+/** The tools of a run, which may be given others than the program's. */
+export function toolsOf({ makeTools = createTools }: { makeTools?: ToolMaker }, times: CommandTimes) {
+  return makeTools(times);
+}
+
 /** The tools as the model sees them, without what JSON Schema says by default. */
 export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
   return tools.map(({ name, description, schema }) => {
@@ -34,6 +43,6 @@ export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },
     });
-    return { name, description, inputSchema };
+    return { name, description: render(description, {}), inputSchema };
   });
 }

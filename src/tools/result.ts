@@ -3,7 +3,6 @@
 import { whole } from '../domain/conversation/excerpt.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ToolResult } from '../ports.ts';
-import type { ToolName } from '../prompts.ts';
 
 export function said(text: string): Extract<ToolResult, { status: 'ok' }> {
   return { status: 'ok', output: whole(text) };
@@ -17,7 +16,7 @@ export function failedCall(
 }
 
 /** A call in the words that the model would use: `read_file {"path":"a.ts","offset":3}`. */
-export function literalCall(tool: ToolName, input: Readonly<Record<string, unknown>>): string {
+export function literalCall(tool: string, input: Readonly<Record<string, unknown>>): string {
   return `${tool} ${JSON.stringify(input)}`;
 }
 

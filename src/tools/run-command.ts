@@ -1,10 +1,10 @@
 /** `run_command`: one shell command in the sandbox. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/run_command.md';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { type CommandEnd, describeEnd, type FailureReason, succeeded } from '../domain/conversation/tool.ts';
 import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall, literalCall } from './result.ts';
 import { countLines, countNewlines, missingLines } from './text/lines.ts';
 
@@ -24,7 +24,7 @@ type Input = z.infer<typeof Input>;
 export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: CommandTimes): Tool<Input> {
   return {
     name: 'run_command',
-    description: toolDescription('run_command'),
+    description,
     schema: Input,
     lane: 'command',
     async execute({ command, timeout_seconds: seconds }, { sandbox, signal }) {

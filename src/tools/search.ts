@@ -1,9 +1,9 @@
 /** `search`: matching lines of the files that git would see. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/search.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { SearchMatch, Tool } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
@@ -20,7 +20,7 @@ type Input = z.infer<typeof Input>;
 
 export const searchTool: Tool<Input> = {
   name: 'search',
-  description: toolDescription('search'),
+  description,
   schema: Input,
   lane: 'read',
   async execute({ pattern, path: asked, glob }, { workspace, signal }) {

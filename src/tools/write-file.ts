@@ -1,10 +1,10 @@
 /** `write_file`: a whole file, byte for byte. */
 
 import * as z from 'zod';
+import description from '../../prompts/tools/write_file.md';
 import { parseRepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
-import { toolDescription } from '../prompts.ts';
 import { failedCall, literalCall } from './result.ts';
 import { countLines } from './text/lines.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
@@ -17,7 +17,7 @@ type Input = z.infer<typeof Input>;
 
 export const writeFileTool: Tool<Input> = {
   name: 'write_file',
-  description: toolDescription('write_file'),
+  description,
   schema: Input,
   lane: 'write',
   target: targetOf,

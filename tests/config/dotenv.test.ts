@@ -1,12 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readApiKey } from '../../src/config/dotenv.ts';
+import { readApiKey as readKeyOf } from '../../src/config/dotenv.ts';
 import { git, tempFolder } from '../support/files/temp-folder.ts';
 
 const KEY = 'sk-ant-test-0123456789';
 const environment = { PATH: process.env.PATH };
 const found = { key: KEY, notes: [] };
+
+const readApiKey = (env: Parameters<typeof readKeyOf>[0], cwd: string) =>
+  readKeyOf(env, cwd, 'ANTHROPIC_API_KEY');
 
 /** A repository in which these files are tracked. */
 function repository(files: Record<string, string>): string {

@@ -32,7 +32,7 @@ import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits, type Session } from '../../engine/session.ts';
 import { openKeptObjects } from '../../git/kept-objects.ts';
 import type { Workspace } from '../../ports.ts';
-import { createTools } from '../../tools/registry.ts';
+import { toolsOf } from '../../tools/registry.ts';
 import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
 import { replayWorkspace } from './workspace.ts';
@@ -116,7 +116,7 @@ function admit(replay: Replay): Admitted<CopiedWorkspace> {
   const follower = new ReplayTracker(events, redact, stop);
   return {
     status: 'admitted',
-    tools: createTools(recorded.toolSettings),
+    tools: toolsOf(session.input, recorded.toolSettings),
     permits: pathPolicy(recorded.plan, recorded.paths),
     forbidsBelow: forbidsBelow(recorded.plan, recorded.paths),
     sandbox: {

@@ -31,6 +31,8 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
+    // Its key was read for that one, and is for nobody else.
+    ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
     ...higher,

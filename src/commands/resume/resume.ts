@@ -1,5 +1,6 @@
 /** `patchsmith resume`: carries on a run that was killed, from its last recorded event. */
 
+import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
@@ -61,8 +62,14 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
 const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_failed'];
 
 /** Null when the recorded run can be carried on. */
-function whyNot({ directory, events: [start] }: RecordedRun, { settings, cwd }: RunInput): string | null {
-  if (start.provider !== 'anthropic')
+function whyNot(
+  { directory, events: [start] }: RecordedRun,
+  { settings, cwd, providers }: RunInput,
+): string | null {
+  const provider = providerNamed(start.provider, providers);
+  if (provider === null)
+    return `The run ${start.runId} was answered by the provider ${JSON.stringify(start.provider)}, which this patchsmith does not have.`;
+  if (!provider.canResume)
     return `The answers of the run ${start.runId} come from ${start.provider}, so nothing is lost by running it again with patchsmith run --provider ${start.provider}.`;
   const { root, plan, paths, acceptSecrets, verify, setup } = start;
   const given = [

@@ -20,7 +20,7 @@ import { interruptedOutcome, type Stopped, stopped } from '../../engine/ready.ts
 import { absolutePath, changeLimits, type Session } from '../../engine/session.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox } from '../../ports.ts';
-import { createTools } from '../../tools/registry.ts';
+import { toolsOf } from '../../tools/registry.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
@@ -69,8 +69,8 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     const why = 'The run began without a sandbox, so it cannot continue in one';
     return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or start a new run.`));
   }
-  const tools = createTools(start.toolSettings);
-  const model = { provider: 'anthropic', model: start.model, settings: start.modelSettings } as const;
+  const tools = toolsOf(session.input, start.toolSettings);
+  const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
   const admitted = {
     tools,
     permits: pathPolicy(start.plan, start.paths, settings),

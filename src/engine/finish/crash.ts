@@ -1,5 +1,6 @@
 /** The outcome of a run that something unforeseen has ended, and what to do about it. */
 
+import { providerNamed } from '../../adapters/providers/registry.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -24,8 +25,8 @@ export function crashed(session: Session, error: unknown): RunOutcome {
 }
 
 /** What to do once the machine works again. A run whose answers are recorded is simply run again. */
-export function advice({ result, directory }: Session): string {
-  return result.provider === 'anthropic' && directory !== null
+export function advice({ result, directory, input }: Session): string {
+  return providerNamed(result.provider, input.providers)?.canResume && directory !== null
     ? `Fix that, then continue with: patchsmith resume ${directory.path}`
     : 'Fix that, then run it again.';
 }

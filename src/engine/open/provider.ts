@@ -1,7 +1,7 @@
 /** Opens the model that a run talks to. */
 
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { createProvider, type ProviderName } from '../../adapters/providers/registry.ts';
+import { createProvider, PROVIDERS, providerNamed } from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -11,7 +11,7 @@ import { absolutePath, type Session } from '../session.ts';
 
 /** What is asked for: of a new run by its settings, of a resumed one by its journal. */
 export interface ModelChoice {
-  readonly provider: ProviderName;
+  readonly provider: string;
   readonly model: string;
   readonly settings: ModelSettings;
 }
@@ -21,19 +21,19 @@ export function modelChoiceOf({ provider, model, ...settings }: Settings): Model
   return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, idleTimeoutMs } };
 }
 
-/** Node loads its HTTP client when one of its classes is first named, and takes 20 ms for that. */
-export function loadHttpClient({ provider }: ModelChoice): void {
-  if (provider === 'anthropic') void globalThis.Headers;
+/** Loads what the first request needs, while the process has nothing else to do. */
+export function preloadProvider({ input }: Session, { provider }: ModelChoice): void {
+  providerNamed(provider, input.providers)?.preload?.();
 }
 
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
 export async function openProvider({ input }: Session, choice: ModelChoice): Promise<Providing> {
-  const { settings, apiKey, federation, cwd } = input;
+  const { settings, apiKey, federation, cwd, providers = PROVIDERS } = input;
   const { baseUrl, recording } = settings;
   try {
-    const provider = await createProvider(choice.provider, {
+    const given = {
       apiKey,
       ...(federation === undefined ? {} : { federation }),
       model: choice.model,
@@ -42,7 +42,8 @@ export async function openProvider({ input }: Session, choice: ModelChoice): Pro
       fetch: await fetchByEnvironment(input.env),
       clock: input.now,
       recording: recording === null ? null : absolutePath(cwd, recording),
-    });
+    };
+    const provider = await createProvider(choice.provider, given, providers);
     return { status: 'ok', provider };
   } catch (error) {
     if (error instanceof ProviderSettingsError) return failed(error.message);

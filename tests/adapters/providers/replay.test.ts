@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createProvider, providerNames } from '../../../src/adapters/providers/registry.ts';
+import { createProvider, PROVIDERS } from '../../../src/adapters/providers/registry.ts';
 import { createReplayProvider, readRecording } from '../../../src/adapters/providers/replay.ts';
 import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
 import { type LlmTurn, noUsage } from '../../../src/domain/conversation/conversation.ts';
@@ -133,7 +133,7 @@ const settings = {
 };
 
 test('the registry makes every provider by its name', async () => {
-  expect(providerNames).toEqual(['anthropic', 'replay']);
+  expect(Object.keys(PROVIDERS)).toEqual(['anthropic', 'replay']);
   const recording = await fileWith(completed('one'));
   const replay = await createProvider('replay', { ...settings, recording });
   const anthropic = await createProvider('anthropic', { ...settings, apiKey: 'sk-ant-test' });

@@ -8,6 +8,7 @@ const today = (part: Partial<Settings> = {}) => ({ ...Settings.parse({}), ...par
 const price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
 const contained: RunStarted = {
   ...started,
+  provider: 'anthropic',
   sandbox: 'namespaces',
   modelSettings: { ...started.modelSettings, maxOutputTokens: 8_192 },
 };
@@ -25,6 +26,7 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
     [{ limits: { ...limits, deadlineMs: 1_800_500 } }, '--deadline 1800.5s', { deadlineMs: 1_800_500 }],
     [{ limits: { ...limits, fixRounds: 9 } }, '--fix-rounds 9', { fixRounds: 9 }],
     [{ acceptSecrets: ["it's/**"] }, "--accept-secrets 'it'\\''s/**'", { acceptSecrets: ["it's/**"] }],
+    [{ provider: 'other' }, '--provider other', { provider: 'other' }],
     [{ includeForeign: true }, '--include-foreign', { includeForeign: true }],
     [
       { price, limits: { ...limits, maxCostUsd: 1 } },

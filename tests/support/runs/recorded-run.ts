@@ -145,7 +145,8 @@ export function sink(onText: (text: string) => void): Writable {
   });
 }
 
-function endOf(runDir: string, printed: readonly string[]): RunEnd {
+/** What a run left in its directory. */
+export function endOf(runDir: string, printed: readonly string[]): RunEnd {
   const read = (name: string) => readFileSync(join(runDir, name), 'utf8');
   const result = RunResult.parse(JSON.parse(read('result.json')));
   return {

@@ -1,0 +1,173 @@
+/** What it takes to add a provider and a tool: these two are all of them, and no other file knows their names. */
+
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import {
+  DEFAULT_PROVIDER,
+  PROVIDERS,
+  type ProviderEntry,
+  type ProviderRegistry,
+} from '../../src/adapters/providers/registry.ts';
+import { resumeRun } from '../../src/commands/resume/resume.ts';
+import { Settings } from '../../src/config/schema.ts';
+import { parseRepoPath, type RepoPath } from '../../src/domain/changes/path.ts';
+import { type LlmTurn, noUsage } from '../../src/domain/conversation/conversation.ts';
+import { whole } from '../../src/domain/conversation/excerpt.ts';
+import { runPatchsmith } from '../../src/engine/run.ts';
+import type { LlmProvider, Tool } from '../../src/ports.ts';
+import { createTools, type ToolMaker } from '../../src/tools/registry.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { endOf, inputOf, sink } from '../support/runs/recorded-run.ts';
+
+afterAll(removeFolders);
+
+const Shout = z.strictObject({ path: z.string() });
+const shout: Tool<z.infer<typeof Shout>> = {
+  name: 'shout',
+  description: 'Puts a file into capital letters.\n',
+  schema: Shout,
+  lane: 'write',
+  target: ({ path }) => pathIn(path),
+  async execute({ path }, { workspace }) {
+    const read = await workspace.readFile(pathIn(path));
+    if (read.status === 'failed') throw new Error(read.message);
+    await workspace.writeFile(pathIn(path), Buffer.from((read.text ?? '').toUpperCase()));
+    return { status: 'ok', output: whole('Done.') };
+  },
+};
+
+function pathIn(written: string): RepoPath {
+  const parsed = parseRepoPath(written);
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.path;
+}
+
+const makeTools: ToolMaker = (times) => [...createTools(times), shout];
+
+/** Calls the tool, then is done. Each turn has a million tokens. */
+function parrot(model: string): LlmProvider {
+  return {
+    name: 'parrot',
+    model,
+    async complete({ conversation }) {
+      const isFirst = conversation.messages.length === 1;
+      const call = { id: 'c1', name: 'shout', input: { path: 'a.txt' } };
+      const turn: LlmTurn = {
+        content: isFirst ? [{ type: 'tool_use', ...call }] : [{ type: 'text', text: 'Done.' }],
+        stop: isFirst ? 'tool_use' : 'end_turn',
+        stopDetail: '',
+        calls: isFirst ? [call] : [],
+        text: isFirst ? '' : 'Done.',
+        usage: { ...noUsage, input: 1_000_000 },
+        model,
+        retries: [],
+        durationMs: 1,
+      };
+      return { status: 'ok', turn };
+    },
+  };
+}
+
+const entry: ProviderEntry = {
+  meaning: 'a parrot',
+  defaultModel: 'polly-1',
+  keyVariable: 'PARROT_KEY',
+  baseUrlVariable: 'PARROT_URL',
+  federation: null,
+  isBilled: true,
+  priceOf: () => ({ input: 3, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 }),
+  canResume: true,
+  playsRecording: false,
+  create: async ({ model }) => parrot(model),
+};
+
+const providers: ProviderRegistry = { ...PROVIDERS, parrot: entry };
+
+/** A run as of settings that name the provider, in a fresh repository, with a copy of it after its first answer. */
+async function runOfParrot() {
+  const { root } = await makeRepository({ 'a.txt': 'hello\n' });
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const copies = { [root]: join(folder, 'root.copy'), [runDir]: join(folder, 'run.copy') };
+  const stdout = sink((line) => {
+    if (!line.includes('"turn.completed"') || existsSync(join(folder, 'root.copy'))) return;
+    for (const [from, to] of Object.entries(copies)) cpSync(from, to, { recursive: true });
+  });
+  const settings: Settings = {
+    ...Settings.parse({ repo: root, message: 'Do it', sandbox: 'off', output: 'jsonl' }),
+    provider: 'parrot',
+    model: 'polly-1',
+    runDir,
+  };
+  const input = { ...inputOf(settings, stdout), cwd: root, providers, makeTools };
+  const outcome = await runPatchsmith(input);
+  return {
+    input: { ...input, settings: { ...settings, repo: null, output: 'none' as const } },
+    runDir,
+    outcome,
+    ...endOf(runDir, input.printed),
+    /** As a SIGKILL after the first answer would have left it. */
+    kill() {
+      for (const [to, from] of Object.entries(copies)) {
+        rmSync(to, { recursive: true });
+        cpSync(from, to, { recursive: true });
+      }
+    },
+  };
+}
+
+test('a provider and a tool that only a test knows carry out a run', async () => {
+  const { outcome, result, events, patch } = await runOfParrot();
+  expect([outcome.name, result.provider, result.model, result.costUsd]).toEqual([
+    'done',
+    'parrot',
+    'polly-1',
+    6,
+  ]);
+  expect(patch).toContain('+HELLO');
+  expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt']);
+  expect(events.find(({ type }) => type === 'run.started')).toMatchObject({
+    tools: expect.arrayContaining([
+      expect.objectContaining({ name: 'shout', description: 'Puts a file into capital letters.' }),
+    ]),
+  });
+});
+
+describe('a killed run of such a provider', () => {
+  test('goes on to the same patch', async () => {
+    const run = await runOfParrot();
+    run.kill();
+    const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false });
+    expect(resumed).toMatchObject({ status: 'told', outcome: { name: 'done' } });
+    expect(endOf(run.runDir, []).patch).toBe(run.patch);
+  });
+
+  test.each<[string, ProviderRegistry, Partial<Settings>, string]>([
+    [
+      'its entry says that it cannot be asked again',
+      { parrot: { ...entry, canResume: false } },
+      {},
+      'nothing is lost by running it again',
+    ],
+    [
+      'there is no such provider',
+      PROVIDERS,
+      {},
+      'the provider "parrot", which this patchsmith does not have',
+    ],
+    [
+      'another one is set, whose key it would get',
+      providers,
+      { provider: DEFAULT_PROVIDER },
+      '--provider parrot',
+    ],
+  ])('is refused where %s', async (_why, known, today, reason) => {
+    const run = await runOfParrot();
+    run.kill();
+    const input = { ...run.input, providers: known, settings: { ...run.input.settings, ...today } };
+    const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false });
+    expect(resumed).toEqual({ status: 'refused', problems: [expect.stringContaining(reason)] });
+  });
+});
