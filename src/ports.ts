@@ -306,6 +306,8 @@ export interface SandboxCommand {
   readonly script: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** It is the operator's, so that files of other repositories in the work tree are not read-only; left out for no. */
+  readonly isSetup?: boolean;
 }
 
 /** Where verify commands run. What earlier commands left in the git dir, or anywhere in a fresh checkout, is not there. */

@@ -18,7 +18,7 @@ import type { RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Providing } from '../../engine/open/provider.ts';
-import { baselineIn } from '../../engine/open/setup-commands.ts';
+import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import type {
   Admitted,
   BegunTaking,
@@ -182,7 +182,7 @@ async function startOfReplay(
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
   const commands = recorded.setup.map(({ command }) => command);
-  const setup = await runCommands(commands, session.interrupt, parts);
+  const setup = await runCommands(commands, session.interrupt, { ...parts, sandbox: forSetup(sandbox) });
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;

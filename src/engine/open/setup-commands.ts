@@ -47,7 +47,7 @@ async function runAll(
 ): Promise<RanBefore> {
   const { redact, interrupt } = session;
   const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
-  const setup = await runCommands(commands.setup, interrupt, parts);
+  const setup = await runCommands(commands.setup, interrupt, { ...parts, sandbox: forSetup(sandbox) });
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
   const failed = setup.find((report) => !succeeded(report.end));
@@ -67,6 +67,11 @@ async function runAll(
     session.warn(`Not in the patch, because commands before the work changed them: ${listed(names, 5)}.`);
   }
   return { status: 'ok', setup, verifyBaseline, changes };
+}
+
+/** Setup commands are the operator's: what the policy keeps read-only for the model's is writable for them. */
+export function forSetup(sandbox: Sandbox): Pick<Sandbox, 'run'> {
+  return { run: (command) => sandbox.run({ ...command, isSetup: true }) };
 }
 
 /** Of a fresh checkout, the setup commands that fail in it are told in place of the others. */

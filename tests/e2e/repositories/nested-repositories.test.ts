@@ -1,10 +1,15 @@
 /** Submodules and other repositories in the work tree: what changes there is named, and what may not change does not pass. */
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { makeRepository, type Repository, removeFolders } from '../../support/files/repository.ts';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -99,6 +104,23 @@ test('in the sandbox, a protected file of a submodule cannot be changed, and one
     nestedChanges: [{ path: 'inner', files: ['inner/a.txt'] }],
   });
   expect(readFileSync(join(repository.root, 'lib/a.txt'), 'utf8')).toBe('a\n');
+});
+
+test('in the sandbox, setup commands may write in a repository that is read-only for the model, but not to its `.git`', async () => {
+  const repository = await withOthers();
+  const plan = join(temporaryFolder(), 'plan.md');
+  writeFileSync(
+    plan,
+    '---\nallow: ["a.txt"]\nsetup: ["echo setup >> inner/a.txt; ! echo x >> inner/.git/config"]\n---\nDo it.\n',
+  );
+  const run = await scriptedRun({
+    repository,
+    plan,
+    turns: [command('echo model >> inner/a.txt; echo b >> a.txt'), done],
+    args: fenced,
+  });
+  expect(outcomeOf(run), run.stderr).toEqual({ exitCode: 0, outcome: 'done', nestedChanges: [] });
+  expect(readFileSync(join(repository.root, 'inner/a.txt'), 'utf8')).toBe('a\nsetup\n');
 });
 
 test.each([

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
-import type { Sandbox } from '../../../ports.ts';
+import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { OutputPipes } from '../command/output-pipe.ts';
@@ -32,7 +32,7 @@ export interface BubblewrapSetup {
   readonly directory: string;
   readonly mounts: readonly Mount[];
   /** Further mounts, as they are to be when a command is about to run. */
-  readonly covers: () => readonly Mount[];
+  readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
@@ -69,12 +69,17 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   return openLifecycle({ level, ...setup }, (command, { path, ...own }) =>
     withScript(command.script, path, (script) =>
-      superviseCommand((onBytes) => start(setup, { ...own, script, onBytes }), command, own.watchdog),
+      superviseCommand(
+        (onBytes) => start(setup, { ...own, command, script, onBytes }),
+        command,
+        own.watchdog,
+      ),
     ),
   );
 }
 
 interface Start {
+  readonly command: Pick<SandboxCommand, 'isSetup'>;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
@@ -83,10 +88,10 @@ interface Start {
 
 async function start(
   setup: BubblewrapSetup,
-  { pipes, foreign, script, onBytes }: Start,
+  { command, pipes, foreign, script, onBytes }: Start,
 ): Promise<ContainedProcess> {
   const { filter } = setup;
-  const args = argsFor(setup, script);
+  const args = argsFor(setup, command, script);
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
@@ -146,14 +151,14 @@ function openGate(gate: Duplex): void {
   gate.once('error', () => gate.destroy());
 }
 
-function argsFor(setup: BubblewrapSetup, script: ScriptPlace): string[] {
+function argsFor(setup: BubblewrapSetup, command: Start['command'], script: ScriptPlace): string[] {
   const { features, env, directory, filter, relay, shell, shells, limits } = setup;
   const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
   const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
   const line = scriptCommand(shells.script, inside, shell);
   return bubblewrapArgs({
     features,
-    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers()],
+    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers(command)],
     env,
     directory,
     statusFd: STATUS_FD,

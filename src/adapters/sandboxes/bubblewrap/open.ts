@@ -158,10 +158,13 @@ function withBoth(
 }
 
 /** What keeps commands from the repositories in the work tree, as soon as they are known. */
-async function coversOf({ root, at, agentGit, files }: View): Promise<() => readonly Mount[]> {
+async function coversOf({ root, at, agentGit, files }: View): Promise<BubblewrapSetup['covers']> {
   const emptyFolder = join(files, 'empty-folder');
   await mkdir(emptyFolder, { mode: 0o755 });
-  return () => nestedCovers({ root, at, nested: agentGit.nested, emptyFolder });
+  return ({ isSetup = false }) => {
+    const nested = isSetup ? agentGit.nested.map((one) => ({ ...one, readOnly: false })) : agentGit.nested;
+    return nestedCovers({ root, at, nested, emptyFolder });
+  };
 }
 
 /** Null where the system call filter cannot be made for this processor. */
