@@ -1,6 +1,6 @@
 /** Where the parts of a checkout lie. */
 
-import type { ObjectFormat } from './object-store.ts';
+import type { ObjectFormat } from './store/object-store.ts';
 
 /** A checkout: its work tree and where its repository keeps what. All paths are absolute and real. */
 export interface Checkout {

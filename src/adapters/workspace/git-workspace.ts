@@ -9,7 +9,7 @@ import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { BASE_INDEX, ScratchIndex } from '../../git/trees.ts';
+import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
 import { makeProvenPatch } from './patch/patch.ts';

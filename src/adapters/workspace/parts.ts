@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import type { ChangeLimits } from '../../domain/run/change-limits.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
-import type { RepositoryPlan } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { ObjectStore } from '../../git/object-store.ts';
+import type { RepositoryPlan } from '../../git/store/bare-repository.ts';
+import { ObjectStore } from '../../git/store/object-store.ts';
 import { type BaselineIndex, crlfInIndex } from './baseline/baseline-index.ts';
 import type { BaselineRules } from './baseline/baseline-rules.ts';
 import { emptyFoldersFile } from './baseline/empty-folders.ts';

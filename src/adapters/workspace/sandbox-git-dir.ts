@@ -6,10 +6,10 @@
 import { lstatSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeName } from '../../files/names.ts';
-import { makeRepository, type RepositoryPlan } from '../../git/bare-repository.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { copyIfThere } from '../../git/repository-file.ts';
+import { makeRepository, type RepositoryPlan } from '../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports.ts';
 import { copyIndex, setMtime } from './baseline/baseline-index.ts';

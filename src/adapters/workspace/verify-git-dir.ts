@@ -13,7 +13,7 @@ import { until } from '../../files/time-limit.ts';
 import { lookAt } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { askGit, type GitCall, runGit } from '../../git/git.ts';
-import { ScratchIndex } from '../../git/trees.ts';
+import { ScratchIndex } from '../../git/store/trees.ts';
 import { leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
 import { BASELINE_INDEX, copyIndex } from './baseline/baseline-index.ts';
 import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';

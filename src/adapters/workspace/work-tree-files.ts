@@ -3,7 +3,7 @@
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
-import { blobId } from '../../git/object-store.ts';
+import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports.ts';
 import { searchFiles } from './search/search.ts';
 import { walk } from './snapshot/walk.ts';

@@ -20,7 +20,7 @@ import {
   type PatchedRun,
 } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
+import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { blameText } from './text.ts';
 
 export interface BlameInput {

@@ -7,7 +7,7 @@ import { noChange, policyViolation, publishFailed, type RunOutcome } from '../..
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
-import { openScratchRepository } from '../../git/scratch-apply.ts';
+import { openScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
 import type { Base } from './base.ts';
 import type { PublishJob, Refused } from './job.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../domain/github/publishing/rebase-file.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { ReviewedFile } from '../../domain/review/review-flags.ts';
-import type { ScratchRepository } from '../../git/scratch-apply.ts';
+import type { ScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
 import type { CheckedPatch } from './read-run.ts';
 

@@ -30,7 +30,7 @@ import type {
 } from '../../engine/open-run.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits, type Session } from '../../engine/session.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
+import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import type { Workspace } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
 import { ReplayTracker } from './tracker.ts';

@@ -19,7 +19,7 @@ import { done, internalError, noChange, type RunOutcome, usageError } from '../.
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { openKeptObjects } from '../../git/kept-objects.ts';
+import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
 export interface UndoInput {

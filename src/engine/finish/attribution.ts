@@ -9,7 +9,7 @@ import { LineHistory } from '../../domain/changes/line-history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { readBlobs, textLines } from '../../git/blobs.ts';
+import { readBlobs, textLines } from '../../git/store/blobs.ts';
 
 /** Bytes of one state of a file, and of all states together, that are looked into; the largest are left out first. */
 const MAX_STATE_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import type { RunResult } from '../../domain/run/result.ts';
-import { pathsOfTree } from '../../git/tree-listing.ts';
+import { pathsOfTree } from '../../git/store/tree-listing.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { failed } from '../../../domain/failed.ts';
-import { makeRepository } from '../../../git/bare-repository.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';
-import { ObjectStore } from '../../../git/object-store.ts';
-import { ScratchIndex } from '../../../git/trees.ts';
+import { makeRepository } from '../../../git/store/bare-repository.ts';
+import { ObjectStore } from '../../../git/store/object-store.ts';
+import { ScratchIndex } from '../../../git/store/trees.ts';
 import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
 
 export interface PushPlace {

@@ -3,8 +3,8 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { makeRepository } from '../../../git/bare-repository.ts';
 import { askGit, runGit } from '../../../git/git.ts';
+import { makeRepository } from '../../../git/store/bare-repository.ts';
 
 /**
  * Packs the objects of a tree into the shadow repository, so that it can do without the checkout's own objects. Null when

@@ -18,9 +18,9 @@ import {
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../../files/failures.ts';
 import { encodeName } from '../../../files/names.ts';
-import { makeRepository } from '../../../git/bare-repository.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
+import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
 

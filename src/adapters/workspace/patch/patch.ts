@@ -8,7 +8,7 @@ import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, needsMoreMemory } from '../../../git/git.ts';
-import { BASE_INDEX, ScratchIndex } from '../../../git/trees.ts';
+import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports.ts';
 
 /** The patch of `net` on the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */

@@ -10,8 +10,8 @@ import { below, enterParent, openNamedPlace, type Place, through } from '../../.
 import { chunksOf, openRegular, readWhole } from '../../../files/opened-file.ts';
 import { Breath, checkTime } from '../../../files/time-limit.ts';
 import { lookAt, viewing } from '../../../files/tree-view.ts';
-import { KeptBlobs, type KeptContent } from '../../../git/kept-blobs.ts';
-import { blobId, type ObjectFormat } from '../../../git/object-store.ts';
+import { KeptBlobs, type KeptContent } from '../../../git/store/kept-blobs.ts';
+import { blobId, type ObjectFormat } from '../../../git/store/object-store.ts';
 import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../snapshot/lfs-pointer.ts';

@@ -14,7 +14,7 @@ import {
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
-import type { ObjectStore } from '../../../git/object-store.ts';
+import type { ObjectStore } from '../../../git/store/object-store.ts';
 import {
   type Conversion,
   NO_CONVERSION,

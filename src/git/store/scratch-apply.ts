@@ -5,11 +5,11 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileMode } from '../domain/changes/change.ts';
-import type { PatchedPath } from '../domain/changes/patch-text.ts';
+import type { FileMode } from '../../domain/changes/change.ts';
+import type { PatchedPath } from '../../domain/changes/patch-text.ts';
+import { askGit } from '../git.ts';
 import { makeRepository } from './bare-repository.ts';
 import { readBlobs } from './blobs.ts';
-import { askGit } from './git.ts';
 import { ObjectStore } from './object-store.ts';
 import { listTree } from './tree-listing.ts';
 import { ScratchIndex, type TreeEdit } from './trees.ts';

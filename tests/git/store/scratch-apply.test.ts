@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readPatchText } from '../../src/domain/changes/patch-text.ts';
-import { openScratchRepository } from '../../src/git/scratch-apply.ts';
-import { makeRepository, removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { readPatchText } from '../../../src/domain/changes/patch-text.ts';
+import { openScratchRepository } from '../../../src/git/store/scratch-apply.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 
 afterAll(removeFolders);
 

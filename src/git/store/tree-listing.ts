@@ -1,8 +1,8 @@
 /** Reads a tree of the shadow repository back: every path with its state. */
 
-import type { FileMode, FileState } from '../domain/changes/change.ts';
-import { decodeName } from '../files/names.ts';
-import { askGit, runGit } from './git.ts';
+import type { FileMode, FileState } from '../../domain/changes/change.ts';
+import { decodeName } from '../../files/names.ts';
+import { askGit, runGit } from '../git.ts';
 
 /**
  * Null when the repository does not hold the tree. Sizes are those of git's contents, which need not be those in the work

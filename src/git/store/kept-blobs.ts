@@ -1,9 +1,9 @@
 /** Reads contents back that a run has kept in its shadow repository. */
 
-import type { FileState } from '../domain/changes/change.ts';
-import { formatNumber } from '../domain/text/format-number.ts';
+import type { FileState } from '../../domain/changes/change.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { runGit } from '../git.ts';
 import { readBlobs } from './blobs.ts';
-import { runGit } from './git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** What a file held: its bytes, no file at all (a path that a sparse checkout left out), or why nobody can tell. */

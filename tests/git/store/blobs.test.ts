@@ -1,10 +1,10 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileState } from '../../src/domain/changes/change.ts';
-import { readBlobs } from '../../src/git/blobs.ts';
-import { KeptBlobs } from '../../src/git/kept-blobs.ts';
-import { git, tempFolder } from '../support/files/temp-folder.ts';
+import type { FileState } from '../../../src/domain/changes/change.ts';
+import { readBlobs } from '../../../src/git/store/blobs.ts';
+import { KeptBlobs } from '../../../src/git/store/kept-blobs.ts';
+import { git, tempFolder } from '../../support/files/temp-folder.ts';
 
 /** A repository with a text, and with 300 MB of zeros in 300 KB. */
 function store() {

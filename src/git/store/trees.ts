@@ -2,9 +2,9 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FileState } from '../domain/changes/change.ts';
-import { encodeName } from '../files/names.ts';
-import { askGit, type GitAnswer, runGit } from './git.ts';
+import type { FileState } from '../../domain/changes/change.ts';
+import { encodeName } from '../../files/names.ts';
+import { askGit, type GitAnswer, runGit } from '../git.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 /** The index that the baseline's tree was written from. */

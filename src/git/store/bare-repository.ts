@@ -2,7 +2,7 @@
 
 import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRegular, readWhole } from '../files/opened-file.ts';
+import { openRegular, readWhole } from '../../files/opened-file.ts';
 import type { ObjectFormat } from './object-store.ts';
 
 export interface RepositoryPlan {

@@ -1,6 +1,6 @@
 /** Reads contents back from the shadow repository. */
 
-import { runGit } from './git.ts';
+import { runGit } from '../git.ts';
 
 /**
  * Each wanted id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away, and for
