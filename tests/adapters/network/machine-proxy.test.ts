@@ -34,7 +34,7 @@ test('a proxy is asked for a tunnel to the name, which nobody looks up, and logg
 test.each(['socks5://127.0.0.1:1080', 'http://', 'http://a b', 'ftp://proxy'])(
   'what is no proxy for HTTP is a mistake, and no reason to go another way: %s',
   async (named) => {
-    expect(await why({ HTTPS_PROXY: named })).toMatch(/^HTTPS_PROXY has to be http:\/\/HOST:PORT/);
+    expect(await why({ HTTPS_PROXY: named })).toMatch(/^HTTPS_PROXY must be http:\/\/HOST:PORT/);
   },
 );
 
