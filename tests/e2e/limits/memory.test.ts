@@ -36,9 +36,16 @@ test('60 MB of line ends are not looked through, which withholds the patch', asy
   expect(peakMib).toBeLessThan(MOST_MIB);
 });
 
-test('16 MB of line ends are looked through, and the result says that they are not told apart', async () => {
+test('16 MB of line ends are in the patch as a binary file, since git would need too much memory for the lines', async () => {
   const { run, peakMib } = await measured([lineEnds(16_000_000), done]);
-  expect([run.exitCode, run.result.changedFiles[0]?.additions], run.stderr).toEqual([0, 16_000_000]);
+  expect([run.exitCode, run.result.changedFiles[0]?.additions], run.stderr).toEqual([0, null]);
+  expect(run.result.provenance?.files[0]).toMatchObject({ sources: [{ by: 'tool', tool: 'run_command' }] });
+  expect(peakMib).toBeLessThan(MOST_MIB);
+});
+
+test('7 MB of line ends are looked through, and the result says that they are not told apart', async () => {
+  const { run, peakMib } = await measured([lineEnds(7_000_000), done]);
+  expect([run.exitCode, run.result.changedFiles[0]?.additions], run.stderr).toEqual([0, 7_000_000]);
   expect(run.result.provenance?.files[0]).toMatchObject({
     sources: [{ by: 'tool', tool: 'run_command' }],
     hunks: null,
