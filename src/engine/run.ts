@@ -12,7 +12,7 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
-import { type Ended, finish, type LoopEnd } from './finish/finish.ts';
+import type { Ended, LoopEnd } from './finish/finish.ts';
 import { startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh-run.ts';
@@ -87,8 +87,12 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     overChanges: () => workspace.exceeded(),
     onProgress: (happening) => session.progress.onTurnProgress(happening),
   });
+  // What only the end needs is loaded while the model thinks, and before a command runs.
+  const finishing = import('./finish/finish.ts');
+  finishing.catch(() => undefined);
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
   await ready.close();
+  const { finish } = await finishing;
   return until(session.endOfPatch, () => finish(session, ready, driven));
 }
 

@@ -1,7 +1,7 @@
 /** What a workflow run shows at lines of files, and the commands by which a step says so. */
 
 import { describeEnd } from '../domain/conversation/tool.ts';
-import { FLAGS } from '../domain/review/review-flags.ts';
+import { FLAGS } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';

@@ -5,7 +5,7 @@ import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
-import type { Flag } from '../domain/review/review-flags.ts';
+import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';

@@ -14,7 +14,7 @@ import {
   textCell,
 } from '../domain/github/publishing/markdown.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
-import { FLAGS, type Flag } from '../domain/review/review-flags.ts';
+import { FLAGS, type Flag } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { judgeReports } from '../domain/run/verify-baseline.ts';

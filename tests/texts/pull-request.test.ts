@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { askedIn } from '../../src/domain/github/publishing/identity.ts';
-import type { Flag } from '../../src/domain/review/review-flags.ts';
+import type { Flag } from '../../src/domain/review/flag.ts';
 import type { RunResult } from '../../src/domain/run/result.ts';
 import { type PullRequestFacts, pullRequestText } from '../../src/texts/pull-request.ts';
 import { finishedRun, report } from '../support/runs/finished-run.ts';

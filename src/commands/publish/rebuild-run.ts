@@ -2,7 +2,8 @@
 
 import { findCommit } from '../../adapters/github/objects.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
-import { type Flag, flagsOf } from '../../domain/review/review-flags.ts';
+import type { Flag } from '../../domain/review/flag.ts';
+import { flagsOf } from '../../domain/review/review-flags.ts';
 import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';

@@ -3,31 +3,8 @@
 import * as z from 'zod';
 import type { FileState } from '../changes/change.ts';
 import { jsonOrUndefined } from '../text/json.ts';
+import type { Flag, FlagName } from './flag.ts';
 import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
-
-/** Why a path deserves it. */
-export const FLAGS = {
-  workflow: 'runs in CI with its permissions',
-  action: 'is a step of workflows',
-  code_owners: 'says who has to review',
-  principles: 'tells agents what to do in later runs',
-  lock_file: 'says which packages are installed',
-  package_scripts: 'runs when packages are installed, built or tested',
-  git_attributes: 'changes how git shows, merges and checks out files',
-  link_outside: 'leads out of the repository',
-  executable_added: 'became executable',
-  tests_deleted: 'was a test file and is gone',
-  tests_skipped: 'has more tests that are skipped, expected to fail, or run alone',
-  tests_weakened: 'has fewer tests or assertions',
-} as const;
-export type FlagName = keyof typeof FLAGS;
-
-export const Flag = z.strictObject({
-  path: z.string(),
-  flag: z.enum(Object.keys(FLAGS) as [FlagName, ...FlagName[]]),
-  detail: z.string().describe('What was counted or found; may be empty'),
-});
-export type Flag = z.infer<typeof Flag>;
 
 /** A file of a patch. `before` is the state of the old path where it was renamed; null is absence. */
 export interface ReviewedFile {

@@ -5,7 +5,7 @@ import { ChangedFile } from '../changes/changed-file.ts';
 import { Provenance } from '../changes/provenance.ts';
 import { Usage } from '../conversation/conversation.ts';
 import { NetworkUse } from '../review/allowed-domain.ts';
-import { Flag } from '../review/review-flags.ts';
+import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
 import { EnforcedLimits } from './command-limits.ts';
 import { CommandReport, SandboxLevel } from './events.ts';

@@ -4,7 +4,7 @@ import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { noUsage } from '../../domain/conversation/conversation.ts';
-import { FLAGS, type Flag } from '../../domain/review/review-flags.ts';
+import { FLAGS, type Flag } from '../../domain/review/flag.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';

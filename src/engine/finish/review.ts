@@ -2,7 +2,8 @@
 
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
-import { type Flag, flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
+import type { Flag } from '../../domain/review/flag.ts';
+import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
 

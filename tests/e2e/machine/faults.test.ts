@@ -120,7 +120,7 @@ describe('a read-only run directory', () => {
     expect([end.exitCode, end.stderr]).toEqual([
       2,
       expect.stringMatching(
-        /usage_error \(exit 2\): The run directory .* cannot be made: EROFS.*--run-dir\.$/,
+        /usage_error \(exit 2\): The run directory .* cannot be created: EROFS.*--run-dir\.$/,
       ),
     ]);
   });
@@ -154,7 +154,7 @@ test('a run directory that is removed is told, with the work in the work tree', 
   const runDir = join(temporaryFolder(), 'run');
   const turns = [edit, command(`rm -r '${runDir}'`), done];
   await expect(scriptedRun({ repository: { root }, runDir, turns, args: off })).rejects.toThrow(
-    `patchsmith: internal_error (exit 1): The run directory ${runDir} is gone. What was done is in the work tree.`,
+    `patchsmith: internal_error (exit 1): The run directory ${runDir} is gone. The changes are in the work tree.`,
   );
   expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
 });
@@ -226,7 +226,7 @@ describe('a limit of open files', () => {
   const limited = (count: number) => ['sh', '-c', `ulimit -n ${count}; exec "$@"`, 'sh'];
 
   // With fewer than about 75, Node cannot open the modules of the command itself.
-  test.each([80, 100, 127])('of %d is refused by name, in the document too', async (count) => {
+  test.each([88, 100, 127])('of %d is refused by name, in the document too', async (count) => {
     const { root } = await repositoryOf();
     const line = [process.execPath, CLI, 'run', '-m', 'x', '--repo', root, '--output', 'json'];
     const [program = '', ...args] = [...limited(count), ...line];

@@ -1,7 +1,7 @@
 /** What became of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
-import { Flag } from '../../review/review-flags.ts';
+import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';
 
