@@ -123,11 +123,11 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       ['run', '-m', 'a', '-m', 'b', '--quiet=maybe', '--deadline', '-5'],
       refusals(
         '--quiet: expected true, false or no value, got "maybe"',
-        '--message: is given 2 times',
+        '--message: given 2 times',
         '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "-5"',
       ),
     ],
-    [['run', '-m', 'a', '-m', 'b'], refusals('--message: is given 2 times', ...lacking.slice(1))],
+    [['run', '-m', 'a', '-m', 'b'], refusals('--message: given 2 times', ...lacking.slice(1))],
     [['demo', '--model', 'x'], refusal('--model: demo takes no settings')],
     [['demo', '--force'], refusal('--force: demo has no such flag')],
     [

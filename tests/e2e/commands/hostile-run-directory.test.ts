@@ -150,7 +150,7 @@ test('objects of a repository that the run directory names are not read', async 
   writeFileSync(join(stolen, 'shadow.git/objects/info/alternates'), `${store}\n`);
   rewrite(stolen, (text) => text.replace(/("before":\{"mode":"100644","blob":")[0-9a-f]{40}/g, `$1${blob}`));
   const undone = await over('undo', stolen, '--force');
-  expect(undone.stderr).not.toContain('1 file put back');
+  expect(undone.stderr).not.toContain('1 file restored');
   const blamed = await over('blame', stolen);
   expect(`${undone.stdout}${undone.stderr}${blamed.stdout}${blamed.stderr}`).not.toContain(CANARY);
   expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('new\n');

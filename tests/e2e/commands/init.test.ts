@@ -69,7 +69,7 @@ test('a file where a folder has to be is told', async () => {
   const end = await runCli(['init', 'issue'], { cwd: root });
   expect([end.exitCode, end.lastLine]).toEqual([
     2,
-    'patchsmith: usage_error (exit 2): .github/patchsmith/issue.md cannot be written: .github/patchsmith is no folder.',
+    'patchsmith: usage_error (exit 2): .github/patchsmith/issue.md cannot be written: .github/patchsmith is not a folder.',
   ]);
 });
 
@@ -81,5 +81,5 @@ test('an unknown name and a folder without a repository are told', async () => {
     expect.stringContaining('There is no template "isue"; there are issue, comment, schedule, matrix, fork.'),
   ]);
   const nowhere = await runCli(['init'], { cwd: temporaryFolder() });
-  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([2, expect.stringContaining('no checkout')]);
+  expect([nowhere.exitCode, nowhere.lastLine]).toEqual([2, expect.stringContaining('not a checkout')]);
 });

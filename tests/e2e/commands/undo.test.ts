@@ -158,7 +158,7 @@ describe('a run that was killed', () => {
       5,
     );
     appendFileSync(join(runDir, 'events.jsonl'), '{"type":"tool.st');
-    expect((await undo(repository, runDir)).lastLine).toContain('done (exit 0): 1 file put back');
+    expect((await undo(repository, runDir)).lastLine).toContain('done (exit 0): 1 file restored');
     expect(treeOf(repository.root)).toEqual(before);
   });
 

@@ -33,7 +33,7 @@ test('a turn of 5,000 calls: the first are run, the others answered, and the run
   expect(ends).toEqual(calls.map((_, at) => (at < MAX_CALLS_IN_A_TURN ? 'ok' : 'failed')));
   expect(answers[MAX_CALLS_IN_A_TURN]?.outcome).toMatchObject({
     reason: 'too_many_calls',
-    text: expect.stringContaining(`a turn may have ${MAX_CALLS_IN_A_TURN} calls`),
+    text: expect.stringContaining(`a turn may have at most ${MAX_CALLS_IN_A_TURN} calls`),
   });
   expect(run.events.filter(({ type }) => type === 'tool.started')).toHaveLength(MAX_CALLS_IN_A_TURN + 1);
   expect(run.stderr).toContain('[1] 5,000 calls in one turn: only the first 128 are run\n');

@@ -283,7 +283,7 @@ describe('a run that requires the sandbox does not start where a `.git` file lea
     });
     expect([exitCode, lastLine]).toEqual([
       10,
-      expect.stringContaining('"sub/.git" cannot be kept from commands'),
+      expect.stringContaining('"sub/.git" cannot be hidden from commands'),
     ]);
   });
 });

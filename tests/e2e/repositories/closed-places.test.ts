@@ -104,7 +104,7 @@ describe.runIf(isRoot)('a user without privileges', () => {
     expect([exitCode, existsSync(at('new/deep/n.txt'))], stderr).toEqual([0, false]);
     expect(readFileSync(at('src/a.txt'), 'utf8'), stderr).toBe(ORIGINAL);
     expect(readFileSync(at('src/gone/b.txt'), 'utf8')).toBe(ORIGINAL);
-    expect(stderr).toContain('3 files put back');
+    expect(stderr).toContain('3 files restored');
     expect(stderr).toContain('"src" was closed (mode 0000)');
   });
 

@@ -82,14 +82,14 @@ describe.each(Object.entries(KINDS))('in %s', (_kind, script) => {
       expect([refused.exitCode, refused.lastLine]).toEqual([
         2,
         expect.stringMatching(
-          /under way: run_command \S+ Changed since the last record.*: b\.txt\. Nothing was restored/,
+          /died during: run_command \S+ Changed since the last record.*: b\.txt\. Nothing was restored/,
         ),
       ]);
       writeFileSync(join(root, '.gone'), '');
       const resumed = await runCli(['resume', runDir], { cwd: root, env });
       expect(resumed.lastLine, resumed.stderr).toContain('done (exit 0): 2 files changed');
       const undone = await runCli(['undo', runDir], { cwd: root, env });
-      expect(undone.lastLine, undone.stderr).toContain('done (exit 0): 2 files put back');
+      expect(undone.lastLine, undone.stderr).toContain('done (exit 0): 2 files restored');
       await execa('rm', ['.gone'], { cwd: root });
       expect(treeOf(root)).toEqual(before);
       expect(await status()).toBe('');
@@ -119,7 +119,7 @@ test('undo takes back a run that was killed inside a command which had changed n
   const turns = [write('a.txt', 'two\n'), command('echo > began; sleep 60')];
   await killedWhen(join(root, 'began'), { root, turns }, async (runDir, env) => {
     const undone = await runCli(['undo', runDir], { cwd: root, env });
-    expect(undone.lastLine, undone.stderr).toContain('done (exit 0): 1 file put back');
+    expect(undone.lastLine, undone.stderr).toContain('done (exit 0): 1 file restored');
     await execa('rm', ['began'], { cwd: root });
     expect(treeOf(root)).toEqual(before);
   });

@@ -110,13 +110,13 @@ describe('who starts a run', () => {
     refusedWith(
       await start({ sender: { ...writer, id: 4_711 } }),
       8,
-      /not the account that started this job/,
+      /no longer the account that started this job/,
     );
   });
 
   test('is nobody when the event does not say', async () => {
     const { sender: _, ...job } = { sender: writer };
-    refusedWith(await start({ ...job, sender: undefined as never }), 8, /does not say who caused it/);
+    refusedWith(await start({ ...job, sender: undefined as never }), 8, /does not say who triggered it/);
   });
 
   test('cannot be asked without a token, and the run says what is missing', async () => {
