@@ -35,7 +35,7 @@ const PUBLISHING =
   'The step was killed while publishing. What it had created on GitHub stays; publish the run again to continue.';
 
 const UNBEGUN =
-  "The step was killed before the model's first turn was recorded: only setup commands can have changed anything, and there is nothing to resume.";
+  "The step was killed before the model's first turn was recorded: only setup commands can have changed anything, and there is nothing to continue.";
 
 const NOTHING = 'The step was killed before the run directory was created: nothing was done.';
 

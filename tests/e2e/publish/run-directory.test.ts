@@ -39,7 +39,7 @@ describe('a run directory is hostile input:', () => {
 
   test('names that are none: ids that are paths, a branch that is an option', async () => {
     shop.tamper((result) => Object.assign(result, { baseSha: '../../../user' }));
-    await refused(/"..\/..\/..\/user" is no id/);
+    await refused(/"..\/..\/..\/user" is not an object id/);
     shop.tamper((result) =>
       Object.assign(result, { baseSha: result.treeSha, baseBranch: '--upload-pack=x' }),
     );
@@ -49,7 +49,7 @@ describe('a run directory is hostile input:', () => {
 
   test('another tree than the patch makes', async () => {
     shop.tamper((result) => Object.assign(result, { treeSha: '1'.repeat(40) }));
-    await refused(/it is not what the run has proven/);
+    await refused(/it is not the patch that the run proved/);
   });
 
   test('a run that was not finished, and one that ended without success', async () => {

@@ -115,7 +115,7 @@ describe('a folder that git takes for a repository is put back when a command', 
     expect(await springsInClone(run, repository, mark)).toBe(false);
     expect(await springs(join(repository.root, 'evil'), mark)).toBe(false);
     const [said] = run.events.flatMap((event) =>
-      event.type === 'tool.completed' && event.outcome.text.includes('for repositories')
+      event.type === 'tool.completed' && event.outcome.text.includes('as repositories')
         ? [event.outcome]
         : [],
     );

@@ -103,7 +103,7 @@ describe('a run whose process was killed', () => {
     expect(await endDeadRun(runDirectoryAt(runDir))).toMatchObject({
       reason: `${DEAD}It had not started to work: start a new run with patchsmith run.`,
     });
-    expect((await over('resume', runDir)).stderr).toContain('Begin anew');
+    expect((await over('resume', runDir)).stderr).toContain('Start a new run');
   });
 
   test('is at work as long as a process holds its lock', async () => {
@@ -111,7 +111,7 @@ describe('a run whose process was killed', () => {
     const letGo = await lockRun(runDir);
     for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
       const { exitCode, stderr } = await over(command, runDir);
-      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('at work')]);
+      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('is running')]);
       expect(resultOf(runDir).status).toBe('running');
     }
     letGo?.();

@@ -166,7 +166,7 @@ describe('a run with --allow-domain', () => {
     const resumed = await run.resume({ today: { allowedDomains: ['good.example', 'other.example'] } });
     if (typeof resumed === 'string') throw new Error(resumed);
     expect(resumed.result.network).toEqual(run.result.network);
-    expect(resumed.patch).toContain('+HTTP/1.1 403 Refused by the sandbox: evil.example is not among');
+    expect(resumed.patch).toContain('+HTTP/1.1 403 Refused by the sandbox: evil.example is not one of');
   });
 });
 

@@ -47,9 +47,7 @@ test('the lines of the page play as well, and a script that edits nothing fails 
 
 test('a run that asks for more turns than there are ends with provider_error', async () => {
   const end = await play('script.jsonl', block('json'));
-  expect(end.lastLine).toMatch(
-    /^patchsmith: provider_error \(exit 4\): The recording .* holds 2 model turns/,
-  );
+  expect(end.lastLine).toMatch(/^patchsmith: provider_error \(exit 4\): The recording .* has 2 model turns/);
 });
 
 test.each([
