@@ -11,7 +11,7 @@ const CHECKOUT = 'other/checkout';
 /** One that the plan allows to change. */
 const FREE = 'free/checkout';
 
-/** To change what may not change; without a sandbox, to do so and not be named as the reason why the run fails. */
+/** To change what may not change; without a sandbox, to do so and not be named by a run that fails for it. */
 function toChangeUnnoticed(path: string, named: string = path): Goal {
   return {
     watches: ({ root }) => [join(root, path)],
@@ -19,7 +19,9 @@ function toChangeUnnoticed(path: string, named: string = path): Goal {
       const place = join(victim.root, path);
       if (stateOf(place) === before(place)) return null;
       if (mode !== 'none') return `${path} has changed`;
-      return run.result.outcome === 'policy_violation' && run.result.reason.includes(named)
+      // The reason has room for the first ten; the result names them all.
+      const all = run.result.nestedChanges.flatMap(({ files }) => files);
+      return run.result.outcome === 'policy_violation' && all.includes(named)
         ? null
         : `${path} has changed, and the run says: ${run.result.reason}`;
     },

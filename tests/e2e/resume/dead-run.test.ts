@@ -111,7 +111,7 @@ describe('a run whose process was killed', () => {
     const letGo = await lockRun(runDir);
     for (const command of ['resume', 'undo', 'blame', 'replay', 'publish']) {
       const { exitCode, stderr } = await over(command, runDir);
-      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('is running')]);
+      expect([command, exitCode, stderr]).toEqual([command, 2, expect.stringContaining('running')]);
       expect(resultOf(runDir).status).toBe('running');
     }
     letGo?.();
