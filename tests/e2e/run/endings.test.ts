@@ -93,7 +93,7 @@ describe('stdout holds exactly what was asked for', () => {
         '--recording',
         recording,
       ],
-      { reject: false },
+      { reject: false, extendEnv: false, env: { PATH: process.env.PATH, HOME: process.env.HOME } },
     );
     const { outcome, exitCode, reason } = JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8'));
     expect([outcome, exitCode, run.exitCode], run.stderr).toEqual(['internal_error', 1, 1]);

@@ -4,7 +4,7 @@ import { env } from 'node:process';
 /** Builds the command line before the first of the tests that start it, so that they run what users run. */
 export default function buildOnce(): void {
   // Each project asks for it.
-  if (env.PATCHSMITH_BUILT === String(process.pid)) return;
+  if (env.TESTS_BUILT_BY === String(process.pid)) return;
   execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' });
-  env.PATCHSMITH_BUILT = String(process.pid);
+  env.TESTS_BUILT_BY = String(process.pid);
 }
