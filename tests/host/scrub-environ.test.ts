@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const PROJECT = join(import.meta.dirname, '../..');
+const SOURCE = JSON.stringify(join(PROJECT, 'src/host/scrub-environ.ts'));
 
 /** A process that wipes every variable whose name ends in KEY, and says what it then sees. */
 function wipe(env: Record<string, string>) {
   const program = `
     import { readFileSync } from 'node:fs';
-    import { scrubEnviron } from '../../src/host/scrub-environ.ts';
+    import { scrubEnviron } from ${SOURCE};
     const clean = scrubEnviron(Object.keys(process.env).filter((name) => name.endsWith('KEY')));
     const block = readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((line) => /KEY|OTHER/.test(line));
     console.log(JSON.stringify({ clean, block: block.sort() }));`;
