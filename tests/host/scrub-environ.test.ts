@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const PROJECT = join(import.meta.dirname, '../..');
+const SOURCE = JSON.stringify(join(PROJECT, 'src/host/scrub-environ.ts'));
 
 /** A process that wipes every variable whose name ends in KEY, and says what it then sees. */
 function wipe(env: Record<string, string>) {
