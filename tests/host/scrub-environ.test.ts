@@ -11,7 +11,7 @@ const SOURCE = JSON.stringify(join(PROJECT, 'src/host/scrub-environ.ts'));
 function wipe(env: Record<string, string>) {
   const program = `
     import { readFileSync } from 'node:fs';
-    import { scrubEnviron } from './src/host/scrub-environ.ts';
+    import { scrubEnviron } from ${SOURCE};
     const clean = scrubEnviron(Object.keys(process.env).filter((name) => name.endsWith('KEY')));
     const block = readFileSync('/proc/self/environ', 'utf8').split('\\0').filter((line) => /KEY|OTHER/.test(line));
     console.log(JSON.stringify({ clean, block: block.sort() }));`;
