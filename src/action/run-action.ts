@@ -77,7 +77,7 @@ class Action {
       case 'refused':
         return this.#refuse(end.problems);
       case 'told':
-        // What a run of another job has met is told at its lines by that job.
+        // A run of another job has been annotated by that job.
         return this.#conclude(end.outcome, inputs.mode === 'publish' ? null : this.#step.result);
       case 'decided':
         return this.#tell(end.outcome);
@@ -96,7 +96,7 @@ class Action {
     return 0;
   }
 
-  /** The process as a command sees it that is told by inputs what others are told by flags and variables. */
+  /** The process as a command sees it, with inputs in place of flags and variables. */
   #edgeWith(
     { plan, apiKey, githubToken, federation, flags }: InputsGiven,
     identity: TokenRequest | null,
@@ -153,14 +153,14 @@ class Action {
     return this.#tell(outcome, problems.join('; '));
   }
 
-  /** An outcome that no command has told. */
+  /** An outcome that no command has printed. */
   #tell(outcome: RunOutcome, reason = outcome.reason): number {
     const exitCode = this.#conclude({ ...outcome, reason });
     this.#process.printLast(outcome);
     return exitCode;
   }
 
-  /** `annotated` is the run whose places are told; null for none. */
+  /** `annotated` is the run whose files get annotations; null for none. */
   #conclude(outcome: RunOutcome, annotated = this.#step.result): number {
     const { result, publication } = this.#step;
     const told = { ...outcome, reason: this.#edge.redact(outcome.reason) };

@@ -2,7 +2,7 @@
  * The one way to open a run, be it new, resumed or replayed. What differs is said by a `RunSpec`; the order is always:
  *
  *     locate   the checkout and the run directory
- *     admit    whoever caused the run may do so, and it is known what is to be done
+ *     admit    the account that triggered the run may do so, and the task is known
  *     open     the provider and the sandbox, side by side
  *     refuse   what is not contained: nothing has been run yet, and nothing written to the checkout
  *     take     the workspace, as the baseline or as the run left it
