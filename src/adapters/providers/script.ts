@@ -76,7 +76,9 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   throw mistaken(
     name,
     parsed.error.issues.map((issue) => {
-      const node = document.getIn(issue.path, true) ?? document.contents;
+      // What is missing has no place of its own: what it is missing from has.
+      const places = issue.path.map((_, at) => issue.path.slice(0, issue.path.length - at));
+      const node = places.map((path) => document.getIn(path, true)).find((found) => found !== undefined);
       const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;
       const line = counter.linePos(Array.isArray(range) ? Number(range[0]) : 0).line;
       return `line ${line}: ${issueText({ ...issue, path: issue.path.slice(1) })}`;

@@ -57,6 +57,7 @@ test.each([
     'line 2: Unrecognized key: "txet"; line 2: a turn needs text, calls or stop',
   ],
   ['a.yml', '- calls:\n    - name: ""\n', 'line 2: calls.0.name: Too small'],
+  ['a.yml', '- text: a\n- calls:\n    - { input: {} }\n', 'line 3: calls.0.name: Invalid input'],
   ['a.yml', '- &a { text: x }\n- *a\n', 'line 2: aliases (*name) are not allowed'],
   ['a.yml', '- text: "\n', 'line 2: Missing closing "quote'],
   ['a.yaml', '[]', 'holds no turn'],
