@@ -148,7 +148,7 @@ function reportBlock(report: CommandReport): string {
 
 function budgetOf(limits: Limits): string {
   const fences = [`${limits.maxIterations} turns`, `${Math.round(limits.deadlineMs / 6_000) / 10} minutes`];
-  if (limits.maxTokens !== null) fences.push(`${limits.maxTokens} tokens in all`);
+  if (limits.maxTotalTokens !== null) fences.push(`${limits.maxTotalTokens} tokens in all`);
   if (limits.maxCostUsd !== null) fences.push(`${limits.maxCostUsd} USD`);
   return fences.join(', ');
 }

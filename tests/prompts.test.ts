@@ -18,7 +18,7 @@ const plan: Plan = {
 };
 const limits: Limits = {
   maxIterations: 25,
-  maxTokens: null,
+  maxTotalTokens: null,
   maxCostUsd: null,
   deadlineMs: 1_800_000,
   fixRounds: 3,
@@ -76,7 +76,7 @@ test('the task gives principles, plan, budget, paths and verify commands, in thi
     principles: [principles('Be brief.\n'), principles('Test.', { path: 'docs/"x".md', truncated: true })],
     plan: { ...plan, allow: ['src/**'], protect: ['*.lock', 'ci/**'] },
     paths: { allow: ['lib', 'src'], protect: ['.github'] },
-    limits: { ...limits, maxTokens: 500_000, maxCostUsd: 2.5, deadlineMs: 90_000 },
+    limits: { ...limits, maxTotalTokens: 500_000, maxCostUsd: 2.5, deadlineMs: 90_000 },
     verify: ['npm test', 'npm run lint'],
     verifyIn: 'worktree' as const,
     verifyBaseline: [],

@@ -38,7 +38,7 @@ const PERMISSIONS = [
   'price',
   'maxOutputTokens',
   'maxIterations',
-  'maxTokens',
+  'maxTotalTokens',
   'maxCostUsd',
   'deadlineMs',
   'fixRounds',

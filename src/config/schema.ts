@@ -187,8 +187,8 @@ export const Settings = z.strictObject({
 
   maxIterations: wholeNumber(1).default(25).register(about, {
     flag: 'max-iterations', value: 'N', group: 'Limits', file: 'lower', help: 'Turns of the model' }),
-  maxTokens: wholeNumber(1).nullable().default(null).register(about, {
-    flag: 'max-tokens', value: 'N', group: 'Limits', file: 'lower',
+  maxTotalTokens: wholeNumber(1).nullable().default(null).register(about, {
+    flag: 'max-total-tokens', value: 'N', group: 'Limits', file: 'lower',
     help: 'Tokens of the whole run: input, output and cached together', defaultHelp: 'no limit' }),
   maxCostUsd: usd().nullable().default(null).register(about, {
     flag: 'max-cost-usd', value: 'USD', group: 'Limits', file: 'lower',

@@ -272,7 +272,7 @@ export function changeLimits({ input }: Session, recorded: Limits | null = null)
 function limitsOf(settings: Settings): Limits {
   return Limits.parse({
     maxIterations: settings.maxIterations,
-    maxTokens: settings.maxTokens,
+    maxTotalTokens: settings.maxTotalTokens,
     maxCostUsd: settings.maxCostUsd,
     deadlineMs: settings.deadlineMs,
     fixRounds: settings.fixRounds,

@@ -66,6 +66,10 @@ describe('reading them', () => {
 
   test.each([
     [{ INPUT_PROTCT: 'x' }, 'protct: there is no such input; the nearest is protect'],
+    [
+      { 'INPUT_MAX-TOKENS': '5000' },
+      'max-tokens: there is no such input; max-output-tokens limits one answer, max-total-tokens the whole run',
+    ],
     [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],

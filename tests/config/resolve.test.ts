@@ -52,7 +52,7 @@ test('without any source every setting has its documented default', () => {
     idleTimeoutMs: 120_000,
     price: null,
     maxIterations: 25,
-    maxTokens: null,
+    maxTotalTokens: null,
     maxCostUsd: null,
     deadlineMs: 1_800_000,
     maxChangedFiles: 20_000,
@@ -144,7 +144,7 @@ describe('values', () => {
     ['deadline', '0.5', { deadlineMs: 500 }],
     ['deadline', '45', { deadlineMs: 45_000 }],
     ['deadline', 45, { deadlineMs: 45_000 }],
-    ['max-tokens', '1000', { maxTokens: 1_000 }],
+    ['max-total-tokens', '1000', { maxTotalTokens: 1_000 }],
     ['max-cost-usd', '2.50', { maxCostUsd: 2.5 }],
     ['verify', ['npm test', 'npm run lint'], { verify: ['npm test', 'npm run lint'] }],
     ['verify', 'npm test\n\n npm run lint \n', { verify: ['npm test', 'npm run lint'] }],
@@ -261,6 +261,21 @@ test('a name that is like none gets no other one as advice', () => {
   ]);
 });
 
+test('the name that could mean one answer or the whole run is an error that names both', () => {
+  expect(
+    problemsOf({
+      flags: { 'max-tokens': '5000' },
+      env: { PATCHSMITH_MAX_TOKENS: '5000' },
+      ...file({ 'max-tokens': 5000, max_tokens: 5000 }, { 'max-tokens': 1, max_tokens: 2 }),
+    }),
+  ).toEqual([
+    '--max-tokens: there is no such flag; --max-output-tokens limits one answer, --max-total-tokens the whole run',
+    'PATCHSMITH_MAX_TOKENS: there is no such variable; PATCHSMITH_MAX_OUTPUT_TOKENS limits one answer, PATCHSMITH_MAX_TOTAL_TOKENS the whole run',
+    '.patchsmith.yml:1: there is no setting "max-tokens"; max-output-tokens limits one answer, max-total-tokens the whole run',
+    '.patchsmith.yml:2: there is no setting "max_tokens"; max-output-tokens limits one answer, max-total-tokens the whole run',
+  ]);
+});
+
 test('the key and the address of the API have no PATCHSMITH_ names, and the message names theirs', () => {
   expect(problemsOf({ env: { PATCHSMITH_API_KEY: 'k', PATCHSMITH_BASE_URL: 'https://x' } })).toEqual([
     expect.stringContaining('PATCHSMITH_API_KEY: there is no such variable; the nearest is '),
@@ -279,7 +294,7 @@ describe('a project file', () => {
       sandbox: 'required',
       deadline: '10m',
       'max-iterations': 10,
-      'max-tokens': 5_000_000,
+      'max-total-tokens': 5_000_000,
       'max-cost-usd': 1.5,
       'if-no-changes': 'error',
     };
@@ -291,7 +306,7 @@ describe('a project file', () => {
       sandbox: 'required',
       deadlineMs: 600_000,
       maxIterations: 10,
-      maxTokens: 5_000_000,
+      maxTotalTokens: 5_000_000,
       maxCostUsd: 1.5,
       ifNoChanges: 'error',
     });

@@ -13,7 +13,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const { limits, toolSettings, modelSettings } = start;
   const numbers: readonly [flag: string, recorded: number | null, today: number | null, unit?: 's'][] = [
     ['max-iterations', limits.maxIterations, settings.maxIterations],
-    ['max-tokens', limits.maxTokens, settings.maxTokens],
+    ['max-total-tokens', limits.maxTotalTokens, settings.maxTotalTokens],
     ['max-cost-usd', limits.maxCostUsd, settings.maxCostUsd],
     ['deadline', limits.deadlineMs, settings.deadlineMs, 's'],
     ['max-changed-files', limits.maxChangedFiles, settings.maxChangedFiles],
@@ -44,13 +44,13 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
 
 /** The recorded start with the fences of today where those are narrower and a flag cannot say "no limit". */
 export function withinToday<Start extends RunStarted>(start: Start, settings: Settings): Start {
-  const { maxTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
+  const { maxTotalTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
   return {
     ...start,
     price: settings.price ?? start.price,
     limits: {
       ...start.limits,
-      maxTokens: maxTokens ?? settings.maxTokens,
+      maxTotalTokens: maxTotalTokens ?? settings.maxTotalTokens,
       maxCostUsd: maxCostUsd ?? settings.maxCostUsd,
       maxTokensRecoveries: Math.min(maxTokensRecoveries, MAX_RECOVERIES),
       stallTurns: Math.min(stallTurns, MAX_STALL_TURNS),

@@ -45,7 +45,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** All tokens of a usage, cached or not: what `--max-tokens` counts. */
+/** All tokens of a usage, cached or not: what `--max-total-tokens` counts. */
 export function totalTokens(usage: Usage): number {
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
 }

@@ -8,7 +8,7 @@ import { StopSignal } from './exit-code.ts';
 export const Limits = z.strictObject({
   maxIterations: z.int().positive(),
   /** Of the whole run: input, output and cached tokens together. */
-  maxTokens: z.int().positive().nullable(),
+  maxTotalTokens: z.int().positive().nullable(),
   maxCostUsd: z.number().positive().nullable(),
   deadlineMs: z.int().positive(),
   fixRounds: z.int().nonnegative(),

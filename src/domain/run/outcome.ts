@@ -122,7 +122,7 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'iterations':
       return `All ${stop.value} iterations were used (--max-iterations)`;
     case 'tokens':
-      return `Used ${stop.used} tokens of ${stop.value} (--max-tokens)`;
+      return `Used ${stop.used} tokens of ${stop.value} (--max-total-tokens)`;
     case 'cost_usd':
       return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)`;
     case 'output_tokens':

@@ -38,8 +38,8 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
     };
   }
   const tokens = totalTokens(state.usage);
-  if (limits.maxTokens !== null && tokens >= limits.maxTokens) {
-    return { why: 'limit', limit: 'tokens', value: limits.maxTokens, used: tokens };
+  if (limits.maxTotalTokens !== null && tokens >= limits.maxTotalTokens) {
+    return { why: 'limit', limit: 'tokens', value: limits.maxTotalTokens, used: tokens };
   }
   if (limits.maxCostUsd !== null && state.costUsd !== null && state.costUsd >= limits.maxCostUsd) {
     return { why: 'limit', limit: 'cost_usd', value: limits.maxCostUsd, used: state.costUsd };

@@ -1,6 +1,6 @@
 /** Which variables hold secrets, told by their names. */
 
-/** patchsmith's own hold none, nor do the inputs of the action that are limits and globs: `INPUT_MAX-TOKENS`. */
+/** patchsmith's own hold none, nor do the inputs of the action that are limits and globs: `INPUT_MAX-TOTAL-TOKENS`. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }

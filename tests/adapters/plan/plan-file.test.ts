@@ -105,6 +105,11 @@ describe('front matter is refused, with the line,', () => {
       'The plan plan.md: line 3: there is no key "verfy"; the nearest is verify; line 4: there is no key "protected"; the nearest is protect.',
     ],
     [
+      'when it has the name of a limit',
+      '---\ntitle: x\nmax_tokens: 5000\n---\nDo it.',
+      'The plan plan.md: line 3: there is no key "max_tokens"; --max-output-tokens limits one answer, --max-total-tokens the whole run.',
+    ],
+    [
       'when a command cannot fail',
       '---\nverify:\n  - npm test\n  - "true"\n---\nDo it.',
       'The plan plan.md: line 4: verify.1: "true" cannot fail, so it verifies nothing; name a command that runs your tests.',

@@ -47,13 +47,13 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
 
 test('limits of today hold where the journal has none, and what no setting says has its bound', () => {
   const wide = { ...contained, price, limits: { ...limits, maxTokensRecoveries: 1e9, stallTurns: 1e9 } };
-  expect(withinToday(wide, today({ maxTokens: 7, maxCostUsd: 2 })).limits).toEqual({
+  expect(withinToday(wide, today({ maxTotalTokens: 7, maxCostUsd: 2 })).limits).toEqual({
     ...limits,
-    maxTokens: 7,
+    maxTotalTokens: 7,
     maxCostUsd: 2,
   });
   expect(
-    withinToday({ ...contained, limits: { ...limits, maxTokens: 3 } }, today({ maxTokens: 7 })).limits
-      .maxTokens,
+    withinToday({ ...contained, limits: { ...limits, maxTotalTokens: 3 } }, today({ maxTotalTokens: 7 }))
+      .limits.maxTotalTokens,
   ).toBe(3);
 });

@@ -48,7 +48,7 @@ describe('decideOutcome', () => {
 
   test('a limit says which, its value and its use, and that the work is kept', () => {
     const { reason } = decideOutcome(facts({ why: 'limit', limit: 'tokens', value: 1000, used: 1203 }));
-    expect(reason).toBe('Used 1203 tokens of 1000 (--max-tokens); the patch so far has 2 files.');
+    expect(reason).toBe('Used 1203 tokens of 1000 (--max-total-tokens); the patch so far has 2 files.');
   });
 
   test('a sentence of the provider goes on with what became of the work', () => {

@@ -22,12 +22,12 @@ describe('stopReason', () => {
       value: 1,
       used: 1,
     });
-    expect(stopReason(state, { ...limits, maxTokens: 1_000 })).toMatchObject({
+    expect(stopReason(state, { ...limits, maxTotalTokens: 1_000 })).toMatchObject({
       limit: 'tokens',
       used: 1_000,
     });
     expect(stopReason(state, { ...limits, maxCostUsd: 0.002 })).toMatchObject({ limit: 'cost_usd' });
-    expect(stopReason(state, { ...limits, maxTokens: 1_001, maxCostUsd: 1 })).toBeNull();
+    expect(stopReason(state, { ...limits, maxTotalTokens: 1_001, maxCostUsd: 1 })).toBeNull();
   });
 
   test('a limit never cuts a turn from its tool results, and never hides that the work is done', () => {

@@ -147,7 +147,7 @@ test('the secrets of an environment are values whose names say so, and passwords
     https_proxy: 'me:with-p%40ssword@host:8080',
     REMOTE: 'git@host:me/it',
     BROKER_URL: 'amqp://me:raw-p@ssword@host',
-    PATCHSMITH_MAX_TOKENS: '5',
+    PATCHSMITH_MAX_TOTAL_TOKENS: '5',
     PATH: '/bin',
     EMPTY_KEY: undefined,
   };

@@ -108,6 +108,13 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       ),
     ],
     [
+      ['run', '-m', 'x', '--max-tokens', '5000'],
+      refusals(
+        '--max-tokens: there is no such flag; --max-output-tokens limits one answer, --max-total-tokens the whole run',
+        ...lacking.slice(1),
+      ),
+    ],
+    [
       ['run', '-m', 'x', '--no-quiet'],
       refusals('--no-quiet: there is no such flag; the nearest is --quiet', ...lacking.slice(1)),
     ],

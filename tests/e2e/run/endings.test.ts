@@ -160,7 +160,7 @@ test('the key and other secrets of the environment are kept out of every file an
     repository,
     turns: [{ ...echo, text: `It is ${secret}.` }, { text: `Now ${secret}.` }],
     args: ['--output', 'jsonl', '--verbose', '--log-level', 'debug'],
-    env: { NPM_TOKEN: secret, PATCHSMITH_MAX_TOKENS: '100000000' },
+    env: { NPM_TOKEN: secret, PATCHSMITH_MAX_TOTAL_TOKENS: '100000000' },
   });
   expect(run.exitCode, run.stderr).toBe(0);
   const files = ['events.jsonl', 'result.json', 'patchsmith.log'].map((name) =>
@@ -171,7 +171,7 @@ test('the key and other secrets of the environment are kept out of every file an
     expect(written).not.toContain(KEY);
   }
   expect(run.result.summary).toBe('Now ***.');
-  expect(run.events[0]).toMatchObject({ limits: { maxTokens: 100_000_000 } });
+  expect(run.events[0]).toMatchObject({ limits: { maxTotalTokens: 100_000_000 } });
   expect(JSON.stringify(run.server.requests.at(-1)?.body)).toContain('***');
 });
 

@@ -97,7 +97,7 @@ describe.each([
       '.patchsmith.yml': JSON.stringify({ [EVIL]: EVIL, model: [EVIL] }),
     });
     mkdirSync(join(repository.root, 'sub'));
-    const given = { cwd: repository.root, env: { ...env, PATCHSMITH_MAX_TOKENS: EVIL } };
+    const given = { cwd: repository.root, env: { ...env, PATCHSMITH_MAX_TOTAL_TOKENS: EVIL } };
     for (const words of [
       ['run', `--${EVIL}`],
       ['run', '-m', 'x', '--repo', EVIL],

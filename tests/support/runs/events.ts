@@ -7,7 +7,7 @@ import { advance, type RunState, startOf } from '../../../src/domain/run/state.t
 
 export const limits: Limits = {
   maxIterations: 25,
-  maxTokens: null,
+  maxTotalTokens: null,
   maxCostUsd: null,
   deadlineMs: 60_000,
   fixRounds: 3,
