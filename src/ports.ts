@@ -32,6 +32,7 @@ export interface LlmProvider {
   complete(request: TurnRequest): Promise<TurnResult>;
 }
 
+/** One turn that is asked of a model. */
 export interface TurnRequest {
   readonly conversation: Conversation;
   readonly signal: AbortSignal;
@@ -43,6 +44,7 @@ export type TurnProgress =
   | { type: 'text'; text: string }
   | { type: 'retry'; cause: string; waitMs: number; attempt: number };
 
+/** The model's answer, or why there is none. */
 export type TurnResult =
   | { status: 'ok'; turn: LlmTurn }
   | { status: 'failed'; kind: ProviderFailureKind; message: string; retries: Retry[] }
@@ -61,6 +63,7 @@ export interface Tool<Input = unknown> {
   execute(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
+/** What a tool may act on. */
 export interface ToolContext {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
@@ -181,6 +184,7 @@ export interface Workspace {
  */
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
+/** What became of changes that were put back. */
 export interface PutBack {
   /**
    * Paths that are not as they were, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
@@ -201,6 +205,7 @@ export interface Checkpoint {
   captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;
 }
 
+/** The git dir that contained commands see in place of the real one. */
 export interface SandboxGitDir {
   /** Absolute path of the throwaway git dir, outside the work tree. */
   readonly gitDir: string;
@@ -242,14 +247,17 @@ export type FileRead =
   | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
   | { status: 'failed'; reason: FailureReason; message: string };
 
+/** What a write came to. */
 export type FileWrite =
   | { status: 'ok'; blob: string; created: boolean; ignored: boolean }
   | { status: 'failed'; reason: FailureReason; message: string };
 
+/** Paths of files, or why they cannot be listed. */
 export type FileList =
   | { status: 'ok'; paths: string[] }
   | { status: 'failed'; reason: FailureReason; message: string };
 
+/** What to search for, and where. */
 export interface SearchQuery {
   readonly pattern: string;
   readonly path: RepoPath;
@@ -259,6 +267,7 @@ export interface SearchQuery {
   readonly signal: AbortSignal;
 }
 
+/** The matching lines, or why there are none. */
 export type SearchResult =
   | { status: 'ok'; matches: SearchMatch[]; more: boolean }
   | { status: 'failed'; reason: FailureReason; message: string };
@@ -270,6 +279,7 @@ export interface SearchMatch {
   readonly text: string;
 }
 
+/** A patch that was applied to its base and gave the expected tree, or why there is none. */
 export type PatchResult = { status: 'proven'; patch: ProvenPatch } | { status: 'failed'; message: string };
 
 /** A patch that, applied to `baseTree`, was seen to give exactly `tree`. An empty patch has no bytes. */
@@ -301,6 +311,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** One command for a sandbox. */
 export interface SandboxCommand {
   /** A POSIX shell script. */
   readonly script: string;
@@ -321,6 +332,7 @@ export interface VerifyPlace {
   warnings(): string[];
 }
 
+/** A place in which verify commands run, or why there is none. */
 export type OpenedPlace =
   /** `close` ends the commands and, for a fresh checkout, looks at what they changed in it and removes it. */
   | {
@@ -362,6 +374,7 @@ export interface GitHub {
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
 }
 
+/** A list that is fetched page by page. */
 export interface GitHubList<T> {
   /** Path of a GET, such as `GET /repos/{owner}/{repo}/pulls`. */
   readonly route: string;
@@ -370,6 +383,7 @@ export interface GitHubList<T> {
   readonly entry: z.ZodType<T>;
 }
 
+/** A GraphQL query or mutation. */
 export interface GitHubQuery<T> {
   /** `query …` or `mutation …`. */
   readonly query: string;
@@ -380,6 +394,7 @@ export interface GitHubQuery<T> {
   readonly planned?: T;
 }
 
+/** A request to the REST API. */
 export interface GitHubRequest<T> {
   /** Method and path, such as `GET /repos/{owner}/{repo}`. */
   readonly route: string;
@@ -393,6 +408,7 @@ export interface GitHubRequest<T> {
   readonly planned?: T;
 }
 
+/** GitHub's answer, or its refusal in words for people. */
 export type GitHubAnswer<T> = { status: 'ok'; data: T } | { status: 'refused'; refusal: GitHubRefusal };
 
 /** `status` is null when there was no answer that could be used; `permission` is what GitHub says that the token lacks. */
@@ -410,6 +426,7 @@ export interface Committer {
   commit(order: CommitOrder): Promise<Committed>;
 }
 
+/** A commit to be made. */
 export interface CommitOrder {
   /** The tree that the commit must have. */
   readonly tree: string;

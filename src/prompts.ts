@@ -42,6 +42,7 @@ export function systemPrompt(settings: {
   return render(system, { sandbox: told.trim() });
 }
 
+/** What the first message of a run is made from. */
 export interface TaskPromptParts {
   readonly principles: Principles;
   readonly plan: Plan;

@@ -112,6 +112,10 @@ async function violations(): Promise<string[]> {
 const EXPORTED_NAME =
   /^export (?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
 
+/** A declaration at the top of a file, and whether a docstring ends right before it. */
+const DECLARATION =
+  /(\*\/\n)?^(export )?(?:async )?(?:abstract )?(?:function\*?|const|class|interface|type|enum|let) (\w+)/gm;
+
 const OUTCOME = `(?:${OutcomeName.options.join('|')})`;
 
 /** `'blocked', 5` · `blocked: 5` · `5 blocked` · `'blocked', exitCode: 5` · `'SIGINT' ? 130` */
@@ -160,6 +164,18 @@ describe('the architecture', () => {
         homes.set(name, (homes.get(name) ?? new Set()).add(file));
     const doubled = [...homes].filter(([, files]) => files.size > 1);
     expect(doubled.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
+  });
+
+  test('every exported name has its docstring', () => {
+    const bare = sourceFiles().flatMap((file) => {
+      const declared = [...readFileSync(file, 'utf8').matchAll(DECLARATION)];
+      // The type that is inferred from a schema shares its name, and its docstring.
+      const documented = new Set(declared.filter(([, doc]) => doc !== undefined).map(([, , , name]) => name));
+      return declared
+        .filter(([, , exported, name]) => exported !== undefined && !documented.has(name))
+        .map(([, , , name]) => `${file}: ${name}`);
+    });
+    expect(bare).toEqual([]);
   });
 
   test('an exit code stands beside the name of its outcome in one file', () => {

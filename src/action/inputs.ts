@@ -6,9 +6,12 @@ import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 
+/** What one step can do, as its `mode` input says. */
 export const MODES = ['run', 'publish', 'run-and-publish'] as const;
+/** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
+/** One input of `action.yml`: its description, its default and the flag it becomes. */
 export interface ActionInput {
   readonly name: string;
   readonly description: string;
@@ -129,6 +132,7 @@ export interface FederationGiven {
   readonly audience: string;
 }
 
+/** The inputs of one step, read and checked. */
 export interface InputsGiven {
   readonly mode: Mode;
   /** The text of the plan; null when it comes from elsewhere. */

@@ -16,6 +16,7 @@ import type { ActionStep } from './step.ts';
 /** `decided` by more than one command, so that the last line is still to be told. */
 type ModeEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
 
+/** Carries out the mode that the inputs ask for. Resolves with how it ended; it rejects only for a bug. */
 export async function carryOut(inputs: InputsGiven, edge: HostContext, step: ActionStep): Promise<ModeEnd> {
   switch (inputs.mode) {
     case 'run':

@@ -31,16 +31,20 @@ export const OUTPUTS = {
   'pull-request-branch': 'The branch of the pull request',
 } as const satisfies Record<string, string>;
 
+/** The name of an output in `action.yml`. */
 export type OutputName = keyof typeof OUTPUTS;
+/** Values of outputs; one that is missing is not set. */
 export type Outputs = Partial<Record<OutputName, string>>;
 
 /** GitHub takes 1 MB for an output. */
 const MAX_OUTPUT_CHARS = 1_000_000;
 
+/** The outputs that say how a run or a publication ended. */
 export function outcomeOutputs({ name, exitCode }: Pick<RunOutcome, 'name' | 'exitCode'>): Outputs {
   return { outcome: name, 'exit-code': String(exitCode) };
 }
 
+/** The outputs that say where a run keeps its files. */
 export function directoryOutputs({ path, result, events }: RunDirectory): Outputs {
   return { 'run-dir': path, 'result-file': result, 'events-file': events };
 }

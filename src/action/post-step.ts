@@ -6,6 +6,7 @@ import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
+/** What the post step says about a step that was killed. */
 export interface PostStepReport {
   /** For the log. */
   readonly lines: readonly string[];
@@ -13,6 +14,7 @@ export interface PostStepReport {
   readonly summary: string;
 }
 
+/** How far the main step got before it was killed. */
 export interface StepKilled {
   /** The run directory; null when the step was killed before there was one. */
   readonly runDir: string | null;

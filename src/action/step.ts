@@ -22,6 +22,7 @@ import { addToSummary, type RunnerFiles, setValues } from './runner/file-command
 /** State for the post step, which finds it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
+/** Watches a run or a publication and shows it to the runner: masks, groups, outputs, annotations and the summary. */
 export class ActionStep implements RunWatcher {
   readonly #files: RunnerFiles;
   readonly #command: (line: string) => void;

@@ -16,6 +16,7 @@ import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
 
+/** What the loop drives, and what bounds it. */
 export interface LoopParts {
   readonly provider: LlmProvider;
   readonly executor: ToolExecutor;
@@ -29,6 +30,10 @@ export interface LoopParts {
   onProgress(progress: TurnProgress): void;
 }
 
+/**
+ * The loop: asks the model, lets the executor carry out its calls, verifies, and stops at the first limit. Every step
+ * is an action that is recorded before it counts.
+ */
 export class AgenticLoop {
   readonly #parts: LoopParts;
   #state: RunState;

@@ -9,6 +9,7 @@ import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
 import type { CommandChanges } from './policy.ts';
 
+/** What is to be recorded for calls during which the runner died. */
 export interface Settlement {
   /** What was found, by who made it; to be judged by the policy and recorded before the run goes on. */
   readonly made: CommandChanges[];
@@ -18,6 +19,7 @@ export interface Settlement {
   readonly foreign: PathChange[];
 }
 
+/** What interrupted calls are judged by. */
 export interface SettlementRules {
   readonly tools: readonly Tool[];
   /** Other paths are put back, so that nobody is told of their changes. */

@@ -14,6 +14,7 @@ export interface CommandChanges {
   readonly iteration: number;
 }
 
+/** What became of changes after the policy was applied. */
 export interface Enforced {
   /** To be recorded in this order: a run that dies in between finds the rest in the work tree, and judges it again. */
   readonly actions: readonly RunAction[];
@@ -24,6 +25,7 @@ export interface Enforced {
   readonly repositories: readonly string[];
 }
 
+/** Puts back the changes that the plan or the settings do not allow, and says what is to be recorded. */
 export async function enforcePolicy(
   { changes, source, iteration }: CommandChanges,
   { workspace, permits }: { workspace: Workspace; permits: (path: string) => boolean },

@@ -28,6 +28,7 @@ import type {
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
+/** What tool calls are carried out with. */
 export interface ExecutorParts {
   readonly tools: readonly Tool[];
   readonly workspace: Workspace;
@@ -63,6 +64,10 @@ const CUT_OFF =
 
 const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls. Send the rest in the next turns.`;
 
+/**
+ * Carries out the tool calls of one turn: reads side by side, writes in order, commands side by side. It alone
+ * truncates outputs and redacts them.
+ */
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
   readonly #tools: ReadonlyMap<string, Tool>;

@@ -9,6 +9,7 @@ import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
+/** What verify commands run in, and what their changes are judged by. */
 export interface VerificationParts extends ReportParts {
   readonly place: VerifyPlace;
   readonly workspace: Workspace;
@@ -34,6 +35,7 @@ export interface Verified {
 /** Characters of a command's output that the model and the result are shown. */
 const REPORT_CHARS = 8_000;
 
+/** Runs the verify commands and takes up what they change. */
 export class Verification {
   readonly #parts: VerificationParts;
 

@@ -6,6 +6,7 @@ import { type SettingKey, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 import type { Command, Given } from './command.ts';
 
+/** What a command line asks for. */
 export type Arguments =
   | { ask: 'help'; text: string }
   | { ask: 'version' }

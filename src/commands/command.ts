@@ -4,6 +4,7 @@ import type { SettingKey } from '../config/schema.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 
+/** One command: its help, what it takes, and how it starts. */
 export interface Command {
   readonly name: string;
   readonly summary: string;

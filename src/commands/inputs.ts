@@ -9,6 +9,7 @@ import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../conf
 import type { Trust } from '../engine/trust/trust.ts';
 import type { HostContext } from '../host/context.ts';
 
+/** Settings and key for a command that drives a model, or what is wrong with them. */
 export type RunInputs =
   | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
   | { status: 'refused'; problems: string[] };

@@ -47,6 +47,7 @@ const PERMISSIONS = [
 
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
+/** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'run',

@@ -38,6 +38,7 @@ interface ProjectFile {
   readonly lines: Readonly<Record<string, number>>;
 }
 
+/** All settings with where each came from, or everything that is wrong with them. */
 export type ResolvedSettings =
   | { status: 'ok'; settings: Settings; sources: Readonly<Record<SettingKey, SettingSource>> }
   | { status: 'failed'; problems: string[] };

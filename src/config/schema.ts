@@ -33,6 +33,7 @@ import {
   yesOrNo,
 } from './values.ts';
 
+/** How a setting is given and described. */
 export interface SettingMeta {
   readonly flag: string;
   /** One letter, for the few that are typed often. */
@@ -55,6 +56,7 @@ export interface SettingMeta {
   readonly file: 'set' | 'lower' | 'narrow' | 'refused';
 }
 
+/** The headings under which help texts and docs list the settings. */
 export const SETTING_GROUPS = [
   'Task',
   'Repository',
@@ -65,6 +67,8 @@ export const SETTING_GROUPS = [
   'Publishing',
   'Output',
 ] as const;
+
+/** One of `SETTING_GROUPS`. */
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
@@ -87,8 +91,11 @@ function providerMeanings(): string {
 
 const about = z.registry<SettingMeta>();
 
-/** Durations are milliseconds. Null means "not given": no limit, or what `defaultHelp` says. */
 // biome-ignore format: one setting reads best as one row
+/**
+ * All settings: their values, defaults, flags and help. The docs and action.yml are generated from here. Durations are
+ * milliseconds. Null means "not given": no limit, or what `defaultHelp` says.
+ */
 export const Settings = z.strictObject({
   plan: text().nullable().default(null).register(about, {
     flag: 'plan', value: 'FILE', group: 'Task', file: 'refused',
@@ -334,6 +341,7 @@ export const Settings = z.strictObject({
     help: "The model's text on stderr as it arrives" }),
 });
 export type Settings = z.output<typeof Settings>;
+/** The name of a setting in code and in `.patchsmith.yml`. */
 export type SettingKey = keyof Settings;
 
 /** A setting with all that is known about it. */

@@ -29,6 +29,7 @@ export function texts(entry: z.ZodType<string, string>, min: 0 | 1 = 1) {
   }).pipe(z.array(entry).min(min, 'expected at least one entry'));
 }
 
+/** A schema for one of some names. */
 export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
   return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given));
 }

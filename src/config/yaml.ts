@@ -2,6 +2,7 @@
 
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
+/** A YAML document that is a mapping, or what it is in place of one. */
 export type YamlMapping =
   | {
       status: 'ok';

@@ -36,6 +36,7 @@ import type { ToolMaker } from '../tools/registry.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
 
+/** All that a run is given from outside. */
 export interface RunInput {
   readonly settings: Settings;
   readonly apiKey: string | null;
@@ -96,6 +97,7 @@ export interface EarlierPart {
 const LOOKS_MS = 2_500;
 const PATCH_MS = 1_500;
 
+/** What lasts as long as one run of the process: identity, clock, interrupt, progress and secrets. */
 export class Session {
   readonly input: RunInput;
   readonly runId: string;

@@ -5,6 +5,7 @@
 
 import type { LlmProvider, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 
+/** The ports through which a run acts. */
 export interface ActingPorts {
   readonly provider: LlmProvider;
   readonly sandbox: Sandbox;

@@ -31,6 +31,7 @@ export type Purpose = 'look' | 'write';
 /** Bits of the owner without which a folder keeps others out. */
 const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 
+/** What is needed to know closed places again. */
 export interface ClosedPlacesParts {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
@@ -44,6 +45,7 @@ export function closedPlacesFile(shadowDir: string): string {
   return join(shadowDir, 'closed-places');
 }
 
+/** Opens files and folders that a command has closed to their owner, and leaves alone what was closed at the start. */
 export class ClosedPlaces {
   readonly #parts: ClosedPlacesParts;
   /** What was closed at the start, with its inode and ctime. Null before the first look has ended: it opens nothing. */

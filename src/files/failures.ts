@@ -2,12 +2,14 @@
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 
+/** Why a file could not be read or written, for the model. */
 export interface FileFailure {
   readonly status: 'failed';
   readonly reason: FailureReason;
   readonly message: string;
 }
 
+/** A failure with its class and its message. */
 export function fileFailure(reason: FailureReason, message: string): FileFailure {
   return { status: 'failed', reason, message };
 }

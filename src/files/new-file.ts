@@ -3,6 +3,7 @@
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** A file that is written where it does not exist yet. */
 export interface FileToWrite {
   /** Relative to the root. */
   readonly path: string;

@@ -19,6 +19,7 @@ export interface OpenedFile {
   readonly stat: FileStat;
 }
 
+/** An open file, or why there is none. */
 export type FileOpening =
   | { status: 'open'; file: OpenedFile }
   | { status: 'absent' }

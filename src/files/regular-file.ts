@@ -8,8 +8,10 @@ import { formatNumber } from '../domain/text/format-number.ts';
 
 /** `why` is for people and follows the name of the file. */
 export type RegularFileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
+/** Why a regular file could not be read. */
 export type FileReadFailure = { status: 'failed'; missing: boolean; why: string };
 
+/** How a file is read. */
 export interface Reading {
   /** Whether a link is followed; false when left out. */
   readonly follow?: boolean;

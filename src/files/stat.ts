@@ -18,6 +18,7 @@ export interface FileStat {
 export const S_ISGID = 0o2000;
 const S_ISUID = 0o4000;
 
+/** Whether two stats are those of a file that nobody touched in between. */
 export function sameStat(a: FileStat, b: FileStat): boolean {
   return (
     a.ctimeNs === b.ctimeNs &&
@@ -29,8 +30,10 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
   );
 }
 
+/** A path's stat, or why there is none. */
 export type Look = { status: 'seen'; stat: FileStat } | { status: 'absent' } | { status: 'unreadable' };
 
+/** The part of a stat by which changes are noticed. */
 export function fileStat(stats: BigIntStats): FileStat {
   const mode = Number(stats.mode);
   return {

@@ -4,6 +4,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** A folder for the time of one task. */
 export interface TemporaryFolder {
   /** Absolute, without links. */
   readonly path: string;

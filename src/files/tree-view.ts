@@ -20,6 +20,7 @@ import {
 import { decodeName, encodeName } from './names.ts';
 import { type FileStat, fileStat, invisible, type Look } from './stat.ts';
 
+/** One entry of a folder. */
 export interface FolderEntry {
   /** As bytes are decoded by `decodeName`. */
   readonly name: string;
@@ -35,6 +36,7 @@ export interface FolderLimit {
   exceeded(folder: string): void;
 }
 
+/** For folders of any size. */
 export const NO_FOLDER_LIMIT: FolderLimit = {
   maxEntries: Number.POSITIVE_INFINITY,
   exceeded: () => undefined,

@@ -12,6 +12,7 @@ import { textOfFile } from './repository-file.ts';
 /** Git dirs that are covered at most: each costs every command two mounts, and their cost grows with their square. */
 const MAX_COVERED = 64;
 
+/** The nested repositories of a work tree, and which cannot be covered. */
 export interface Coverage {
   readonly nested: NestedRepository[];
   /** Folders whose `.git` commands can reach. */

@@ -7,6 +7,7 @@ import { askGit } from './git.ts';
 import { textOfFile } from './repository-file.ts';
 import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
+/** Credentials that `actions/checkout` and others leave in git's configuration. */
 export interface PersistedCredentials {
   /** The settings that hold them, with the file of each. */
   readonly places: readonly string[];

@@ -7,6 +7,7 @@ import { askGit } from './git.ts';
 /** Environment variables that say where the user's git configuration is; the rest is not looked at. */
 export type UserEnvironment = Readonly<Record<string, string | undefined>>;
 
+/** The user's git settings that shape what a file is in git. */
 export interface UserSettings {
   readonly autocrlf: 'true' | 'input' | 'false';
   readonly eol: 'lf' | 'crlf';

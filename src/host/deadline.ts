@@ -2,6 +2,7 @@
 
 import type { Interruption } from '../domain/run/limits.ts';
 
+/** What cuts a run short: a signal or the deadline. */
 export interface Interrupt {
   /** Its reason is an `Interruption`. */
   readonly signal: AbortSignal;

@@ -17,6 +17,7 @@ import { scrubEnviron } from './scrub-environ.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
 
+/** The version of patchsmith, from package.json. */
 export const VERSION = manifest.version;
 
 /** What an entry file wants to know of ends that no command tells. */
@@ -27,6 +28,7 @@ export interface ProcessEnds {
   onCrash?(outcome: RunOutcome): void;
 }
 
+/** The process as commands see it: its streams, its environment and how it ends. */
 export interface HostProcess {
   /** The environment in it is the whole one; the process itself no longer has its secrets. */
   readonly edge: HostContext;

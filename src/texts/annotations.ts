@@ -9,6 +9,7 @@ import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { shortened } from '../domain/text/shorten.ts';
 import { withinLine } from '../domain/text/terminal.ts';
 
+/** A message of the runner that may point to a line of a file. */
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';
   /** Text without line ends, at most 200 characters. */

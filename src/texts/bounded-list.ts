@@ -2,6 +2,7 @@
 
 import { pluralize } from '../domain/text/pluralize.ts';
 
+/** How long a list may get. */
 export interface Bounds {
   /** Characters, line ends included. */
   readonly maxLength: number;

@@ -10,6 +10,7 @@ import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { factsLine } from './run-parts.ts';
 
+/** What the comment on an issue says. */
 export interface CommentFacts {
   /** Without secrets. */
   readonly result: RunResult;

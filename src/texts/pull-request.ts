@@ -36,6 +36,7 @@ const ROOM = {
   warnings: 4_000,
 };
 
+/** What the body of a pull request says. */
 export interface PullRequestFacts {
   /** Without secrets. */
   readonly result: RunResult;

@@ -26,6 +26,7 @@ const MAX_REPLACED = 100_000;
 /** Characters of a file that an edit may make: no tool reads a longer one. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
+/** Replaces a text that occurs exactly once in a file. */
 export const editFileTool: Tool<Input> = {
   name: 'edit_file',
   description,

@@ -10,6 +10,7 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
+/** Ends the work, with the model's verdict and summary. */
 export const finishTool: Tool<Input> = {
   name: 'finish',
   description,

@@ -14,6 +14,7 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
+/** Lists the files below a folder. */
 export const listFilesTool: Tool<Input> = {
   name: 'list_files',
   description,

@@ -20,6 +20,7 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
+/** Reads a file, or some of its lines. */
 export const readFileTool: Tool<Input> = {
   name: 'read_file',
   description,

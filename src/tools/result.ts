@@ -4,10 +4,12 @@ import { whole } from '../domain/conversation/excerpt.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ToolResult } from '../ports.ts';
 
+/** A result that is a text. */
 export function said(text: string): Extract<ToolResult, { status: 'ok' }> {
   return { status: 'ok', output: whole(text) };
 }
 
+/** A call that failed, with a message that tells the model what to do. */
 export function failedCall(
   reason: FailureReason,
   message: string,

@@ -8,6 +8,7 @@ import type { CommandResult, NextCall, Tool, ToolResult } from '../ports.ts';
 import { failedCall, literalCall } from './result.ts';
 import { countLines, countNewlines, missingLines } from './text/lines.ts';
 
+/** How long commands may take, in milliseconds. */
 export interface CommandTimes {
   /** For a command that asks for no time of its own. */
   readonly commandTimeoutMs: number;
@@ -21,6 +22,7 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
+/** Runs a command in the sandbox. */
 export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: CommandTimes): Tool<Input> {
   return {
     name: 'run_command',

@@ -18,6 +18,7 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
+/** Searches files for a regular expression. */
 export const searchTool: Tool<Input> = {
   name: 'search',
   description,

@@ -15,6 +15,7 @@ const MAX_WRITE_BYTES = 8 * 1024 * 1024;
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;
 
+/** Writes a whole file. */
 export const writeFileTool: Tool<Input> = {
   name: 'write_file',
   description,

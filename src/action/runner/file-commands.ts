@@ -13,6 +13,7 @@ export interface RunnerFiles {
   readonly summary: string | undefined;
 }
 
+/** The files through which a step talks to the runner, from its environment; undefined outside GitHub Actions. */
 export function runnerFiles(env: Readonly<Record<string, string | undefined>>): RunnerFiles {
   return {
     output: env.GITHUB_OUTPUT || undefined,

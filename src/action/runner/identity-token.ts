@@ -17,6 +17,7 @@ export function tokenRequest(env: Readonly<Record<string, string | undefined>>):
   return url && token && URL.canParse(url) ? { url, token } : null;
 }
 
+/** A request for an identity token, with the audience it is for. */
 export interface TokenWanted extends TokenRequest {
   readonly audience: string;
   readonly signal: AbortSignal;
@@ -24,6 +25,7 @@ export interface TokenWanted extends TokenRequest {
   readonly fetch: typeof fetch;
 }
 
+/** Asks the runner for an OpenID Connect token of this job. What goes wrong is a value that says how to fix it. */
 export async function requestIdentityToken({
   url,
   token,

@@ -32,6 +32,7 @@ const Comparison = z.object({
 /** More commits than this are more than runs of one plan make. */
 const MAX_COMMITS = 100;
 
+/** What to know of a branch before committing to it. */
 export interface BranchQuestion {
   /** The repository that is published to. */
   readonly base: OnGitHub;

@@ -19,6 +19,7 @@ import type {
   GitHubRequest,
 } from '../../ports.ts';
 
+/** How to reach GitHub, and as whom. */
 export interface GitHubAccess {
   /** `https://api.github.com`, without a slash at the end. */
   readonly apiUrl: string;

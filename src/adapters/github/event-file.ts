@@ -17,6 +17,7 @@ import { readBytes, textOf } from '../../files/read-bytes.ts';
 /** GitHub's own limit for a payload. */
 const MAX_BYTES = 25 * 1_048_576;
 
+/** The event that started this job, as the runner's file has it. */
 export type EventRead =
   | { status: 'ok'; event: GitHubEvent }
   /** Not in a job of GitHub Actions. */

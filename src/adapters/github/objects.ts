@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
+/** The id of a git object on GitHub, which knows SHA-1 only. */
 export const GitHubObjectId = z.string().regex(/^[0-9a-f]{40}$/);
 
 const Commit = z.object({
@@ -12,6 +13,8 @@ const Commit = z.object({
   tree: z.object({ sha: GitHubObjectId }),
   parents: z.array(z.object({ sha: GitHubObjectId })),
 });
+
+/** A commit as GitHub's API describes it. */
 export type GitHubCommit = z.infer<typeof Commit>;
 
 /** Null when the repository does not have it. */
@@ -20,6 +23,7 @@ export function findCommit(where: OnGitHub, sha: string): Promise<GitHubCommit |
   return getOrNull(where, { route, parameters: { commit_sha: sha }, schema: Commit });
 }
 
+/** One entry of a tree as GitHub's API describes it. */
 const TreeEntry = z.object({
   path: z.string(),
   mode: z.enum(['100644', '100755', '120000', '160000', '040000', '100664']),

@@ -12,6 +12,7 @@ export interface PartialTreeEdit {
   readonly state: { readonly mode: FileMode; readonly blob: string } | null;
 }
 
+/** A tree on GitHub of which only the folders on the way to some paths were read. */
 export interface PartialTree {
   readonly sha: string;
   occupant(path: string): Occupant | null;

@@ -5,6 +5,7 @@ import type { GitHubRefusal } from '../../ports.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
+/** What a pull request is given besides its text. */
 export interface PullRequestMetadata {
   readonly labels: readonly string[];
   readonly reviewers: readonly string[];

@@ -3,8 +3,10 @@
 import * as z from 'zod';
 import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
+/** An account in GitHub's answers. */
 export const Login = z.object({ login: z.string() });
 
+/** What patchsmith reads of a pull request in GitHub's answers. */
 const PullRequest = z.object({
   number: z.int(),
   /** By which GraphQL knows it. */
@@ -29,11 +31,13 @@ const PullRequest = z.object({
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
+/** The title and the body of a pull request, in Markdown. */
 export interface PullRequestText {
   readonly title: string;
   readonly body: string;
 }
 
+/** A pull request that is to be opened. */
 export interface NewPullRequest extends PullRequestText {
   readonly base: string;
   readonly branch: string;
@@ -115,6 +119,7 @@ function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequ
   };
 }
 
+/** Gives a pull request a new title and body. Throws a refusal as `getOrThrow` does. */
 export async function updatePullRequest(
   where: OnGitHub,
   pull: PullRequest,

@@ -12,6 +12,7 @@ const Comment = z.object({
 });
 type Comment = z.infer<typeof Comment>;
 
+/** A comment that is written once and edited from then on. */
 export interface StickyComment {
   readonly issue: number;
   /** Stands at the end of the comment and tells it from others. */
@@ -19,6 +20,7 @@ export interface StickyComment {
   readonly body: string;
 }
 
+/** Where the comment is, and what was done to it. */
 export interface CommentMade {
   readonly url: string;
   readonly operation: 'created' | 'updated' | 'none';

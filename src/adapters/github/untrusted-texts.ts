@@ -11,6 +11,7 @@ import {
 import type { GitHub, GitHubAnswer } from '../../ports.ts';
 import { ownerAndName } from './owner-and-name.ts';
 
+/** Reads the title and body of an issue or pull request. Both are untrusted. */
 export async function fetchIssue(
   github: GitHub,
   { repository, number }: IssueReference,

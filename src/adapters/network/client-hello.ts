@@ -24,6 +24,9 @@ const ENCRYPTED_HELLOS: readonly number[] = [
   0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xff03, 0xff02, 0xffce,
 ];
 
+/**
+ * Reads the host that a TLS client asks for from the first bytes of a connection, or says that more bytes are needed.
+ */
 export function readClientHello(bytes: Buffer): Hello {
   const message = handshakeIn(bytes);
   if (message === 'not TLS') return { status: 'refused', problem: 'it does not speak TLS' };

@@ -14,6 +14,7 @@ import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
+/** What the proxy lets through, and where its socket is. */
 export interface ProxyOptions extends GateOptions {
   /** A folder of ours in which the socket is made; made when it is missing. */
   readonly folder: string;
@@ -24,6 +25,7 @@ const MAX_CONNECTIONS = 512;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_MS = 30_000;
 
+/** Starts the proxy through which contained commands reach the hosts of `--allow-domain`, and nothing else. */
 export async function openFilteringProxy(options: ProxyOptions): Promise<Egress> {
   const gate = new NetworkGate(options);
   // A strict parser: what it refuses (two lengths, NUL, bare line feeds, long headers) never gets to the gate.

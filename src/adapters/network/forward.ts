@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { codeOf, lookupAmong, type Passed } from './gate.ts';
 import { refuseRequest } from './refusal.ts';
 
+/** One plain HTTP request to the proxy, and the answer to it. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -27,6 +28,7 @@ const HOP_BY_HOP = [
 
 const IDLE_MS = 300_000;
 
+/** Passes one plain HTTP request on to a host that the gate has let through, and its answer back. */
 export async function forward({ target, addresses }: Passed, exchange: Exchange): Promise<void> {
   const { request, response, path } = exchange;
   const { host, port } = target;

@@ -7,6 +7,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { isPublicAddress } from './public-address.ts';
 import { plainName, Refusals } from './refusals.ts';
 
+/** What the gate lets through. The functions default to the machine's own. */
 export interface GateOptions {
   /** Entries of `--allow-domain`. */
   readonly allowed: readonly string[];
@@ -35,6 +36,10 @@ export interface HeldBack {
 /** Entries that a refusal names. */
 const MAX_NAMED = 10;
 
+/**
+ * Decides whether a host may be reached: its name by the list, its addresses after resolution. Counts what it
+ * refuses.
+ */
 export class NetworkGate {
   readonly refusals = new Refusals();
   readonly #allowed: readonly string[];
@@ -98,6 +103,7 @@ export function lookupAmong(addresses: readonly string[]): LookupFunction {
   };
 }
 
+/** The system's code of an error, such as `ECONNREFUSED`. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }

@@ -19,6 +19,7 @@ export function refuseConnection(socket: Duplex, code: number, reason: string): 
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}\n`);
 }
 
+/** Answers a plain HTTP request with a refusal and ends the connection. */
 export function refuseRequest(response: ServerResponse, code: number, reason: string): void {
   const text = textOf(reason);
   response.writeHead(code, text, { 'content-type': 'text/plain', connection: 'close' });

@@ -6,6 +6,7 @@ import type { RefusedHost } from '../../domain/review/allowed-domain.ts';
 const MAX_HOSTS = 100;
 const MAX_NAME = 120;
 
+/** Counts refused connections by host. It remembers a bounded number of hosts; the rest count as one. */
 export class Refusals {
   readonly #times = new Map<string, number>();
 

@@ -14,6 +14,7 @@ const HELLO_MS = 30_000;
 /** A fatal alert of TLS: access denied (RFC 8446 §6). Its status line has been sent by then, so this is all one can say. */
 const ACCESS_DENIED = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
 
+/** Connects a client that sent CONNECT with a host that the gate has let through, until one side ends. */
 export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, head: Buffer): Promise<void> {
   const outer = gate.connect(passed);
   inner.once('close', () => outer.destroy());

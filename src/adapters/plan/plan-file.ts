@@ -19,6 +19,7 @@ import type { Revision } from '../../ports.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
+/** The plan of a file, or why there is none. */
 export type PlanRead = { status: 'ok'; plan: Plan } | Failed;
 
 /**

@@ -13,8 +13,10 @@ import type { Revision } from '../../ports.ts';
 /** Nobody writes principles of this size; a longer file is some other thing under that name. */
 const MAX_FILE_BYTES = 16 * 1_048_576;
 
+/** The principles that were found, or why they cannot be read. */
 export type PrinciplesRead = { status: 'ok'; principles: Principles; warnings: string[] } | Failed;
 
+/** Where to look for principles, and how much of them to take. */
 export interface PrinciplesQuery {
   /** Paths relative to `cwd`; null for the default. Named files must exist and may lie anywhere. */
   readonly files: readonly string[] | null;
@@ -29,6 +31,10 @@ export interface PrinciplesQuery {
   readonly maxBytes: number;
 }
 
+/**
+ * Reads the principles, from the nearest file to the root or from the files named. Links that lead out of the work
+ * tree are refused.
+ */
 export async function readPrinciples(query: PrinciplesQuery): Promise<PrinciplesRead> {
   const root = await realpath(query.root);
   const cwd = await realpath(query.cwd);

@@ -16,6 +16,7 @@ import { ProviderSettingsError } from './settings-error.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
 
+/** How to reach the API, and as whom. */
 export interface AnthropicOptions extends RequestSettings {
   /** Null only with a federation. */
   readonly apiKey: string | null;

@@ -25,6 +25,7 @@ export interface ProviderSettings extends Omit<ModelSettings, 'idleTimeoutMs'> {
   readonly recording: string | null;
 }
 
+/** One provider: what it is called in help texts, what it needs, and how to open it. */
 export interface ProviderEntry {
   /** Who answers, in the words of a help text. */
   readonly meaning: string;
@@ -50,6 +51,7 @@ export interface ProviderEntry {
   create(settings: ProviderSettings): Promise<LlmProvider>;
 }
 
+/** Providers by their names, as `--provider` takes them. */
 export type ProviderRegistry = Readonly<Record<string, ProviderEntry>>;
 
 /** The one that answers where none is chosen. */

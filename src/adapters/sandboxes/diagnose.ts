@@ -29,6 +29,7 @@ export interface ToolReport {
   readonly said: string;
 }
 
+/** What the sandbox offers on this machine, or why there is none. */
 export type Diagnosis =
   | {
       status: 'ok';
@@ -40,6 +41,7 @@ export type Diagnosis =
     }
   | { status: 'refused' | 'unavailable'; reason: string };
 
+/** What to diagnose the sandbox for. */
 export interface DiagnoseOptions extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
   /** The checkout; null to do with an empty folder. */
   readonly checkout: { readonly root: string; readonly objects: string } | null;

@@ -3,12 +3,16 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 
 // A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
+/** The stat of a path, links not followed; null when it is missing. */
 export const statOf = (path: string) => orMissing(() => lstatSync(path, { throwIfNoEntry: false }) ?? null);
 /** Of what a link leads to. */
 export const statOfTarget = (path: string) =>
   orMissing(() => statSync(path, { throwIfNoEntry: false }) ?? null);
+/** The path without links; null when it is missing. */
 export const realPathOf = (path: string) => orMissing(() => realpathSync.native(path));
+/** The entries of a folder; null when it is missing. */
 export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
+/** The text of a file; null when it is missing. */
 export const readText = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
 /** Null also when it is no link, which most names are not: an error costs more than a look. */
 export const linkOf = (path: string) =>

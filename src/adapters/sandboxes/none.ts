@@ -12,6 +12,7 @@ import { exitOf, shellCommand, withScript } from './command/shell.ts';
 import { type ContainedProcess, superviseCommand } from './command/supervise-command.ts';
 import { usageOfMarked } from './command/usage.ts';
 
+/** What commands without a sandbox are run with. */
 export interface NoneSetup {
   readonly shell: string;
   readonly root: string;
@@ -28,6 +29,7 @@ export interface NoneSetup {
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
 const MARK = 'SANDBOX_COMMAND';
 
+/** Runs commands without a sandbox. They are limited and cleaned up after, but contained by nothing. */
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits } = setup;
   return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>

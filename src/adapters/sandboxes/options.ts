@@ -8,6 +8,7 @@ import type { Sandbox, SandboxGitDir } from '../../ports.ts';
 /** `required`: bubblewrap or nothing. `auto`: bubblewrap, else without, said loudly. `off`: without. */
 export type SandboxMode = 'required' | 'auto' | 'off';
 
+/** What a sandbox is opened with. */
 export interface SandboxOptions {
   readonly mode: SandboxMode;
   /** Absolute path of the work tree's root: every command starts there. */
@@ -35,6 +36,7 @@ export interface ShownPlace {
   readonly writable: boolean;
 }
 
+/** An open sandbox, or why there is none. */
 export type OpenedSandbox =
   /** `warnings` are sentences for people. */
   | { status: 'ok'; sandbox: Sandbox; warnings: string[]; shown: ShownPlace[] }

@@ -7,6 +7,7 @@ import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';
 
+/** Prints every event on stdout as one line of JSON, and the result at the end. */
 export function createEventStream(stdout: Writable, redact: Redact): EventSink {
   return {
     accept(event: RunEvent): void {

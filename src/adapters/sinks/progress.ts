@@ -13,6 +13,7 @@ import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
 import type { EventSink, TurnProgress } from '../../ports.ts';
 
+/** What progress is shown, where, and without which secrets. */
 export interface ProgressOptions {
   readonly stderr: Writable;
   readonly redact: Redact;

@@ -7,6 +7,7 @@ import { endDeadRun } from './dead-run.ts';
 import { placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
 
+/** The directory of a run, or why it was not found. */
 export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
 
 interface From {

@@ -12,6 +12,7 @@ import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 /** Characters of a run's own reason that are passed on. */
 const MAX_REASON = 2_000;
 
+/** The patch of a finished run, checked against its result, or why it cannot be used. */
 export type PatchRead = { status: 'ok'; patch: Uint8Array; files: ChangedFile[] } | Failed;
 
 const Result = z.object({

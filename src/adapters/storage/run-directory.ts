@@ -22,6 +22,7 @@ import { inertJson } from '../../domain/text/terminal.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
+/** Absolute paths of the files in which a run keeps itself. */
 export interface RunDirectory {
   readonly path: string;
   readonly events: string;
@@ -36,6 +37,7 @@ export interface RunDirectory {
   readonly scratch: string;
 }
 
+/** Where a run directory is wanted. */
 export interface RunDirectoryRequest {
   readonly runId: string;
   /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
@@ -46,6 +48,7 @@ export interface RunDirectoryRequest {
   readonly workTree: string | null;
 }
 
+/** The run directory, or why it cannot be there. */
 export type RunDirectoryResult = { status: 'ok'; directory: RunDirectory } | Failed;
 
 /** An id that sorts by time: `20261121-101500-3f9a2c`. */
@@ -101,6 +104,7 @@ export function runDirectoryAt(path: string): RunDirectory {
   };
 }
 
+/** Whether the run directory exists. */
 export function isThere(directory: RunDirectory): boolean {
   return existsSync(directory.path);
 }

@@ -22,6 +22,7 @@ export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-gi
 export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
 
+/** The checkout that a path lies in, or why it cannot be used. */
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;
 
 /** `env` names the user's git configuration, which says whose checkouts are safe to use. */

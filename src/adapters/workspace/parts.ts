@@ -18,6 +18,7 @@ import { GitDirs } from './unwalked/git-dirs.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
 
+/** How the shadow repository of a run is made. */
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
   return {
     gitDir: shadowDir,
@@ -41,6 +42,7 @@ interface Knowledge {
   readonly limits: ChangeLimits;
 }
 
+/** Assembles the parts of a snapshot of a checkout. */
 export function snapshotParts({
   checkout,
   shadowDir,

@@ -53,6 +53,7 @@ export interface ReopenedWorkspace {
   readonly asInBase: ReadonlySet<string>;
 }
 
+/** The workspace of an earlier run, opened again, or why it cannot be. */
 export type Reopening = ReopenedWorkspace | Failed;
 
 /** A workspace that is still to be reopened; a sandbox for its commands can be made meanwhile. */

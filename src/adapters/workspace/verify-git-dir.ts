@@ -18,6 +18,7 @@ import { leftOut, packTree, readCoreSettings } from './baseline/base-copy.ts';
 import { BASELINE_INDEX, copyIndex } from './baseline/baseline-index.ts';
 import { hideSubmodules, makeGitDir, type ReadingSettings } from './sandbox-git-dir.ts';
 
+/** The checkout of a run and its shadow repository. */
 export interface RunPlaces {
   readonly checkout: Checkout;
   /** The shadow repository of the run. */
@@ -36,6 +37,7 @@ export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: 
   if (submodules.length > 0) await hideSubmodules(gitDir, submodules);
 }
 
+/** Which base and changes to check out, and where to. */
 export interface CheckoutRequest extends RunPlaces {
   readonly base: BaseRevision;
   /** What is changed in the base. */

@@ -13,6 +13,7 @@ import { keepBeginning } from './unwalked/ignored-changes.ts';
 /** Files above this are not read for the model; it reads a part of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
+/** The work tree whose files are read and written, and the shadow repository that keeps their contents. */
 export interface FilePlaces {
   readonly tree: WalkedTree;
   readonly shadowDir: string;

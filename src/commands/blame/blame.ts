@@ -23,6 +23,7 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { blameText } from './text.ts';
 
+/** What `patchsmith blame` was asked. */
 export interface BlameInput {
   /** A run directory or the id of a run. */
   readonly run: string;

@@ -8,6 +8,7 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import type { AttributedPatchFile } from '../../engine/finish/attribution.ts';
 import { fileLine } from '../../engine/finish/result.ts';
 
+/** What a run recorded, as blame needs it. */
 export interface RecordedWork {
   /** All recorded changes in order. */
   readonly history: readonly CodeChange[];

@@ -9,6 +9,7 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
 
+/** What `patchsmith doctor` was asked. */
 export interface DoctorInput {
   readonly settings: Settings;
   readonly cwd: string;

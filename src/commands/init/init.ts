@@ -7,6 +7,7 @@ import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 
+/** What `patchsmith init` was asked. */
 export interface InitInput {
   readonly template: string;
   /** Null for the checkout that `cwd` lies in. */
@@ -16,6 +17,7 @@ export interface InitInput {
   readonly say: (line: string) => void;
 }
 
+/** Writes a workflow template and its plans into a repository. Existing files are never replaced. */
 export async function initialise({ template: name, repo, cwd, say }: InitInput): Promise<RunOutcome> {
   const names = Object.keys(WORKFLOW_TEMPLATES);
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;

@@ -10,6 +10,7 @@ import issuePlan from '../../../docs/workflows/samples/issue.md';
 import maintenancePlan from '../../../docs/workflows/samples/maintenance.md';
 import schedule from '../../../docs/workflows/schedule.yml';
 
+/** A workflow, its plans, and what to set up on GitHub. */
 export interface WorkflowTemplate {
   readonly workflow: string;
   /** Texts of plans by their names in `.github/patchsmith`. */
@@ -51,4 +52,5 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   },
 };
 
+/** A first AGENTS.md, for repositories without one. */
 export const PRINCIPLES_SAMPLE = principles;

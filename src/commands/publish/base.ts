@@ -7,6 +7,7 @@ import { getOrThrow } from '../../adapters/github/request.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import type { PublishJob, Refused } from './job.ts';
 
+/** The commit that a run is published on. */
 export interface Base {
   /** OWNER/NAME as the repository is called today, whatever it was asked for as. */
   readonly repository: string;

@@ -14,6 +14,7 @@ import type { Change } from './rebuild-run.ts';
 /** Others may move the branch at the same time; then everything is looked at anew. */
 const TRIES = 3;
 
+/** Commits the change on its branch. When somebody else moves the branch meanwhile, it looks again a few times. */
 export async function commitRun(
   job: PublishJob,
   base: Base,

@@ -6,6 +6,7 @@ import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import type { Committer } from '../../ports.ts';
 import type { PublishJob } from './job.ts';
 
+/** The committer that the settings ask for; with `--dry-run`, one that only says what it would do. */
 export async function committerFor(job: PublishJob): Promise<Committer> {
   const { fork, settings, scratch, token, signal, env, say } = job;
   if (settings.via === 'api') return apiCommitter(fork, { mustBeVerified: settings.sign === 'required' });

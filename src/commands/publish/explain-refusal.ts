@@ -3,6 +3,7 @@
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHubRefusal } from '../../ports.ts';
 
+/** What could not be published, to explain why. */
 export interface RefusedWork {
   /** Files of the patch that are workflows. */
   readonly workflows: readonly string[];

@@ -19,6 +19,7 @@ import { sha256Of } from '../../files/hash.ts';
 import type { GitHub } from '../../ports.ts';
 import type { CheckedRun } from './read-run.ts';
 
+/** All that the steps of one publication share. */
 export interface PublishJob {
   readonly run: CheckedRun;
   /** The run's result without the secrets of this process, its files counted anew. */
@@ -49,6 +50,7 @@ export interface PublishJob {
 /** What a step can come to, besides what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
+/** What a publication is made from. */
 export type JobParts = Omit<
   PublishJob,
   'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl' | 'sayMade'
@@ -58,6 +60,7 @@ export type JobParts = Omit<
   readonly github: GitHub;
 };
 
+/** Brings together what the steps of a publication share. */
 export function jobOf({ plan, repository, github, ...parts }: JobParts): PublishJob {
   const { settings, told, env } = parts;
   const id = planId(plan, repository, sha256Of);

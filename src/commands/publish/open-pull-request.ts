@@ -17,6 +17,7 @@ import { fixFor, refusalSentence } from './explain-refusal.ts';
 import { named, type PublishJob } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
+/** Why a pull request has to be a draft. */
 export interface DraftCauses {
   readonly unfinished: boolean;
   readonly protectedPaths: readonly string[];

@@ -10,6 +10,7 @@ import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHub, GitHubRefusal } from '../../ports.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
 
+/** What to check before a run that is to be published. */
 export interface PreflightInput {
   /** With the token that is to publish. */
   readonly github: GitHub;

@@ -36,6 +36,7 @@ import { checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
 import { rebuildRun } from './rebuild-run.ts';
 
+/** Which run to publish, where to, and as whom. */
 export interface PublishRequest {
   /** A run directory or the id of a run. */
   readonly run: string;

@@ -23,11 +23,13 @@ export interface CheckedRun {
   readonly patch: CheckedPatch | null;
 }
 
+/** A patch whose text was parsed and agrees with the result. */
 export interface CheckedPatch {
   readonly bytes: Buffer;
   readonly files: readonly PatchedPath[];
 }
 
+/** A run directory that was checked as hostile input, or why it is refused. */
 export type RunRead = { status: 'ok'; run: CheckedRun } | Failed;
 
 /** Characters in all globs of a run together: what they are compared with may be as hostile as they are. */

@@ -15,6 +15,7 @@ import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 import { rebuild } from './rebuild.ts';
 
+/** The change to publish, on today's base. */
 export interface Change {
   /** The tree that the base becomes. */
   readonly tree: string;
@@ -22,6 +23,7 @@ export interface Change {
   readonly flags: readonly Flag[];
 }
 
+/** Rebuilds the patch of a run on the base as it is now, and judges it by the policy. */
 export async function rebuildRun(
   job: PublishJob,
   base: Base,

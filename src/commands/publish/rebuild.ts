@@ -34,6 +34,7 @@ export type Rebuilt =
   | { status: 'conflict'; files: { path: string; why: string }[] }
   | { status: 'broken'; message: string };
 
+/** Which patch to rebuild, and on which trees. */
 export interface RebuildOrder {
   readonly where: OnGitHub;
   readonly patch: CheckedPatch;
@@ -44,6 +45,7 @@ export interface RebuildOrder {
   readonly bench: ScratchRepository;
 }
 
+/** Applies a patch to trees on GitHub without a checkout, merging files that the base has changed since. */
 export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const { where, patch, runTree, baseTree, bench } = order;
   const touched = patch.files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));

@@ -14,6 +14,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
 
+/** Starts `patchsmith publish` with the flags and variables given. */
 export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
   const read = readPublishInputs(edge, given);
   if (read.status === 'refused') return read;
@@ -44,6 +45,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   return { status: 'told', outcome };
 }
 
+/** Settings and token for a publication, or what is wrong with them. */
 export type PublishInputs =
   | { status: 'ok'; settings: Settings; repository: string; token: string }
   | { status: 'refused'; problems: string[] };

@@ -37,6 +37,7 @@ import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
 import { replayWorkspace } from './workspace.ts';
 
+/** Which run is played again, and where. */
 export interface ReplayPlaces {
   /** The run that is played again; it is only read. */
   readonly run: RunDirectory;

@@ -7,6 +7,7 @@ import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
+/** Compares the events of a replay with the recorded ones and collects where they differ. */
 export class ReplayTracker implements EventSink {
   readonly #divergences: Divergence[] = [];
   readonly #recorded: readonly RunEvent[];

@@ -14,6 +14,7 @@ import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { resumedRun } from './spec.ts';
 
+/** Which run to carry on. */
 export interface ResumeRequest {
   /** A run directory or the id of a run. */
   readonly run: string;

@@ -24,6 +24,7 @@ import { toolsOf } from '../../tools/registry.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
+/** How a run is carried on. */
 export interface ResumeOptions {
   /** Accept what others changed in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;

@@ -12,6 +12,7 @@ import type { Session } from '../../engine/session.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
+/** A run whose changes are brought into another checkout. */
 export interface Transfer {
   readonly run: RecordedRun;
   readonly workspace: Workspace;

@@ -22,6 +22,7 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
+/** What `patchsmith undo` was asked. */
 export interface UndoInput {
   /** A run directory or the id of a run. */
   readonly run: string;

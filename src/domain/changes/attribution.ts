@@ -19,11 +19,13 @@ export interface AttributedLine {
   readonly sources: readonly Origin[];
 }
 
+/** A hunk of the patch with who made each of its lines. */
 export interface AttributedHunk extends Omit<PatchHunk, 'lines'> {
   readonly lines: readonly AttributedLine[];
   readonly sources: readonly Origin[];
 }
 
+/** A file of the patch with who made its hunks. */
 export interface AttributedFile {
   readonly file: ChangedFile;
   readonly sources: readonly Origin[];

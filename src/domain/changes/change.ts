@@ -50,6 +50,7 @@ export const ChangeSource = z.discriminatedUnion('by', [
 ]);
 export type ChangeSource = z.infer<typeof ChangeSource>;
 
+/** What happened to a path. */
 export const ChangeKind = z.enum(['create', 'modify', 'delete', 'rename', 'mode']);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
@@ -113,6 +114,7 @@ function kindOf(change: PathChange): ChangeKind {
     : 'modify';
 }
 
+/** Whether two states are the same file with the same mode and contents; null is no file. */
 export function sameState(a: FileState | null, b: FileState | null): boolean {
   return a === b || (a !== null && b !== null && a.mode === b.mode && a.blob === b.blob);
 }
@@ -129,6 +131,7 @@ interface Touched {
   readonly seen: FileState | null;
 }
 
+/** What a ledger counts in. */
 export interface LedgerStart {
   readonly includeForeign?: boolean;
   readonly setupChanges?: readonly PathChange[];

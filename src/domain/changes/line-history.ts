@@ -10,11 +10,14 @@ export interface LineRun {
   readonly kind: 'keep' | 'remove' | 'add';
   readonly count: number;
 }
+
+/** Compares two texts by lines. */
 export type LineDiff = (before: readonly string[], after: readonly string[]) => LineRun[];
 
 /** Lines with their line endings; null for content that is no text, too large, or not to be had. */
 export type Contents = (blob: string) => readonly string[] | null;
 
+/** What the history of lines is told from. */
 export interface HistoryParts {
   /** All recorded changes in order. */
   readonly changes: readonly CodeChange[];
@@ -56,6 +59,7 @@ interface GrowingFile extends TracedFile {
   readonly goneBy: Set<number>;
 }
 
+/** Follows the lines of files through all recorded changes, to say which change made each. */
 export class LineHistory {
   readonly origins: Origin[] = [];
   readonly #contents: Contents;

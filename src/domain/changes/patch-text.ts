@@ -32,6 +32,7 @@ export interface PatchedPath {
   readonly hunks?: readonly PatchHunk[] | null;
 }
 
+/** The files that a patch names, or the line at which it is broken. */
 export type PatchTextRead =
   | { status: 'ok'; files: PatchedPath[] }
   | { status: 'failed'; line: number; why: string };

@@ -5,6 +5,7 @@ import { shortened } from '../text/shorten.ts';
 /** A path that has passed the rules: relative to the root, `/`-separated, no empty, `.` or `..` component. `''` is the root. */
 export type RepoPath = string & { readonly __repoPath: unique symbol };
 
+/** A path that may be used, or the message for the model. */
 export type PathVerdict = { ok: true; path: RepoPath } | { ok: false; message: string };
 
 const MAX_PATH_BYTES = 4_000;

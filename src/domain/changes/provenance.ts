@@ -25,6 +25,7 @@ export const HunkProvenance = z.strictObject({
 });
 export type HunkProvenance = z.infer<typeof HunkProvenance>;
 
+/** Who made a file of the patch, hunk by hunk. */
 export const FileProvenance = z.strictObject({
   path: z.string(),
   from: z.string().optional().describe('The old path of a rename'),
@@ -39,12 +40,14 @@ export const FileProvenance = z.strictObject({
 });
 export type FileProvenance = z.infer<typeof FileProvenance>;
 
+/** Who made the patch, as `result.json` has it. */
 export const Provenance = z.strictObject({
   files: z.array(FileProvenance),
   filesLeftOut: z.int().describe('Files beyond the first 1,000; patchsmith blame shows them'),
 });
 export type Provenance = z.infer<typeof Provenance>;
 
+/** The origin that a change's source and iteration make. */
 export function originOf(source: ChangeSource, iteration: number): Origin {
   return source.by === 'tool'
     ? { by: 'tool', tool: source.tool, calls: source.calls, iteration }

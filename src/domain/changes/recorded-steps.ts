@@ -10,6 +10,7 @@ export interface Side {
   readonly from?: { readonly path: string; readonly state: FileState | null };
 }
 
+/** One change with the contents of both sides. */
 export interface RecordedStep {
   readonly source: ChangeSource;
   readonly iteration: number;

@@ -33,8 +33,10 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** No tokens at all. */
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
 
+/** The sum of two usages. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input: a.input + b.input,
@@ -107,6 +109,7 @@ export type UserBlock =
   | { type: 'text'; text: string }
   | { type: 'tool_result'; callId: string; text: string; isError: boolean };
 
+/** One message of the conversation, as it is sent. */
 export type Message =
   | { role: 'user'; content: readonly UserBlock[] }
   | { role: 'assistant'; content: readonly ContentBlock[] };

@@ -9,10 +9,12 @@ export interface Excerpt {
   readonly tail: string;
 }
 
+/** An excerpt that leaves nothing out. */
 export function whole(text: string): Excerpt {
   return { head: text, omitted: 0, tail: '' };
 }
 
+/** Characters of the text that an excerpt was taken from. */
 export function excerptLength(excerpt: Excerpt): number {
   return excerpt.head.length + excerpt.omitted + excerpt.tail.length;
 }

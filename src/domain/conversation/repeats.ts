@@ -3,6 +3,7 @@
 import type { ToolCall } from './conversation.ts';
 import { type ToolOutcome, wasInterrupted } from './tool.ts';
 
+/** What tells that the model repeats itself. */
 export interface Repeats {
   /** How often the last turn's calls and results have been seen in a row; 0 after a turn that does not count. */
   readonly repeats: number;

@@ -73,6 +73,7 @@ export function wasInterrupted(outcome: ToolOutcome): boolean {
  */
 export type Lane = 'read' | 'write' | 'command' | 'finish';
 
+/** Whether a command ended by itself with exit code 0. */
 export function succeeded(end: CommandEnd): boolean {
   return end.exitCode === 0 && !end.timedOut && !end.interrupted;
 }

@@ -7,6 +7,7 @@ import type { ToolOutcome } from './tool.ts';
 /** Calls of one turn that are run. What comes after them is answered as failed: no model needs as many at a time. */
 export const MAX_CALLS_IN_A_TURN = 128;
 
+/** The calls of a turn while they are carried out. */
 export interface ToolsPhase {
   readonly at: 'tools';
   readonly calls: readonly ToolCall[];
@@ -31,6 +32,7 @@ interface Answered {
   readonly count: number;
 }
 
+/** The phase before the first call of a turn. */
 export function toolsDue(calls: readonly ToolCall[], cutOff: boolean): ToolsPhase {
   const distinct = new Set(calls.map(({ id }) => id)).size;
   return { at: 'tools', calls, distinct, cutOff, outcomes: null, underWay: new Map(), captured: false };
@@ -60,10 +62,12 @@ export function areAllAnswered(phase: ToolsPhase): boolean {
   return (phase.outcomes?.count ?? 0) >= phase.distinct && callsDue(phase).length === 0;
 }
 
+/** The phase after a call has started. */
 export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
   return { ...phase, underWay: new Map(phase.underWay).set(callId, []), captured: false };
 }
 
+/** The phase after changes of calls under way were recorded. */
 export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): ToolsPhase {
   const paths = new Map<string, string[]>();
   for (const { path, from, source } of changes) {
@@ -81,6 +85,7 @@ export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): 
   return { ...phase, underWay };
 }
 
+/** The phase after a call has ended. */
 export function withOutcome(phase: ToolsPhase, callId: string, outcome: ToolOutcome): ToolsPhase {
   const underWay = new Map(phase.underWay);
   underWay.delete(callId);

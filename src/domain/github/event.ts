@@ -2,6 +2,7 @@
 
 import { type Account, isBot, type UntrustedText } from './untrusted-text.ts';
 
+/** The event that started a workflow, as far as trust hangs on it. */
 export interface GitHubEvent {
   /** `issues`, `pull_request`, … */
   readonly name: string;
@@ -29,6 +30,7 @@ export interface HeadCommit {
   readonly repositoryId: number | null;
 }
 
+/** The head of the pull request that an event is about. */
 export interface PullRequestHead extends HeadCommit {
   readonly number: number;
   readonly baseCommit: string;

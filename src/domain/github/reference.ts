@@ -6,6 +6,7 @@ export interface IssueReference {
   readonly number: number;
 }
 
+/** A comment on an issue or pull request. */
 export interface CommentReference {
   readonly repository: string;
   readonly id: number;

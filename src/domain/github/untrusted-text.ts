@@ -42,6 +42,8 @@ export const GitHubComment = z.object({
   author_association: z.string().default('NONE'),
   body: z.string().nullish(),
 });
+
+/** What is read of an issue in GitHub's answers. */
 export const GitHubIssue = GitHubComment.extend({
   number: z.int().positive(),
   title: z.string(),

@@ -17,6 +17,7 @@ export interface ChangeLimits {
 
 const MEBIBYTE = 1024 ** 2;
 
+/** The limits of changes where the settings name none. */
 export const DEFAULT_CHANGE_LIMITS: ChangeLimits = {
   maxChangedFiles: 20_000,
   maxChangedBytes: 256 * MEBIBYTE,

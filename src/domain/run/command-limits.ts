@@ -16,6 +16,7 @@ export interface CommandLimits {
 
 const GIBIBYTE = 1024 ** 3;
 
+/** The limits of commands where the settings name none. */
 export const DEFAULT_COMMAND_LIMITS: CommandLimits = {
   maxProcesses: 1024,
   maxMemoryBytes: null,

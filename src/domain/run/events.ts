@@ -29,6 +29,7 @@ export type CommandReport = z.infer<typeof CommandReport>;
 export const SandboxLevel = z.enum(['namespaces+seccomp', 'namespaces', 'none']);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
+/** What a run began with. */
 export const BaseRevision = z.strictObject({
   /** HEAD when the run began; null in a repository without commits. */
   commit: ObjectId.nullable(),
@@ -50,6 +51,7 @@ const ToolSettings = z.strictObject({
   verifyTimeoutMs: z.int().positive(),
 });
 
+/** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
   journalVersion: z.literal(JOURNAL_VERSION),
@@ -100,6 +102,7 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
+/** The event of verify commands that have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
   /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
@@ -108,6 +111,7 @@ const VerifyCompleted = z.strictObject({
   otherwise: z.array(z.string()).default([]),
 });
 
+/** The event of changes that were put back since they are not allowed. */
 const ChangesPutBack = z.strictObject({
   type: z.literal('changes.put_back'),
   /** As they were found: nothing of them is left, so that no other event tells of them. */
@@ -118,6 +122,7 @@ const ChangesPutBack = z.strictObject({
   iteration: z.int().nonnegative(),
 });
 
+/** The event with which a run is carried on. */
 const RunResumed = z.strictObject({
   type: z.literal('run.resumed'),
   patchsmith: z.string(),

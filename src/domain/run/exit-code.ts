@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 
+/** How a run or a publication ended. `EXIT_CODES` gives each its exit code. */
 export const OutcomeName = z.enum([
   'done',
   'no_change',

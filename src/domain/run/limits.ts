@@ -25,8 +25,10 @@ export type Limits = z.infer<typeof Limits>;
 
 /** What every run has; no setting says otherwise. */
 export const MAX_RECOVERIES = 3;
+/** Turns in a row with the same calls and the same results after which a run ends. */
 export const MAX_STALL_TURNS = 5;
 
+/** Why a provider could not answer, by class. */
 export const ProviderFailureKind = z.enum([
   'authentication',
   'billing',

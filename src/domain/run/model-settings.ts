@@ -24,4 +24,5 @@ export type ModelSettings = z.infer<typeof ModelSettings>;
  * after the plan's setup commands.
  */
 export const VERIFY_PLACES = ['worktree', 'checkout'] as const;
+/** Where verify commands run. */
 export type VerifyIn = (typeof VERIFY_PLACES)[number];

@@ -16,6 +16,7 @@ export function isNoOpCommand(command: string): boolean {
 }
 
 const Command = z.string().trim().min(1, 'a command must not be empty');
+/** A verify command; one that cannot fail is refused. */
 export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command), {
   error: (issue) =>
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
@@ -82,6 +83,7 @@ export interface OutsidePart {
   readonly text: string;
 }
 
+/** The task, and what holds for it. */
 export interface Plan extends PathRules {
   readonly title: string;
   readonly source: PlanSource;
@@ -108,6 +110,8 @@ export interface PrinciplesFile {
   /** Only the first part of the file fitted under the cap. */
   readonly truncated: boolean;
 }
+
+/** Rules that hold for every task, from the widest to the nearest. */
 export type Principles = readonly PrinciplesFile[];
 
 /** The plan's title, else its first heading, else its first line; at most 80 characters. */

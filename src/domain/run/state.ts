@@ -49,6 +49,7 @@ export type Phase =
   | { at: 'fix'; failed: readonly CommandReport[]; summary: string }
   | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
 
+/** The state of a run: what its events add up to. */
 export interface RunState extends Repeats {
   readonly phase: Phase;
   readonly conversation: Conversation;
@@ -96,6 +97,7 @@ export interface RunState extends Repeats {
   readonly modelMs: number;
 }
 
+/** What a conversation begins with. */
 export type ConversationOpening = Pick<RunStarted, 'system' | 'tools' | 'prompt'>;
 
 /** The state after `run.started`. */

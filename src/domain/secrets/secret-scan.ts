@@ -12,6 +12,7 @@ export const FoundSecret = z.strictObject({
 });
 export type FoundSecret = z.infer<typeof FoundSecret>;
 
+/** A file before and after, to find what was added. */
 export interface AddedText {
   readonly path: string;
   /** The contents, whatever they are, as text; empty where there was no file. */

@@ -11,6 +11,7 @@ export interface JsonBudget {
   values: number;
 }
 
+/** The value of a JSON text, or why it was not parsed. */
 export type ParsedJson = { status: 'ok'; value: unknown } | { status: 'malformed' } | { status: 'excessive' };
 
 /** Takes what it reads from `budget`. Never throws. */

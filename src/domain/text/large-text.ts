@@ -4,6 +4,7 @@
 const PIECE = 256 * 1024;
 const OVERLAP = 64 * 1024;
 
+/** A line that something was found in. */
 export interface FoundInLine {
   /** Counted from 1. */
   readonly line: number;

@@ -26,6 +26,7 @@ const MAX_CHANGES = 5_000;
 const MAX_FILES = 1_000;
 const MAX_HUNKS = 5_000;
 
+/** The patch of a run and the changes that led to it. */
 export interface PatchedRun {
   /** Bytes of the patch. */
   readonly patch: Uint8Array;

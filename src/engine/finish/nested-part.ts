@@ -8,6 +8,7 @@ import type { Ready } from '../ready.ts';
 /** Files and folders of one repository that are named. */
 const MAX_NAMED = 100;
 
+/** What the result says of nested repositories. */
 export interface NestedPart {
   readonly part: Pick<RunResult, 'nestedChanges'>;
   readonly warnings: readonly string[];

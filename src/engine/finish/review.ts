@@ -7,6 +7,7 @@ import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts'
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { readBlobs } from '../../git/store/blobs.ts';
 
+/** The patch to review, and where its contents are. */
 export interface PatchContents {
   readonly files: readonly ChangedFile[];
   /** The net changes that the patch was made from. */
@@ -18,6 +19,7 @@ export interface PatchContents {
   readonly findKnown: FindKnown;
 }
 
+/** What the review has found. */
 export interface Review {
   readonly flags: readonly Flag[];
   readonly secrets: readonly FoundSecret[];
@@ -29,6 +31,7 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 /** Bytes of one state that is looked through; what nobody has looked through is not published unless that is accepted. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
+/** Looks through the patch for what deserves a second look and for secrets, in bounded batches. */
 export async function reviewPatch(contents: PatchContents): Promise<Review> {
   const { shadowGit, principles, findKnown } = contents;
   const flags: Flag[] = [];

@@ -10,6 +10,7 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { repositoriesReason, withheldReason } from './result.ts';
 
+/** What the result says of the review. */
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
   /** Null when the patch may be published. */
   readonly withheld: string | null;

@@ -3,6 +3,7 @@
 import type { Conversation } from '../../domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
 
+/** A first request that went out before the baseline was complete. */
 export interface PrefetchedTurn {
   /** Gives the answer under way to whoever asks first, with what has happened to it by then; asks anew after that. */
   readonly provider: LlmProvider;

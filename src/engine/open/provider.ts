@@ -16,6 +16,7 @@ export interface ModelChoice {
   readonly settings: ModelSettings;
 }
 
+/** The choice of a model that the settings make. */
 export function modelChoiceOf({ provider, model, ...settings }: Settings): ModelChoice {
   const { effort, maxOutputTokens, verbose, idleTimeoutMs } = settings;
   return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, idleTimeoutMs } };
@@ -26,6 +27,7 @@ export function preloadProvider({ input }: Session, { provider }: ModelChoice): 
   providerNamed(provider, input.providers)?.preload?.();
 }
 
+/** An open provider, or why there is none. */
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */

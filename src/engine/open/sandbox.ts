@@ -12,10 +12,12 @@ import type { Closing } from './closing.ts';
 /** Opens one more sandbox, that differs only in what it shows as the work tree. Rejects where the first could be had and this cannot. */
 export type OpenSibling = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
 
+/** An open sandbox with its proxy, or why there is none. */
 export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
   | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
+/** What the sandbox and its proxy are opened with. */
 export interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'proxySocket'>;
   /** Hosts that commands may reach. Where there are none, nothing is started. */

@@ -13,6 +13,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { OpenSibling } from './sandbox.ts';
 
+/** What a place for verify commands is made from. */
 export interface VerifyPlaceParts {
   readonly kind: VerifyIn;
   /** The plan's setup commands, which a fresh checkout needs again. */

@@ -34,6 +34,7 @@ export interface Trust {
   openGitHub(signal: AbortSignal): Promise<GitHub>;
 }
 
+/** What trust is decided from. */
 export interface TrustInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openRegular, readWhole } from '../../files/opened-file.ts';
 import type { ObjectFormat } from './object-store.ts';
 
+/** What a bare repository of ours is made with. */
 export interface RepositoryPlan {
   readonly gitDir: string;
   readonly objectFormat: ObjectFormat;

@@ -18,6 +18,7 @@ const MAX_AHEAD = 64 * 1024 * 1024;
 /** Bytes of one content that is held: as many as a run may change by default. */
 const MAX_HELD = 256 * 1024 * 1024;
 
+/** Reads the contents of states that a run has recorded. */
 export class KeptBlobs {
   readonly #shadowDir: string;
   #ahead: ReadonlyMap<string, Buffer | null> = new Map();

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { makeRepository } from './bare-repository.ts';
 import type { ObjectFormat } from './object-store.ts';
 
+/** Which objects of a run are to be readable, and through which git dir. */
 export interface KeptObjects {
   /** The shadow repository of the run; it has been looked through, and is only read. */
   readonly shadowDir: string;

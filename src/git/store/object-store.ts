@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createDeflate, deflateSync } from 'node:zlib';
 
+/** The hash that a repository names its objects by. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
 /** Git's id of a blob with these bytes. */

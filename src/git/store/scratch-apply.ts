@@ -14,6 +14,7 @@ import { ObjectStore } from './object-store.ts';
 import { listTree } from './tree-listing.ts';
 import { ScratchIndex, type TreeEdit } from './trees.ts';
 
+/** A repository of ours in which patches are tried and merges made. */
 export interface ScratchRepository {
   /**
    * Null when the patch makes of `files` what they say of themselves, and nothing else; else what is wrong with it.
@@ -30,6 +31,7 @@ export interface ScratchRepository {
   merge(sides: MergeSides): Promise<{ blob: string; bytes: Buffer } | null>;
 }
 
+/** The three sides of a merge. */
 export interface MergeSides {
   readonly before: Uint8Array;
   readonly now: Uint8Array;

@@ -2,15 +2,18 @@
 
 import type { Excerpt } from '../../domain/conversation/excerpt.ts';
 
+/** Lines of a text, counted from 1, both ends included. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
 }
 
+/** Lines of a text; what follows the last line end counts as one. */
 export function countLines(text: string): number {
   return countNewlines(text) + (text === '' || text.endsWith('\n') ? 0 : 1);
 }
 
+/** Line ends of a text. */
 export function countNewlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;

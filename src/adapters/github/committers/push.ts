@@ -9,6 +9,7 @@ import { ObjectStore } from '../../../git/store/object-store.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
 import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
 
+/** Where a push is made from, where it goes, and as whom. */
 export interface PushPlace {
   /** An empty folder of ours. */
   readonly folder: string;
@@ -22,6 +23,7 @@ export interface PushPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Commits with git and pushes over https, for patches that the API cannot take. */
 export function pushCommitter(place: PushPlace): Committer {
   const gitDir = join(place.folder, 'push.git');
   const ask = (args: readonly string[], more: Partial<GitCall> = {}) => ({

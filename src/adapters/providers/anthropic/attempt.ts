@@ -23,6 +23,7 @@ import { RequestWatchdog } from './watchdog.ts';
 /** Bytes of a whole stream, most of which is the wrapping of small pieces. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 
+/** One request to the API, with the times it may take. */
 export interface Attempt {
   /** Without the SDK's resources, which are most of it and not needed for one kind of request. */
   readonly client: BaseAnthropic;
@@ -46,6 +47,7 @@ export type AttemptResult =
   | { status: 'failed'; failure: AttemptFailure; usage: Usage | null; requestId: string | null }
   | { status: 'interrupted' };
 
+/** Sends one request and reads the streamed answer. Retries nothing; failures are values. */
 export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   const watchdog = new RequestWatchdog(attempt.signal);
   const builder = new AnswerBuilder();

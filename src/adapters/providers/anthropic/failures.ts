@@ -6,6 +6,7 @@ import { oneLine } from '../../../domain/text/terminal.ts';
 /** `never`: the same request would fail again. The other two have their own waits. */
 export type RetryClass = 'never' | 'rate_limit' | 'outage';
 
+/** Why one attempt failed, and whether another may help. */
 export interface AttemptFailure {
   readonly kind: ProviderFailureKind;
   readonly retry: RetryClass;

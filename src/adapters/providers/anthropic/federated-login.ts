@@ -23,6 +23,7 @@ export class LoginFailed extends Error {
   }
 }
 
+/** Trades a job's identity token for short-lived access to the API, and again before it expires. */
 export class FederatedLogin {
   readonly credentials: AccessTokenProvider;
   /** All tokens so far: a server may repeat them in what it says. */

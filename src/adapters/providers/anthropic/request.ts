@@ -51,6 +51,7 @@ interface WireMessage {
   content: WireBlock[];
 }
 
+/** The body of the next request. The same conversation gives the same bytes, so that the cache holds. */
 export function requestBody(settings: RequestSettings, conversation: Conversation): RequestBody {
   return {
     model: settings.model,

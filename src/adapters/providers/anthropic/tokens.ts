@@ -14,6 +14,7 @@ const Reported = z.object({
   cache_creation: z.object({ ephemeral_1h_input_tokens: Count }).nullish().catch(null),
 });
 
+/** Token counts as the API streams them. */
 export interface TokenCounts {
   readonly input: number;
   readonly output: number;
@@ -23,6 +24,7 @@ export interface TokenCounts {
   readonly cacheWritten1h: number;
 }
 
+/** No tokens at all. */
 export const noTokens: TokenCounts = {
   input: 0,
   output: 0,
@@ -45,6 +47,7 @@ export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
   };
 }
 
+/** The counts as `Usage`, which separates the two lifetimes of cache entries. */
 export function toUsage(tokens: TokenCounts): Usage {
   return {
     input: tokens.input,

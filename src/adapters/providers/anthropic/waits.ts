@@ -8,6 +8,7 @@ export interface RetryPolicy {
   readonly firstWaitMs: number;
 }
 
+/** How to retry each class of failure. */
 export interface RetryPolicies {
   readonly rate_limit: RetryPolicy;
   readonly outage: RetryPolicy;

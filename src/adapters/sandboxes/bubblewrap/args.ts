@@ -16,6 +16,7 @@ export interface BubblewrapFeatures {
   readonly tmpfsSize: boolean;
 }
 
+/** All that one call of bubblewrap is made from. */
 export interface BubblewrapCall {
   readonly features: BubblewrapFeatures;
   readonly mounts: readonly Mount[];
@@ -29,6 +30,7 @@ export interface BubblewrapCall {
   readonly command: readonly string[];
 }
 
+/** The arguments of bubblewrap for one command. Everything that is not mounted here does not exist inside. */
 export function bubblewrapArgs({
   features,
   mounts,

@@ -65,6 +65,7 @@ const GATE_FD = 5;
 /** As much of bubblewrap's own words as an error message carries. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
+/** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
   return openLifecycle({ level, ...setup }, (command, { path, ...own }) =>

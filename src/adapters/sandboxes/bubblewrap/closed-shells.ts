@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
 
+/** Copies of the shell that may be executed but not read, so that the kernel lets nothing inside trace them. */
 export interface ClosedShells {
   readonly mount: Mount;
   /** The Bourne shell that is process 1, as seen inside. */

@@ -21,6 +21,7 @@ const OURS_INSIDE = '/run/patchsmith';
 
 const MEBIBYTE = 1024 * 1024;
 
+/** What a contained command sees of the machine. */
 export interface View {
   readonly root: string;
   /** Where the work tree is seen. */

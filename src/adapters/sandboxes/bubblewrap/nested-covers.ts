@@ -9,6 +9,7 @@ import type { NestedRepository } from '../../../ports.ts';
 import { hasVanished } from '../host-files.ts';
 import type { Mount } from './args.ts';
 
+/** The repositories within the work tree whose git dirs are covered. */
 export interface Covered {
   readonly root: string;
   /** Where the work tree is seen. */

@@ -12,6 +12,7 @@ export const CANARY = 'PATCHSMITH_CANARY';
 
 const PROBE_MS = 30_000;
 
+/** What the newest version of bubblewrap can do. */
 export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
 
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */

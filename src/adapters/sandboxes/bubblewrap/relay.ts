@@ -15,6 +15,7 @@ const PROXY = `http://127.0.0.1:${PORT}`;
 /** What runs in the sandbox itself is reached directly. */
 const DIRECT = 'localhost,127.0.0.1,::1';
 
+/** What lets programs inside reach the proxy outside, through a socket in the file system. */
 export interface Relay {
   /** To be mounted before anything else. */
   readonly mounts: readonly Mount[];

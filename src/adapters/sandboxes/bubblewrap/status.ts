@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import { identify, type ProcessId } from '../command/process-table.ts';
 
+/** What bubblewrap reports on its status descriptor. */
 export interface BubblewrapStatus {
   /** The namespace's init, by its number outside; null when bubblewrap ended without making one, or it is gone already. */
   readonly init: Promise<ProcessId | null>;

@@ -1,5 +1,6 @@
 /** Numbers of the system calls that the filter knows, for each processor that it can be made for. */
 
+/** The name of a system call that the filter knows. */
 export type SystemCall = keyof typeof NUMBERS;
 
 /** Node's name of a processor (`process.arch`). */

@@ -11,6 +11,7 @@ export interface MachineFacts {
   readonly inContainer: boolean;
 }
 
+/** The error for a machine without bubblewrap. */
 export const NOT_INSTALLED =
   'bubblewrap is not installed. Install it: apt-get install -y bubblewrap (Debian, Ubuntu), ' +
   'dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).';
@@ -51,6 +52,7 @@ export function explain(message: string, machine: MachineFacts): string {
   return said;
 }
 
+/** Reads what the machine says about namespaces, to explain why they cannot be made. */
 export function readMachineFacts(): MachineFacts {
   const [apparmorRestrictsUserns, unprivilegedUsernsClone, maxUserNamespaces, docker, podman, cgroups] = [
     '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',

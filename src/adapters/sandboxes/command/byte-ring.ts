@@ -1,5 +1,6 @@
 /** The last bytes of a stream of valid UTF-8, in a buffer that never grows. */
 
+/** Keeps the last `capacity` bytes of what is pushed. */
 export class ByteRing {
   readonly #bytes: Buffer;
   #written = 0;

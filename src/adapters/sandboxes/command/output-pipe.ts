@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
+/** A pipe for a command's output. It outlives neither the command nor the runner. */
 export interface OutputPipe {
   readonly output: Readable;
   /** The descriptor to be handed to the child. */

@@ -21,6 +21,7 @@ export interface CommandResources {
 /** Runs one command. */
 export type RunCommand = (command: SandboxCommand, own: CommandResources) => Promise<CommandResult>;
 
+/** What a sandbox brings with it, contained or not. */
 export interface SandboxTraits {
   readonly level: SandboxLevel;
   readonly limits: EnforcedLimits;

@@ -60,6 +60,7 @@ export function scriptCommand(shell: string, script: ScriptPlace, name: string):
   return script.by === 'argument' ? [shell, '-c', script.text, name] : [shell, script.path];
 }
 
+/** How a script reaches the shell: a long one does not fit into an argument. */
 export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };
 
 /** One argument may have 128 KiB at most, and holds no NUL. */

@@ -21,6 +21,7 @@ export interface ContainedProcess {
   killAll(): Promise<void>;
 }
 
+/** How a process ended: by its code or by a signal. */
 export interface ExitStatus {
   readonly exitCode: number | null;
   readonly signal: string | null;

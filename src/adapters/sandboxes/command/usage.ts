@@ -3,6 +3,7 @@
 import { entriesOf, readText } from '../host-files.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
+/** What a command's processes take of the machine at one moment. */
 export interface ResourceUsage {
   /** Processes and their threads. */
   readonly tasks: number;

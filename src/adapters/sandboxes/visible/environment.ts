@@ -3,6 +3,7 @@
 /** Language, clock zone and CI: taken from the host as they are, since projects behave by them and they hold no secret. */
 const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
 
+/** What the environment of a command is made from. */
 export interface CommandSurroundings {
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   readonly path: readonly string[];
@@ -13,6 +14,7 @@ export interface CommandSurroundings {
   readonly toolchains: Readonly<Record<string, string>>;
 }
 
+/** The variables that a command gets: a fixed few, and nothing secret. */
 export function commandEnvironment(surroundings: CommandSurroundings): Record<string, string> {
   const env: Record<string, string> = { LANG: 'C.UTF-8', CI: 'true' };
   for (const name of FROM_HOST) {

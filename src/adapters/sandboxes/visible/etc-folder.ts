@@ -9,6 +9,7 @@ import type { Mount } from '../bubblewrap/args.ts';
 import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
 import { passwdFor, type User } from './passwd.ts';
 
+/** Where git's system-wide configuration is seen inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
 
 /** The lists of users, libraries, zones and certificates. `/etc` as a whole would show keys and password hashes. */
@@ -50,6 +51,7 @@ const MAX_COPIED_ENTRIES = 16;
 /** The machine's own hosts file names its neighbours; Java wants its host name to resolve. */
 const HOSTS = '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n';
 
+/** What the sandbox's `/etc` is made from. */
 export interface Etc {
   /** A folder of ours for the files that are mounted. */
   readonly files: string;

@@ -12,6 +12,7 @@ export interface Toolchains {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** Where to look for toolchains. */
 export interface ToolchainHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The program that runs us: its prefix holds npm. */
@@ -56,6 +57,7 @@ const STORES = [
 
 const ALWAYS_IN_PATH = ['/usr/bin', '/bin'];
 
+/** Finds the toolchains that commands may see: folders of PATH, version managers, and what their variables name. */
 export function findToolchains(host: ToolchainHost): Toolchains {
   const scan = new Scan(host.boundaries);
   scan.showPlace(TOOL_CACHE);

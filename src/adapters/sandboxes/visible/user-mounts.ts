@@ -5,6 +5,7 @@ import { isWithin } from '../../../domain/changes/path.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import { type Boundaries, CREDENTIAL_FILES, holdsCredentials } from './toolchain-policy.ts';
 
+/** One path of `--mount`. */
 export interface UserMount {
   readonly source: string;
   readonly at: string;

@@ -42,6 +42,7 @@ const PACK = [
   '--missing=allow-any',
 ];
 
+/** Which base to copy, and where to. */
 export interface CopyRequest {
   /** The shadow repository of the run, which is only read. */
   readonly shadowDir: string;

@@ -10,11 +10,13 @@ import { decodeName, encodeName } from '../../../files/names.ts';
 import { runGit } from '../../../git/git.ts';
 import { copyIfThere, MAX_INDEX_BYTES } from '../../../git/repository-file.ts';
 
+/** The user's index as it was when the run began. */
 export interface BaselineIndex {
   /** By path. An unmerged path has an entry with `blob` null. */
   readonly entries: ReadonlyMap<string, IndexEntry>;
 }
 
+/** One entry of the user's index. */
 export interface IndexEntry {
   readonly mode: FileMode;
   readonly blob: string | null;

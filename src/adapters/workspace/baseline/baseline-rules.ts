@@ -24,6 +24,10 @@ import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
 
+/**
+ * Answers which paths are ignored and how contents are converted, by git itself in a copy of the rules: nothing of
+ * the work tree is executed.
+ */
 export class BaselineRules {
   readonly #folder: string;
   readonly #settings: UserSettings;

@@ -16,6 +16,8 @@ export const CONTENT_ATTRIBUTES = [
   'filter',
   'working-tree-encoding',
 ] as const;
+
+/** One of the attributes that change a file's contents on the way into git. */
 export type ContentAttribute = (typeof CONTENT_ATTRIBUTES)[number];
 
 /** The value of an attribute as `git check-attr` prints it: `set`, `unset`, `unspecified` or a text. */
@@ -31,6 +33,7 @@ export interface Conversion {
   readonly filter: string | null;
 }
 
+/** For a file that goes into git byte for byte. */
 export const NO_CONVERSION: Conversion = { lineEndings: 'keep', ident: false, encoding: null, filter: null };
 
 /** The conversion that attributes and settings ask for. */
@@ -62,6 +65,7 @@ function isText(attribute: string): boolean {
   return !['set', 'unset', 'unspecified', ''].includes(attribute);
 }
 
+/** A file's contents as git would store them. */
 export type Converted =
   | { status: 'ok'; bytes: Buffer }
   /** The answer hangs on whether the index holds the path with CRLF; ask again with `crlfInIndex`. */

@@ -9,10 +9,12 @@ export function emptyFoldersFile(shadowDir: string): string {
   return join(shadowDir, 'empty-folders');
 }
 
+/** Writes down which folders were empty at the start, so that `undo` keeps them. */
 export function keepEmptyFolders(file: string, folders: readonly string[]): void {
   writeFileSync(file, Buffer.concat(folders.map((folder) => encodeName(`${folder}\0`))));
 }
 
+/** Reads what `keepEmptyFolders` wrote; an empty set where there is no such file. */
 export function readEmptyFolders(file: string): Set<string> {
   if (!existsSync(file)) return new Set();
   return new Set(

@@ -10,6 +10,7 @@ import { viewing } from '../../../files/tree-view.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { BASELINE_INDEX, type BaselineIndex, type IndexEntry } from './baseline-index.ts';
 
+/** Which files git takes for unchanged by their stat alone. */
 export interface StatUnchanged {
   /** There are so many that git is asked at every look. */
   readonly isMany: boolean;

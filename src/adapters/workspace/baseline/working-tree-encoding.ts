@@ -2,6 +2,7 @@
 
 import type { Failed } from '../../../domain/failed.ts';
 
+/** The contents in UTF-8, or why they cannot be converted. */
 export type Utf8Result = { status: 'ok'; bytes: Buffer } | Failed;
 
 /** Decodes as git does on the way in. UTF-16 and UTF-32 need a byte order mark; with LE or BE in the name it is forbidden. */

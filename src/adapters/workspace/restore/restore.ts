@@ -16,6 +16,7 @@ import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../snapshot/lfs-pointer.ts';
 
+/** Puts files back to states that the run has recorded. */
 export interface Restorer {
   /** Makes the questions and works on these states cheap. */
   readAhead(states: readonly FileState[]): Promise<void>;
@@ -32,6 +33,7 @@ export interface Restorer {
   putEmptyFolders(): Promise<string | null>;
 }
 
+/** Where files are put back, and where their contents come from. */
 export interface RestorePlaces {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
@@ -41,6 +43,7 @@ export interface RestorePlaces {
   readonly objectsGitDir?: string;
 }
 
+/** Opens a restorer. It rejects where the shadow repository cannot be read. */
 export async function openRestorer({
   root,
   shadowDir,

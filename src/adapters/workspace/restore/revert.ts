@@ -19,6 +19,7 @@ interface PutBackPlaces extends RestorePlaces {
   readonly whyKept: (change: PathChange) => string | null;
 }
 
+/** Puts back changes that are not permitted, but for those that `whyKept` gives a reason to keep. */
 export async function revert(
   changes: readonly PathChange[],
   { snapshot, whyKept, ...places }: PutBackPlaces,

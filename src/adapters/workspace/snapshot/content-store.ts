@@ -53,6 +53,7 @@ export type Taken =
   /** A limit of what a run may change does not allow for it. */
   | { status: 'left_out' };
 
+/** What contents are read from, converted by and stored in. */
 export interface ContentSources {
   readonly root: string;
   readonly store: ObjectStore;

@@ -10,6 +10,7 @@ import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from './walk.ts';
 
+/** What the states of files at the start are known by. */
 export interface KnownParts {
   readonly index: BaselineIndex;
   readonly settled: StatUnchanged;
@@ -25,6 +26,7 @@ export interface Known {
   readonly stat: FileStat | null;
 }
 
+/** The last known state of every file. Files that are as the user's index has them cost nothing. */
 export class KnownFiles {
   readonly #parts: KnownParts;
   /** Paths that are not as the index has them, or that git does not look at. All other files are in the index. */

@@ -20,6 +20,7 @@ import { KnownFiles } from './file-states.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
+/** What a snapshot looks through and compares with. */
 export interface SnapshotParts {
   readonly tree: WalkedTree;
   readonly index: BaselineIndex;
@@ -37,6 +38,7 @@ export interface SnapshotParts {
 /** Whether a path may have the state that the index has. */
 type IsExpected = (path: string, entry: FileState) => boolean;
 
+/** The work tree as last looked at; each look tells what has changed since the one before. */
 export class Snapshot {
   readonly #parts: SnapshotParts;
   readonly #known: KnownFiles;

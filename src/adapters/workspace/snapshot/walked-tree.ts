@@ -6,6 +6,7 @@ import type { BaselineRules } from '../baseline/baseline-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { SetIds } from '../unwalked/set-ids.ts';
 
+/** The work tree as a walk goes through it: rules, limits, and what to do on the way. */
 export interface WalkedTree {
   readonly root: string;
   readonly rules: BaselineRules;

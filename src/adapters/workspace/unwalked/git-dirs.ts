@@ -24,6 +24,7 @@ export interface ReadFolder {
   readonly isRepository: boolean;
 }
 
+/** The git dirs below some folders. */
 export interface FoundGitDirs {
   /** Whatever has a name that some file system takes for `.git`; what is in it is not looked at. */
   readonly gitDirs: readonly string[];
@@ -36,6 +37,7 @@ export interface FoundGitDirs {
 /** A cheap look before the dear one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
 
+/** What a search for git dirs needs. */
 export interface GitDirsParts {
   readonly root: string;
   /** Opens what its owner has closed; to begin with it opens nothing. */
@@ -46,6 +48,10 @@ export interface GitDirsParts {
   readonly limit: FolderLimit;
 }
 
+/**
+ * Finds git dirs in ignored folders and nested repositories, which snapshots do not walk. Folders that have not
+ * changed are not read again.
+ */
 export class GitDirs {
   readonly #parts: GitDirsParts;
   #known: ReadonlyMap<string, ReadFolder> = new Map();

@@ -35,6 +35,7 @@ export function beginningOf(shadowDir: string): bigint | null {
   return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
 }
 
+/** Where changes of ignored files are looked for. */
 export interface IgnoredPlaces {
   readonly tree: WalkedTree;
   readonly unwalked: Pick<GitDirs, 'read'>;

@@ -16,6 +16,7 @@ const InTree = z.string().refine((path) => {
   return parsed.ok && parsed.path === path && path !== '';
 });
 
+/** The nested repositories that were there when the run began, as they are written down. */
 const Kept = z.strictObject({
   /** The work tree that they lie in. */
   root: z.string(),
@@ -29,10 +30,12 @@ const Kept = z.strictObject({
 });
 export type Kept = z.infer<typeof Kept>;
 
+/** Writes down the nested repositories, for whoever carries the run on. */
 export function keepRepositories(shadowDir: string, kept: Kept): void {
   writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
 
+/** What `keepRepositories` wrote, or why it cannot be used. */
 export type KeptRepositories = ({ status: 'ok' } & Omit<Kept, 'root'>) | { status: 'other_root' } | Failed;
 
 /** What `keepRepositories` has written. `other_root`: the run began in another work tree. */

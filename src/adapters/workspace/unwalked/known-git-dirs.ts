@@ -19,6 +19,7 @@ export type JudgedGitDir =
   | { is: 'new'; path: string }
   | { is: 'moved' | 'perhaps_copied'; path: string; from: string };
 
+/** The git dirs of the user, known by inode and birth time, so that one that was moved is known again. */
 export class KnownGitDirs {
   readonly #root: string;
   readonly #inodes = new Map<string, string>();

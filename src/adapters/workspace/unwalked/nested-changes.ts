@@ -13,6 +13,7 @@ import type { NestedChange } from '../../../ports.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { beginningOf } from './ignored-changes.ts';
 
+/** The nested repositories whose files are looked at. */
 export interface NestedFolders {
   readonly root: string;
   readonly closed: Pick<ClosedPlaces, 'insist'>;

@@ -13,6 +13,7 @@ import { keptRepositories } from './kept-repositories.ts';
 import { type JudgedGitDir, type KnownGitDir, KnownGitDirs } from './known-git-dirs.ts';
 import { removeGitDir } from './remove-git-dir.ts';
 
+/** What is needed to find planted git dirs. */
 export interface PlantedGitParts {
   readonly root: string;
   readonly tracked: TrackedPaths;
@@ -23,6 +24,7 @@ export interface PlantedGitParts {
 /** Whether something of the work tree is as it was before the commands ran. */
 export type IsEarlier = (path: string) => boolean;
 
+/** Removes git dirs that a command has planted: the user's next `git status` would run what they configure. */
 export class PlantedGit {
   readonly #parts: PlantedGitParts;
   /** Git dirs that are nobody's business but the user's. */

@@ -35,6 +35,7 @@ export function setIdsFile(shadowDir: string): string {
   return join(shadowDir, 'set-gid-folders');
 }
 
+/** Clears set-user-id and set-group-id bits that were not there when the run began. */
 export class SetIds {
   /** Remembers the start of the run by its ctime, and which folders had a set-gid bit then. */
   readonly #file: string;

@@ -2,6 +2,7 @@
 
 import { plainLine } from './plain-text.ts';
 
+/** Where a commit of patchsmith comes from, as its trailers say. */
 export interface CommitOrigin {
   readonly runId: string;
   /** Id of the commit's own tree: whoever amends the commit changes the one and not the other. */

@@ -3,6 +3,7 @@
 import type { PlanSource } from '../../run/plan.ts';
 import type { RunResult } from '../../run/result.ts';
 
+/** The plan as `result.json` has it. */
 export type RunPlan = NonNullable<RunResult['plan']>;
 
 /**

@@ -41,6 +41,7 @@ export function codeCell(text: string): string {
   return text.includes('|') ? `<code>${textCell(text)}</code>` : code(text);
 }
 
+/** A path as a cell of a Markdown table. */
 export function pathCell(path: string): string {
   return codeCell(printable(path));
 }

@@ -66,6 +66,7 @@ function badExitCode(name: BadEnd, said: number | null): number {
   return said === SIGNAL_EXIT_CODE.SIGTERM ? said : SIGNAL_EXIT_CODE.SIGINT;
 }
 
+/** The largest patch that may be published. */
 export interface PatchCaps {
   readonly maxFiles: number;
   readonly maxBytes: number;
@@ -93,8 +94,10 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
 /** Paths that decide what runs with permissions, who reviews, and what agents are told. */
 export const PROTECTED_GLOBS: readonly string[] = ['/.github', 'CODEOWNERS', 'AGENTS.md', 'CLAUDE.md'];
 
+/** What to do with a patch that changes protected paths. */
 export type ProtectedMode = 'refuse' | 'draft' | 'allow';
 
+/** Which paths are protected, and what to do about them. */
 export interface ProtectedRules {
   readonly mode: ProtectedMode;
   /** Matches `PROTECTED_GLOBS`. */
@@ -111,6 +114,7 @@ export type ProtectedVerdict =
   | { status: 'draft'; paths: string[] }
   | { status: 'refused'; paths: string[]; outcome: RunOutcome };
 
+/** Judges the protected paths that a patch changes, old names of renames included. */
 export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRules): ProtectedVerdict {
   if (rules.mode === 'allow') return { status: 'fine' };
   const touched = new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])));
@@ -128,8 +132,10 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
   };
 }
 
+/** When a pull request is to be a draft. */
 export type DraftSetting = 'auto' | 'always' | 'never';
 
+/** What a pull request's state is decided by. */
 export interface DraftFacts {
   readonly setting: DraftSetting;
   readonly unfinished: boolean;

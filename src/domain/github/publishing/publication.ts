@@ -5,6 +5,7 @@ import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';
 
+/** What a publication came to, as `publication.json` and `--output json` have it. */
 export const Publication = z.strictObject({
   version: z.literal(1),
   patchsmith: z.string().describe('Version of patchsmith'),

@@ -9,6 +9,7 @@ export type Occupant = { kind: 'file'; mode: FileMode; blob: string } | { kind: 
 /** Where the content of a file comes from: the tree as it is, the patch, or a merge of both. */
 export type ContentFrom = 'tree' | 'patch' | 'merge';
 
+/** What to do with one file of the patch on today's base. */
 export type RebasedFile =
   | { do: 'nothing' }
   | { do: 'delete'; path: string }
