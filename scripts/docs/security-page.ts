@@ -1,4 +1,11 @@
-import { type Attack, CATEGORIES, MODES, type Mode, verdictOf } from '../../tests/attacks/attack.ts';
+import {
+  type Attack,
+  CATEGORIES,
+  MODES,
+  type Mode,
+  type Stage,
+  verdictOf,
+} from '../../tests/attacks/attack.ts';
 import { HOLDS } from '../../tests/attacks/held-by.ts';
 import { STAGES } from '../../tests/attacks/stages.ts';
 
@@ -9,9 +16,11 @@ export function securityPage(): string {
     [
       `### ${category}`,
       '',
-      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | held by | case |',
-      '|---|---|---|---|---|---|',
-      ...attacks.filter((attack) => attack.category === category).map(row),
+      '| what the attacker tries | in the sandbox | without its filter | `--sandbox off` | held by | as | case |',
+      '|---|---|---|---|---|---|---|',
+      ...STAGES.flatMap((stage) =>
+        stage.attacks.filter((attack) => attack.category === category).map((attack) => row(attack, stage)),
+      ),
     ].join('\n'),
   );
   const counted = `The suite has ${attacks.length} attacks. In the sandbox ${count(attacks, 'contained')} are held, without its filter ${count(attacks, 'unfiltered')}, with \`--sandbox off\` ${count(attacks, 'none')}.`;
@@ -32,10 +41,11 @@ const VERDICTS = {
   untried: '**not contained** (not tried)',
 } as const;
 
-function row(attack: Attack): string {
+function row(attack: Attack, { byOwner }: Stage): string {
   const verdicts = MODES.map((mode) => VERDICTS[verdictOf(attack, mode)]);
   const heldBy = attack.heldBy.map((hold) => HOLDS[hold].label).join(', ') || 'nothing';
-  return cells([attack.what, ...verdicts, heldBy, `\`${attack.id}\``]);
+  const as = byOwner ? 'root and user' : 'either';
+  return cells([attack.what, ...verdicts, heldBy, as, `\`${attack.id}\``]);
 }
 
 function cells(texts: readonly string[]): string {
@@ -167,7 +177,13 @@ the real one, with real git, real bubblewrap and a victim that has a home with c
 Every attack is played in three modes: in the sandbox, in the sandbox without its filter (the runner is started under a
 filter of the test that refuses every further one, as a kernel without filters does), and with \`--sandbox off\`. **held**:
 the goal is not reached. **not contained**: nothing is promised, and the test shows that the goal *is* reached, so that the
-same test would see it where it must not be; where trying would harm the machine it is not tried. After each run every canary
+same test would see it where it must not be; where trying would harm the machine it is not tried.
+
+The runner is started by whoever runs the tests. Where that is root, a user without privileges, who owns the work tree and all
+around it, starts it as well: in \`npm test\` for the rows that say *root and user* in the column "as", in the sandbox; in
+\`npm run test:full\` for every row, in every mode. The tables hold for both.
+
+After each run every canary
 is looked for in all that leaves (tool results, requests to the model, journal, log, patch, result, stdout, stderr), as it is,
 reversed, in base64, hex, URL and JSON escapes, wrapped and spelled out; the runner must have stayed below 250 MB.
 

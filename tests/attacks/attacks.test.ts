@@ -1,63 +1,7 @@
-/** The tests of the attacks: every attack of every stage in every mode, and what must hold in each run. */
+/** Every attack in every mode, by whoever runs the tests. */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolders } from '../support/files/repository.ts';
-import { type Attack, LEVELS, MODES, verdictOf } from './attack.ts';
-import { carryOut, type Scene } from './carry-out.ts';
+import { MODES } from './attack.ts';
+import { playAttacks } from './play.ts';
 import { STAGES } from './stages.ts';
 
-const MAX_RUNNER_BYTES = 250 * 1024 * 1024;
-/** Runs under way at a time: they wait a good deal. */
-const SIDE_BY_SIDE = 3;
-
-const scenes: Promise<Scene>[] = [];
-beforeAll(() => {
-  for (const [at, [stage, mode]] of STAGES.flatMap((one) =>
-    MODES.map((of) => [one, of] as const),
-  ).entries()) {
-    const free = Promise.allSettled(scenes.slice(Math.max(0, at - SIDE_BY_SIDE), at - SIDE_BY_SIDE + 1));
-    scenes.push(free.then(() => carryOut(stage, mode)));
-  }
-  // Each is awaited where its tests are.
-  for (const scene of scenes) scene.catch(() => {});
-});
-afterAll(removeFolders);
-
-describe.each(STAGES.map((stage, at) => ({ stage, name: stage.name, at })))('$name', ({ stage, at }) => {
-  describe.each(MODES.map((mode, of) => ({ mode, place: at * MODES.length + of })))(
-    '$mode',
-    ({ mode, place }) => {
-      let scene: Scene;
-      beforeAll(async () => {
-        scene = await (scenes[place] as Promise<Scene>);
-      });
-      afterAll(() => scene?.close());
-      const having = (verdict: string) =>
-        stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);
-
-      test.each(having('held'))('held: $id', (attack) => {
-        expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
-      });
-
-      // A goal that is reached where nothing is promised shows that the test would see it elsewhere.
-      test.each(having('open'))('open: $id', (attack) => {
-        const seen = scene.evidenceOf(attack);
-        expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
-      });
-
-      test('everything was tried, no canary left, and the runner stayed small', () => {
-        const { run } = scene;
-        const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
-        const ends = end === undefined ? ['done', 'no_change'] : [end];
-        expect(ends, run.stderr).toContain(run.result.outcome);
-        // A first look at the work tree that takes all the time leaves none for a sandbox.
-        const unopened = stage.ends === 'deadline' ? [null] : [];
-        expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
-        expect(scene.untold).toEqual([]);
-        expect(scene.leaks()).toEqual([]);
-        expect(scene.peakBytes).toBeGreaterThan(0);
-        expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
-      });
-    },
-  );
-});
+playAttacks(STAGES, MODES, 'tester');

@@ -6,6 +6,7 @@ import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import { watchMemory } from '../support/machine/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
 import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
+import { givenToNobody } from '../support/runs/as-nobody.ts';
 import { type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
 import { type Attack, type Evidence, type Mode, type Stage, verdictOf } from './attack.ts';
 import { formFound } from './canaries.ts';
@@ -24,7 +25,10 @@ export interface Scene {
   close(): void;
 }
 
-export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
+/** Whom the runner is started as: the user of the tests, or one without privileges, which only root can become. */
+export type As = 'tester' | 'nobody';
+
+export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scene> {
   const victim = await Victim.make(stage.files ?? {});
   const undo = (await stage.prepare?.(victim)) ?? (() => {});
   const tried = stage.attacks.filter((attack) => verdictOf(attack, mode) !== 'untried');
@@ -35,7 +39,9 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
   const words = stage.words ?? 'Done.';
   if (stage.plan !== undefined) victim.put(join(victim.folder, 'plan.md'), stage.plan);
   const memory = { peakBytes: 0 };
+  const started = user === 'nobody' ? await givenToNobody(victim.folder) : { wrap: [], env: {} };
   const run = await scriptedRun({
+    ...started,
     repository: victim,
     runDir: victim.runDir,
     turns: [...turns.map((turn, at) => (at === 0 ? { text: words, ...turn } : turn)), { text: words }],
@@ -44,8 +50,8 @@ export async function carryOut(stage: Stage, mode: Mode): Promise<Scene> {
       ...['--sandbox', mode === 'none' ? 'off' : 'required', '--max-iterations', '500'],
       ...(stage.args ?? []),
     ],
-    env: { HOME: victim.home, ...stage.env?.(victim) },
-    wrap: mode === 'unfiltered' ? WITHOUT_FILTERS : [],
+    env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },
+    wrap: [...started.wrap, ...(mode === 'unfiltered' ? WITHOUT_FILTERS : [])],
     during: ({ pid }) => watchMemory(pid, memory),
   }).finally(undo);
   // Whoever looks later finds fewer: nobody lives for ever.

@@ -1,21 +1,21 @@
 /** Random sequences of hostile commands and tool calls, and what must hold after each run, whatever they were. */
 
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { env, execPath, getuid } from 'node:process';
+import { chmodSync, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { env } from 'node:process';
 import { execa } from 'execa';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { ScriptedCall } from '../support/claude-server/script.ts';
-import { removeFolders, temporaryFolder } from '../support/files/repository.ts';
+import { removeFolders } from '../support/files/repository.ts';
+import { watchMemory } from '../support/machine/peak-memory.ts';
 import {
   commandLinesWith,
   killIfThere,
   processesSeeing,
   processesWith,
-  readIfThere,
 } from '../support/machine/processes.ts';
-import { CLI } from '../support/runs/cli.ts';
+import { givenToNobody, isRoot } from '../support/runs/as-nobody.ts';
 import { call, type FinishedRun, scriptedRun } from '../support/runs/scripted-run.ts';
 import { IS_FULL, MATRIX_MS } from '../support/setup/sample.ts';
 import { formFound } from './canaries.ts';
@@ -28,8 +28,6 @@ const SEQUENCES = Number(env.PATCHSMITH_FUZZ_SEQUENCES ?? (IS_FULL ? 400 : 40));
 const SEED = Number(env.PATCHSMITH_FUZZ_SEED ?? 11);
 const A_RUN = 20;
 const MAX_RUNNER_BYTES = 400 * 1024 * 1024;
-const isRoot = getuid?.() === 0;
-const NOBODY = 65534;
 
 const PLACES = [
   ...[
@@ -224,28 +222,16 @@ async function play(
       ),
     ],
   }));
-  mkdirSync(join(victim.folder, 'runs'));
-  const cli = asNobody ? await giveAway(victim) : CLI;
+  const started = asNobody ? await givenToNobody(victim.folder) : { env: {} };
   return scriptedRun({
+    ...started,
     repository: victim,
-    runDir: join(victim.folder, 'runs/run'),
+    runDir: victim.runDir,
     turns: [...turns, { text: 'Done.' }],
     args: ['--sandbox', 'required', '--max-iterations', '500', '--protect', 'tests/**'],
-    env: { HOME: victim.home, PATH: `${dirname(execPath)}:/usr/local/bin:/usr/bin:/bin` },
-    cli,
-    wrap: asNobody ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [],
+    env: { ...started.env, HOME: victim.home },
     during: ({ pid }) => watchMemory(pid, memory),
   });
-}
-
-/** Makes the victim's places those of a user without privileges, and the built command readable for them. */
-async function giveAway(victim: Victim): Promise<string> {
-  const built = temporaryFolder();
-  for (const folder of [built, victim.folder]) chmodSync(folder, 0o755);
-  cpSync(dirname(CLI), join(built, 'dist'), { recursive: true });
-  const places = ['root', 'home', 'runs', 'outside'].map((name) => join(victim.folder, name));
-  await execa('chown', ['-R', `${NOBODY}:${NOBODY}`, ...places]);
-  return join(built, 'dist/cli.js');
 }
 
 /** Every path below a folder that is no link, the folder itself included. */
@@ -295,14 +281,4 @@ async function askGitEverywhere(root: string): Promise<void> {
   const config = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
   for (const cwd of folders)
     await execa('git', ['status'], { cwd, env: config, reject: false, stdin: 'ignore', timeout: 10_000 });
-}
-
-/** Follows the peak of a process's resident memory until it is gone. */
-async function watchMemory(pid: number, memory: { peakBytes: number }): Promise<void> {
-  for (;;) {
-    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readIfThere(`/proc/${pid}/status`))?.[1];
-    if (peak === undefined) return;
-    memory.peakBytes = Math.max(memory.peakBytes, Number(peak) * 1024);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

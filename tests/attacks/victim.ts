@@ -37,6 +37,7 @@ export class Victim {
 
   static async make(files: Readonly<Record<string, string>>): Promise<Victim> {
     const victim = new Victim(await startListeners());
+    victim.put(victim.gitEnvironment.GIT_CONFIG_GLOBAL, '[safe]\n\tdirectory = *\n');
     for (const folder of [victim.root, victim.home, victim.outside]) mkdirSync(folder);
     for (const [path, content] of Object.entries({ 'a.txt': 'a\n', ...files })) {
       victim.put(join(victim.root, path), content);
@@ -83,13 +84,18 @@ export class Victim {
     return this.gitIn(this.root, ...args);
   }
 
+  /** For a git that has no settings, except that it works in repositories of other users, as which a run may be. */
+  get gitEnvironment() {
+    const settings = join(this.folder, 'settings-of-git');
+    return { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: settings, GIT_CONFIG_NOSYSTEM: '1' };
+  }
+
   /** Git without anybody's configuration, and without what the repository has planted. */
   async gitIn(cwd: string, ...args: string[]): Promise<string> {
     const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.invalid'];
-    const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
     const { stdout } = await execa('git', [...identity, ...args], {
       cwd,
-      env,
+      env: this.gitEnvironment,
       extendEnv: false,
       stdin: 'ignore',
     });

@@ -108,6 +108,7 @@ async function plant(victim: Victim): Promise<() => void> {
 
 const throughTools: Stage = {
   name: 'file tools',
+  byOwner: true,
   files: { '.gitignore': 'sparse/\n', 'src/b.txt': 'b\n' },
   prepare: plant,
   together: 8,

@@ -125,12 +125,13 @@ function writesOfBare(victim: Victim, folder: string): ScriptedCall[] {
 function toRun(trap: string, folder: string): Goal {
   return toDo(({ victim, run }) => {
     const clone = temporaryFolder();
+    const env = victim.gitEnvironment;
     const apply = ['apply', '--include', `${folder}/*`, join(run.runDir, 'changes.patch')];
-    spawnSync('git', ['clone', '--quiet', victim.root, clone]);
-    spawnSync('git', apply, { cwd: clone });
+    spawnSync('git', ['clone', '--quiet', victim.root, clone], { env });
+    spawnSync('git', apply, { cwd: clone, env });
     for (const root of [clone, victim.root]) {
       const cwd = join(root, folder);
-      if (existsSync(cwd)) spawnSync('git', ['status'], { cwd, env: { PATH: process.env.PATH } });
+      if (existsSync(cwd)) spawnSync('git', ['status'], { cwd, env });
     }
     return victim.sprung(trap) ? `git ran what ${folder}/config names` : null;
   });
@@ -233,6 +234,7 @@ const MODEL: readonly Attack[] = [
 
 export const GIT: Stage = {
   name: 'git',
+  byOwner: true,
   files: { '.gitattributes': ATTRIBUTES, 'lines.txt': 'one\ntwo\n' },
   prepare: plant,
   env: (victim) => ({
@@ -270,8 +272,8 @@ const repository = (victim: Victim, folder: string, trap: string) =>
 function toBeObeyed(folder: string, trap: string): Goal {
   return toDo(({ victim }) => {
     const cwd = join(victim.root, folder);
-    const env = { PATH: process.env.PATH, HOME: victim.home };
-    if (existsSync(cwd)) execFileSync('git', ['status'], { cwd, env, stdio: 'ignore' });
+    if (existsSync(cwd))
+      execFileSync('git', ['status'], { cwd, env: victim.gitEnvironment, stdio: 'ignore' });
     if (victim.sprung(trap)) return 'it was run';
     return existsSync(join(cwd, '.git')) ? 'it is there' : null;
   });
@@ -292,6 +294,7 @@ function planted(
 
 export const GIT_PLANTED: Stage = {
   name: 'repositories that commands make',
+  byOwner: true,
   files: { '.gitignore': '/cache/\n', 'src/kept.txt': 'kept\n' },
   prepare: async (victim) => {
     victim.put(join(victim.root, 'nested/n.txt'), 'n\n');

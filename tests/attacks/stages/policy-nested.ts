@@ -89,6 +89,7 @@ const fileOf = (id: string) => `${SUBMODULE}/${id}/file.txt`;
 
 export const NESTED: Stage = {
   name: 'paths that may not change, in other repositories',
+  byOwner: true,
   async prepare(victim) {
     const files = BY_COMMAND.map(([id]) => `${id}/file.txt`);
     await makeRepository(victim, SUBMODULE, [...files, 'tool.txt']);

@@ -76,6 +76,7 @@ const BY_COMMAND: readonly (readonly [id: string, what: string, command: (path: 
 
 export const PROTECTED: Stage = {
   name: 'paths that may not change',
+  byOwner: true,
   files: {
     'src/app.txt': 'app\n',
     'kept/tool.txt': 'as it was\n',

@@ -46,6 +46,7 @@ function survives(
 
 export const SURVIVORS: Stage = {
   name: 'processes that want to survive',
+  byOwner: true,
   attacks: [
     survives('background', 'A background process', (mark) => `${sleeper(mark)} &`),
     survives(

@@ -14,6 +14,7 @@ const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter'
 
 export const REACH: Stage = {
   name: 'files of the machine',
+  byOwner: true,
   async prepare(victim) {
     victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('neighbour')}\n`);
     victim.put(join(victim.outside, 'more.txt'), `${victim.canary('by-link')}\n`);

@@ -62,6 +62,7 @@ function nameOf(path: string): string {
 
 export const REACHED: Stage = {
   name: 'secrets in reach of commands',
+  byOwner: true,
   async prepare(victim) {
     const { home } = victim;
     for (const [path, before] of Object.entries(CREDENTIALS)) {

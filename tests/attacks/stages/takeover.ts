@@ -43,6 +43,7 @@ const setId = (id: string, what: string, make: string) =>
 
 export const TAKEOVER: Stage = {
   name: 'commands that want to rule',
+  byOwner: true,
   files: { '.gitignore': 'kept/\n' },
   attacks: [
     takeover(

@@ -29,6 +29,12 @@ function readableCli(): string {
   return join(folder, 'dist/cli.js');
 }
 
+/** Makes these places that user's own, with all that is in them, and says how a run by that user is started. */
+export async function givenToNobody(...places: readonly string[]) {
+  await execa('chown', ['-R', `${NOBODY}:${NOBODY}`, ...places]);
+  return { cli: readableCli(), wrap: AS_NOBODY, env: ENVIRONMENT };
+}
+
 /** Runs the built command as that user. */
 export function cliAsNobody(args: readonly string[], cwd: string) {
   const [program, ...line] = [...AS_NOBODY, process.execPath, readableCli(), ...args];
@@ -41,17 +47,15 @@ export async function runAsNobody(
   repository: Repository,
   { plan, ...run }: RunAsNobody,
 ): Promise<FinishedRun> {
-  const cli = readableCli();
   const home = temporaryFolder();
   if (plan !== undefined) writeFileSync(join(home, 'plan.md'), plan);
-  await execa('chown', ['-R', NOBODY, home, repository.root]);
+  const started = await givenToNobody(home, repository.root);
   return scriptedRun({
     ...run,
+    ...started,
     ...(plan === undefined ? {} : { plan: join(home, 'plan.md') }),
     repository,
-    cli,
     runDir: join(home, 'run'),
-    wrap: AS_NOBODY,
-    env: { ...ENVIRONMENT, HOME: home },
+    env: { ...started.env, HOME: home },
   });
 }
