@@ -86,6 +86,8 @@ export interface Stage {
   readonly env?: (victim: Victim) => Readonly<Record<string, string>>;
   /** Text of a plan file. */
   readonly plan?: string;
+  /** The victim lies on a disk of its own of so many bytes, which nobody else writes to. */
+  readonly diskBytes?: number;
   /** The calls of so many attacks are made in one answer, those of one attack as well; left out, each has its own. */
   readonly together?: number;
   /** What the model says with its first and its last answer. */

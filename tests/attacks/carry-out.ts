@@ -1,9 +1,11 @@
 /** Plays the attacks of a stage in one run of the built command. */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
-import { watchMemory } from '../support/machine/peak-memory.ts';
+import { temporaryFolder } from '../support/files/repository.ts';
+import { onOwnDisk } from '../support/machine/own-disk.ts';
+import { processOf, watchMemory } from '../support/machine/peak-memory.ts';
 import { commandLinesWith, killIfThere, processesWith } from '../support/machine/processes.ts';
 import { WITHOUT_FILTERS } from '../support/machine/without-filters.ts';
 import { givenToNobody } from '../support/runs/as-nobody.ts';
@@ -51,8 +53,8 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       ...(stage.args ?? []),
     ],
     env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },
-    wrap: [...started.wrap, ...(mode === 'unfiltered' ? WITHOUT_FILTERS : [])],
-    during: ({ pid }) => watchMemory(pid, memory),
+    wrap: [...diskFor(stage, victim), ...started.wrap, ...(mode === 'unfiltered' ? WITHOUT_FILTERS : [])],
+    during: async ({ pid }) => watchMemory(await processOf(process.execPath, pid), memory),
   }).finally(undo);
   // Whoever looks later finds fewer: nobody lives for ever.
   const survivors = [...commandLinesWith(victim.nonce).values()];
@@ -92,6 +94,10 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
       for (const pid of processesWith(victim.nonce)) killIfThere(pid);
     },
   };
+}
+
+function diskFor({ diskBytes }: Stage, { folder, runDir }: Victim): string[] {
+  return diskBytes === undefined ? [] : onOwnDisk(folder, basename(runDir), temporaryFolder(), diskBytes);
 }
 
 /** The answers of the model; every call is named after its attack. */

@@ -10,6 +10,6 @@ import { STAGES } from './stages.ts';
 /** What depends on the user, and one stage of the others. */
 const stages = sampled(STAGES, ({ name, byOwner }) => (byOwner ? name : 'others'));
 
-describe.runIf(isRoot)('as a plain user', () => {
-  playAttacks(stages, IS_FULL ? MODES : ['contained'], 'nobody');
+describe.runIf(isRoot).each(IS_FULL ? MODES : (['contained'] as const))('as a plain user, %s', (mode) => {
+  playAttacks(stages, mode, 'nobody');
 });

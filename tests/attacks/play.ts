@@ -1,4 +1,4 @@
-/** Declares the tests of the attacks: every attack of these stages in these modes, and what must hold in each run. */
+/** Declares the tests of the attacks: every attack of these stages in one mode, and what must hold in each run. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolders } from '../support/files/repository.ts';
@@ -7,59 +7,53 @@ import { type As, carryOut, type Scene } from './carry-out.ts';
 
 const MAX_RUNNER_BYTES = 250 * 1024 * 1024;
 /** Runs under way at a time: they wait a good deal. */
-const SIDE_BY_SIDE = 3;
+const SIDE_BY_SIDE = 4;
 
-/** `user` is whom the runner is started as. */
-export function playAttacks(stages: readonly Stage[], modes: readonly Mode[], user: As): void {
-  const scenes: Promise<Scene>[] = [];
-  beforeAll(() => {
-    for (const [at, [stage, mode]] of stages
-      .flatMap((one) => modes.map((of) => [one, of] as const))
-      .entries()) {
-      const free = Promise.allSettled(scenes.slice(Math.max(0, at - SIDE_BY_SIDE), at - SIDE_BY_SIDE + 1));
-      scenes.push(free.then(() => carryOut(stage, mode, user)));
-    }
-    // Each is awaited where its tests are.
-    for (const scene of scenes) scene.catch(() => {});
+/** Each mode has a test file of its own, so that they are played at the same time. `user` is whom the runner is started as. */
+export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): void {
+  const scenes = new Map<Stage, Promise<Scene>>();
+  afterAll(async () => {
+    await Promise.allSettled(scenes.values());
+    removeFolders();
   });
-  afterAll(removeFolders);
 
   describe.each(stages.map((stage, at) => ({ stage, name: stage.name, at })))('$name', ({ stage, at }) => {
-    describe.each(modes.map((mode, of) => ({ mode, place: at * modes.length + of })))(
-      '$mode',
-      ({ mode, place }) => {
-        let scene: Scene;
-        beforeAll(async () => {
-          scene = await (scenes[place] as Promise<Scene>);
-        });
-        afterAll(() => scene?.close());
-        const having = (verdict: string) =>
-          stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);
+    let scene: Scene;
+    beforeAll(async () => {
+      for (const next of stages.slice(at, at + SIDE_BY_SIDE)) {
+        const begun = scenes.get(next) ?? carryOut(next, mode, user);
+        // It is awaited where its tests are.
+        begun.catch(() => {});
+        scenes.set(next, begun);
+      }
+      scene = await (scenes.get(stage) as Promise<Scene>);
+    });
+    afterAll(() => scene?.close());
+    const having = (verdict: string) =>
+      stage.attacks.filter((attack: Attack) => verdictOf(attack, mode) === verdict);
 
-        test.each(having('held'))('held: $id', (attack) => {
-          expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
-        });
+    test.each(having('held'))('held: $id', (attack) => {
+      expect(attack.goal.reached(scene.evidenceOf(attack)), attack.what).toBe(null);
+    });
 
-        // A goal that is reached where nothing is promised shows that the test would see it elsewhere.
-        test.each(having('open'))('open: $id', (attack) => {
-          const seen = scene.evidenceOf(attack);
-          expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
-        });
+    // A goal that is reached where nothing is promised shows that the test would see it elsewhere.
+    test.each(having('open'))('open: $id', (attack) => {
+      const seen = scene.evidenceOf(attack);
+      expect(attack.goal.reached(seen), `${attack.what}\n${seen.said}`).not.toBe(null);
+    });
 
-        test('everything was tried, no canary left, and the runner stayed small', () => {
-          const { run } = scene;
-          const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
-          const ends = end === undefined ? ['done', 'no_change'] : [end];
-          expect(ends, run.stderr).toContain(run.result.outcome);
-          // A first look at the work tree that takes all the time leaves none for a sandbox.
-          const unopened = stage.ends === 'deadline' ? [null] : [];
-          expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
-          expect(scene.untold).toEqual([]);
-          expect(scene.leaks()).toEqual([]);
-          expect(scene.peakBytes).toBeGreaterThan(0);
-          expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
-        });
-      },
-    );
+    test('everything was tried, no canary left, and the runner stayed small', () => {
+      const { run } = scene;
+      const end = typeof stage.ends === 'object' ? stage.ends[mode] : stage.ends;
+      const ends = end === undefined ? ['done', 'no_change'] : [end];
+      expect(ends, run.stderr).toContain(run.result.outcome);
+      // A first look at the work tree that takes all the time leaves none for a sandbox.
+      const unopened = stage.ends === 'deadline' ? [null] : [];
+      expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
+      expect(scene.untold).toEqual([]);
+      expect(scene.leaks()).toEqual([]);
+      expect(scene.peakBytes).toBeGreaterThan(0);
+      expect(scene.peakBytes).toBeLessThan(MAX_RUNNER_BYTES);
+    });
   });
 }

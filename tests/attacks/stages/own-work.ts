@@ -13,7 +13,7 @@ function stage(
   name: string,
   ends: NonNullable<Stage['ends']>,
   attack: Attack,
-  more: Pick<Stage, 'files' | 'args' | 'prepare'> = {},
+  more: Pick<Stage, 'files' | 'args' | 'prepare' | 'diskBytes'> = {},
 ): Stage {
   return { name, ends, attacks: [attack], ...more };
 }
@@ -52,7 +52,7 @@ export const OWN_WORK: readonly Stage[] = [
       toEndWithout('--max-disk'),
       () => shell('for i in 1 2 3; do head -c 12000000 /dev/urandom > grown-$i; done'),
     ),
-    { args: ['--max-disk', '48m'] },
+    { args: ['--max-disk', '48m'], diskBytes: 256 * 1024 * 1024 },
   ),
   stage(
     'ignore rules that take hours',

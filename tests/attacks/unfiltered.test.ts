@@ -1,0 +1,4 @@
+import { playAttacks } from './play.ts';
+import { STAGES } from './stages.ts';
+
+playAttacks(STAGES, 'unfiltered', 'tester');
