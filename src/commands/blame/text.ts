@@ -74,11 +74,15 @@ function numbered(
 function legendOf(number: number, origin: Origin, calls: ReadonlyMap<string, string>): string[] {
   const at = `[${number}]`.padEnd(5);
   switch (origin.by) {
-    case 'tool':
-      return origin.calls.map(
-        (call) =>
-          `${at}turn ${origin.iteration}  ${calls.get(call) ?? oneLine(origin.tool)}  (${oneLine(call)})`,
+    case 'tool': {
+      const named = origin.calls.map(
+        (call) => `${calls.get(call) ?? oneLine(origin.tool)}  (${oneLine(call)})`,
       );
+      if (named.length === 1) return [`${at}turn ${origin.iteration}  ${named[0]}`];
+      // Which of them it was cannot be known: they had the work tree at the same time.
+      const together = `${at}turn ${origin.iteration}  ran together:`;
+      return [together, ...named.map((call) => `${' '.repeat(at.length)}  ${call}`)];
+    }
     case 'outside':
       return [`${at}turn ${origin.iteration}  something outside the run`];
     case 'setup':

@@ -27,7 +27,7 @@ function changedLine(path: string, source: typeof edited, ending: string): Attri
   };
 }
 
-test('changes are numbered in the order of the run, whatever the order of their files, and CR shows', () => {
+test('changes are numbered in the order of the run, commands that ran together share a number, and CR shows', () => {
   const files = [changedLine('a.txt', ran, ''), changedLine('b.txt', edited, '\r')];
   const history = [change('b.txt', edited), change('a.txt', ran)];
   const calls = new Map([
@@ -35,8 +35,9 @@ test('changes are numbered in the order of the run, whatever the order of their 
     ['c', 'run_command ls'],
   ]);
   expect(blameText(files, { history, calls, redact: (text) => text })).toBe(`[1]  turn 1  edit_file b.txt  (e)
-[2]  turn 1  run_command ls  (c)
-[2]  turn 1  run_command  (d)
+[2]  turn 1  ran together:
+       run_command ls  (c)
+       run_command  (d)
 
 M a.txt +1 −1  [2]
   @@ -1,1 +1,1 @@  [2]
