@@ -319,6 +319,8 @@ export interface SandboxCommand {
   readonly signal: AbortSignal;
   /** It is the operator's, so that files of other repositories in the work tree are not read-only; left out for no. */
   readonly isSetup?: boolean;
+  /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
+  readonly isStrict?: boolean;
 }
 
 /** Where verify commands run. What earlier commands left in the git dir, or anywhere in a fresh checkout, is not there. */

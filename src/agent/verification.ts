@@ -122,7 +122,7 @@ function notMade(output: string): CommandReport {
 /** What stands in the place of a command line where the checkout itself fails. */
 const CHECKING_OUT = 'git checkout (the base with the patch)';
 
-/** Runs commands in order until one is interrupted. */
+/** Runs commands of the operator in order until one is interrupted. Whatever fails in one fails it. */
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
@@ -130,7 +130,7 @@ export async function runCommands(
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {
-    const { end, output } = await sandbox.run({ script: command, timeoutMs, signal });
+    const { end, output } = await sandbox.run({ script: command, timeoutMs, signal, isStrict: true });
     const clean = redactedExcerpt(output, redact);
     const shown = cutTo(clean, REPORT_CHARS);
     const gap =

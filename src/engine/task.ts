@@ -40,6 +40,9 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
   const { plan } = planned;
+  const verify = [...new Set([...plan.verify, ...settings.verify])];
+  const unwaited = await whyUnwaited(plan.setup, verify);
+  if (unwaited !== null) return stopped(usageError(unwaited));
   for (const note of planned.notes) session.warn(note);
   const principles = await readPrinciples({
     files: settings.principles,
@@ -51,7 +54,6 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   });
   if (principles.status === 'failed') return stopped(usageError(principles.message));
   for (const warning of principles.warnings) session.warn(warning);
-  const verify = [...new Set([...plan.verify, ...settings.verify])];
   return {
     status: 'ok',
     plan,
@@ -62,6 +64,19 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     tools: toolsOf(session.input, settings),
     workingDirectory: settings.workingDirectory ?? checkout.prefix,
   };
+}
+
+/** Why the end of one of the commands would say nothing about its work; null when all of them can fail. */
+async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {
+  const commands = [...setup.map((text) => ['setup', text]), ...verify.map((text) => ['verify', text])];
+  // Only then is there something to be parsed.
+  if (!commands.some(([, text]) => text?.includes('&'))) return null;
+  const { unwaitedEnd } = await import('../adapters/plan/command-syntax.ts');
+  for (const [kind, text = ''] of commands) {
+    const why = unwaitedEnd(text);
+    if (why !== null) return `The ${kind} command ${JSON.stringify(text)} cannot fail: ${why}`;
+  }
+  return null;
 }
 
 /** The plan, when whoever caused the run may do so. What is needed for that is loaded where something speaks for asking. */

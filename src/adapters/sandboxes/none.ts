@@ -8,7 +8,7 @@ import type { ForeignDescriptors } from './command/descriptors.ts';
 import type { OutputPipes } from './command/output-pipe.ts';
 import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
 import { openLifecycle } from './command/sandbox-lifecycle.ts';
-import { exitOf, shellCommand, withScript } from './command/shell.ts';
+import { exitOf, limitedCommand, scriptCommand, withScript } from './command/shell.ts';
 import { type ContainedProcess, superviseCommand } from './command/supervise-command.ts';
 import { usageOfMarked } from './command/usage.ts';
 
@@ -33,13 +33,15 @@ const MARK = 'SANDBOX_COMMAND';
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits } = setup;
   return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
-    withScript(command.script, path, (script) =>
-      superviseCommand(
-        (onBytes) => start(setup, { pipes, foreign, line: shellCommand(shell, script, limits), onBytes }),
+    withScript(command.script, path, (script) => {
+      const { isStrict = false } = command;
+      const line = limitedCommand(scriptCommand({ program: shell, name: shell, isStrict }, script), limits);
+      return superviseCommand(
+        (onBytes) => start(setup, { pipes, foreign, line, onBytes }),
         command,
         watchdog,
-      ),
-    ),
+      );
+    }),
   );
 }
 

@@ -45,6 +45,27 @@ describe.each([
     ]);
   });
 
+  test.each([
+    ['false | cat', 1],
+    ['false; true', 1],
+    ['false\ntrue', 1],
+    ['(false; true); true', 1],
+    ['{ false; true; } | cat', 1],
+    ['for i in 1 2; do false; done; true', 1],
+    ['false && true; true', 0],
+    ['! false', 0],
+    ['if false; then exit 3; fi', 0],
+  ])('a strict script passes over no failure but those that bash itself forgives: %j', async (text, code) => {
+    const { run } = await open(makePlace(), mode);
+    expect((await run(text, { isStrict: true })).end).toEqual(exited(code));
+  });
+
+  test('a strict script may be longer than an argument', async () => {
+    const { run } = await open(makePlace(), mode);
+    const long = `: ${'x'.repeat(110_000)}\nfalse | cat\ntrue`;
+    expect((await run(long, { isStrict: true })).end).toEqual(exited(1));
+  });
+
   test('a program that dies of a signal is 128 and its number, as the shell reports it', async () => {
     const { run } = await open(makePlace(), mode);
     expect((await run('sh -c "kill -SEGV \\$\\$"; exit $?')).end).toEqual(exited(139));

@@ -20,7 +20,10 @@ export interface Place {
 export interface Opened extends Place {
   readonly sandbox: Sandbox;
   readonly warnings: readonly string[];
-  run(script: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<CommandResult>;
+  run(
+    script: string,
+    options?: { timeoutMs?: number; signal?: AbortSignal; isStrict?: boolean },
+  ): Promise<CommandResult>;
   /** What a command printed, from start to end; fails when it did not exit with 0. */
   text(script: string): Promise<string>;
 }
@@ -97,6 +100,7 @@ export async function open(
       script,
       timeoutMs: options.timeoutMs ?? PATIENCE_MS,
       signal: options.signal ?? new AbortController().signal,
+      isStrict: options.isStrict ?? false,
     });
   return {
     ...place,

@@ -50,7 +50,7 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
         'git status --short',
         'git log --format=%s',
         'git show HEAD:a.txt',
-        'git config --get-all alias.status; git config core.hooksPath; git branch --list planted; ls "$(git rev-parse --git-dir)/hooks" 2>&1 | wc -l',
+        '! git config --get-all alias.status; ! git config core.hooksPath; git branch --list planted; { ls "$(git rev-parse --git-dir)/hooks" 2>&1 || true; } | wc -l',
       ],
       args: SANDBOX,
     });

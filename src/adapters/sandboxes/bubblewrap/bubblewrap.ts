@@ -80,7 +80,7 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
 }
 
 interface Start {
-  readonly command: Pick<SandboxCommand, 'isSetup'>;
+  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict'>;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
@@ -156,7 +156,8 @@ function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Scri
   const { features, env, directory, filter, relay, shell, shells, limits } = setup;
   const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
   const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
-  const line = scriptCommand(shells.script, inside, shell);
+  const { isStrict = false } = command;
+  const line = scriptCommand({ program: shells.script, name: shell, isStrict }, inside);
   return bubblewrapArgs({
     features,
     mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers(command)],

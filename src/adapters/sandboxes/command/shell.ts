@@ -23,15 +23,9 @@ export function findShell(): string {
   return findProgram('bash') ?? '/bin/sh';
 }
 
-/** The command line that runs a script within limits, with its errors in its output, in the order of writing. */
-export function shellCommand(shell: string, script: ScriptPlace, limits: EnforcedLimits): string[] {
-  return [
-    '/bin/sh',
-    '-c',
-    `${limitingScript(limits)}; exec 2>&1; exec "$@"`,
-    'sh',
-    ...scriptCommand(shell, script, shell),
-  ];
+/** The command line that runs `line` within limits, with its errors in its output, in the order of writing. */
+export function limitedCommand(line: readonly string[], limits: EnforcedLimits): string[] {
+  return ['/bin/sh', '-c', `${limitingScript(limits)}; exec 2>&1; exec "$@"`, 'sh', ...line];
 }
 
 /**
@@ -55,9 +49,20 @@ export function initCommand(
   return [sh, '-c', steps.join('; '), 'sh', ...line];
 }
 
-/** `name` is what the script knows as its own name, and what stands before the shell's errors. */
-export function scriptCommand(shell: string, script: ScriptPlace, name: string): string[] {
-  return script.by === 'argument' ? [shell, '-c', script.text, name] : [shell, script.path];
+/** The shell, and `name` as what the script knows as its own name and what stands before the shell's errors. */
+export interface ScriptShell {
+  readonly program: string;
+  readonly name: string;
+  /** Any failure ends the script. A shell that cannot do that says so and fails. */
+  readonly isStrict: boolean;
+}
+
+/** The command line that runs the script in that shell. */
+export function scriptCommand({ program, name, isStrict }: ScriptShell, script: ScriptPlace): string[] {
+  const options = isStrict ? ['-eo', 'pipefail'] : [];
+  return script.by === 'argument'
+    ? [program, ...options, '-c', script.text, name]
+    : [program, ...options, script.path];
 }
 
 /** How a script reaches the shell: a long one does not fit into an argument. */
