@@ -14,6 +14,8 @@ export interface Measured extends Usage {
   readonly startMs: number;
   /** From the last answer to the end of the process. */
   readonly exitMs: number;
+  /** From the start of the process to its end. */
+  readonly wallMs: number;
   /** From each answer to the request that follows it: what the client did with the answer. */
   readonly turnMs: readonly number[];
 }
@@ -84,6 +86,7 @@ export async function measure(
     ...usage,
     startMs: first.arrived - startedAt,
     exitMs: endedAt - last.answered,
+    wallMs: endedAt - startedAt,
     turnMs: exchanges.slice(1).map(({ arrived }, at) => arrived - (exchanges[at]?.answered ?? 0)),
   };
 }

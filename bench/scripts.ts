@@ -3,7 +3,7 @@
 import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import { EDITED } from './repositories.ts';
 
-export type TurnKind = 'read' | 'edit' | 'command';
+export type TurnKind = 'read' | 'edit' | 'list' | 'search' | 'command';
 
 const END: ScriptedTurn = { text: 'The work is done.' };
 const OUTPUT_BYTES = 50_000_000;
@@ -53,6 +53,12 @@ function turnOf(kind: TurnKind, at: number): ScriptedTurn {
       const [find, replace] = ['export const count = ', `export const count = ${at % 10}`];
       return { calls: [{ name: 'edit_file', input: { path: EDITED, find, replace } }] };
     }
+    case 'list':
+      return { calls: [{ name: 'list_files', input: { path: 'src/part-0' } }] };
+    case 'search':
+      return {
+        calls: [{ name: 'search', input: { pattern: `value${at % 12} = ${at} *;`, path: 'src/part-0' } }],
+      };
     case 'command':
       return { calls: [command(`echo command ${at}`)] };
   }
