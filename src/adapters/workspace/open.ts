@@ -70,7 +70,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   makeRepository(shadowRepository(checkout, shadowDir));
   const [madeGit, index] = await Promise.all([
     makeSandboxGitDir(checkout, places.agentGitDir, settings),
-    readBaselineIndex(checkout.gitDir, shadowDir),
+    readBaselineIndex(checkout.gitDir, shadowDir, checkout.objectFormat),
   ]);
   const rules = new BaselineRules(join(shadowDir, 'rules'), join(checkout.commonDir, 'info'), settings);
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);

@@ -58,9 +58,9 @@ export function snapshotParts({
     const entry = index.entries.get(path);
     return entry !== undefined && entry.mode !== '160000';
   });
-  for (const [path, { mode }] of index.entries) {
+  for (const path of index.entries.onePathAFolder()) tracked.addFolders(path);
+  for (const [path, { mode }] of index.entries.withoutFile()) {
     if (mode === '160000') tracked.addSubmodule(path);
-    else tracked.addFolders(path);
   }
   if (tracked.submodules.length > 0)
     warnings.add(`Submodules are left out: ${tracked.submodules.join(', ')}.`);

@@ -101,7 +101,10 @@ export async function reopenWorkspace(
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
   // The process may have been killed while it wrote it.
   rmSync(join(shadowDir, BASE_INDEX), { force: true });
-  const [index, listed] = await Promise.all([readKeptIndex(shadowDir), listTree(shadowDir, base.tree)]);
+  const [index, listed] = await Promise.all([
+    readKeptIndex(shadowDir, checkout.objectFormat),
+    listTree(shadowDir, base.tree),
+  ]);
   if (listed === null)
     return failed(`The base of the run, tree ${base.tree}, is in neither ${shadowDir} nor ${checkout.root}.`);
   const repositories = keptRepositories(shadowDir, checkout.root);

@@ -35,7 +35,7 @@ export async function takeRuleFilesOfIndex(
   shadowDir: string,
   rules: BaselineRules,
 ): Promise<void> {
-  for (const [path, { blob, mode, skipWorktree }] of index.entries) {
+  for (const [path, { blob, mode, skipWorktree }] of index.entries.ruleFiles()) {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const counts = name === '.gitattributes' || (name === '.gitignore' && skipWorktree);
     if (!counts || blob === null || mode === '120000' || lookAt(root, path).status !== 'absent') continue;

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { decodeName, encodeName } from '../../../files/names.ts';
 import { viewing } from '../../../files/tree-view.ts';
 import { askGit, runGit } from '../../../git/git.ts';
-import { BASELINE_INDEX, type BaselineIndex, type IndexEntry } from './baseline-index.ts';
+import { BASELINE_INDEX, type BaselineIndex } from './baseline-index.ts';
+import type { RecentFile } from './index-entries.ts';
 
 /** Which files git takes for unchanged by their stat alone. */
 export interface StatUnchanged {
@@ -16,6 +17,8 @@ export interface StatUnchanged {
   readonly isMany: boolean;
   /** Whether git's answer counts for the path. */
   isSettled(path: string): boolean;
+  /** The same for the names in a folder, `''` for the root. */
+  settledIn(folder: string): (name: string) => boolean;
   /**
    * Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. All of them
    * where git could not look at one: it passes over a file in a closed folder as if it had not changed.
@@ -40,11 +43,12 @@ export function findStatUnchanged(
   { entries }: BaselineIndex,
 ): StatUnchanged {
   const watched = join(shadowDir, 'watched.index');
-  const recent = recentFiles(entries);
+  const recent = entries.recent();
   let made: Promise<boolean> | null = null;
   return {
     isMany: entries.size >= manyFiles,
-    isSettled: (path) => entries.get(path)?.settled === true,
+    isSettled: (path) => entries.isSettled(path),
+    settledIn: (folder) => entries.settledIn(folder),
     async changed() {
       made ??= makeIndex(shadowDir, watched, entries);
       if (!(await made)) return new Set();
@@ -63,24 +67,12 @@ export function findStatUnchanged(
   };
 }
 
-type Recent = readonly [path: string, times: NonNullable<IndexEntry['recent']>];
-
-/** Files of the second in which the index was written. */
-function recentFiles(entries: BaselineIndex['entries']): Recent[] {
-  const found: Recent[] = [];
-  for (const [path, { recent }] of entries) if (recent) found.push([path, recent]);
-  return found;
-}
-
 /** Those that git may have passed over: the times that it keeps have nanoseconds, but it compares seconds. */
-function changedWithinTheSecond(root: string, files: readonly Recent[]): string[] {
+function changedWithinTheSecond(root: string, files: readonly RecentFile[]): string[] {
   return viewing(root, (view) =>
-    files.flatMap(([path, recent]) => {
+    files.flatMap(({ path, mtimeNs, ctimeNs }) => {
       const look = view.lookAt(path);
-      const isSame =
-        look.status === 'seen' &&
-        look.stat.mtimeNs === recent.mtimeNs &&
-        look.stat.ctimeNs === recent.ctimeNs;
+      const isSame = look.status === 'seen' && look.stat.mtimeNs === mtimeNs && look.stat.ctimeNs === ctimeNs;
       return isSame ? [] : [path];
     }),
   );
@@ -99,9 +91,11 @@ async function makeIndex(
   if (!existsSync(join(shadowDir, BASELINE_INDEX))) return false;
   copyFileSync(join(shadowDir, BASELINE_INDEX), path);
   // Mode 0 takes an entry out.
-  const lines = [...entries].flatMap(([name, { mode, blob }]) =>
-    mode === '160000' && blob !== null ? [encodeName(`0 ${'0'.repeat(blob.length)}\t${name}\0`)] : [],
-  );
+  const lines = entries
+    .withoutFile()
+    .flatMap(([name, { mode, blob }]) =>
+      mode === '160000' && blob !== null ? [encodeName(`0 ${'0'.repeat(blob.length)}\t${name}\0`)] : [],
+    );
   if (lines.length === 0) return true;
   await runGit({
     cwd: shadowDir,

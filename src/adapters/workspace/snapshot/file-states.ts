@@ -68,8 +68,10 @@ export class KnownFiles {
       if (state ? entry?.blob !== state.blob || entry.mode !== state.mode : entry)
         edits.push({ path, state });
     }
-    for (const path of entries.keys())
-      if (!this.#known.has(path) && !this.#isImplied(path)) edits.push({ path, state: null });
+    // What is settled is implied where there are many files.
+    const { isMany } = this.#parts.settled;
+    for (const path of isMany ? entries.unsettled() : entries.keys())
+      if (!this.#known.has(path)) edits.push({ path, state: null });
     return edits;
   }
 
@@ -100,8 +102,8 @@ export class KnownFiles {
 
   /** Takes submodules and files left out of a sparse checkout for present. */
   keepWithoutFile(): void {
-    for (const [path, { mode, blob, skipWorktree }] of this.#parts.index.entries) {
-      if (blob === null || !(skipWorktree || mode === '160000')) continue;
+    for (const [path, { mode, blob }] of this.#parts.index.entries.withoutFile()) {
+      if (blob === null) continue;
       const state = { mode, blob, size: 0 };
       this.#kept.set(path, state);
       this.#known.set(path, { state, stat: null });

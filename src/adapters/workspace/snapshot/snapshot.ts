@@ -35,8 +35,8 @@ export interface SnapshotParts {
   readonly emptyFoldersFile: string;
 }
 
-/** Whether a path may have the state that the index has. */
-type IsExpected = (path: string, entry: FileState) => boolean;
+/** Whether a path may have the state that the index has; null where every path may. */
+type IsExpected = ((path: string, entry: FileState) => boolean) | null;
 
 /** The work tree as last looked at; each look tells what has changed since the one before. */
 export class Snapshot {
@@ -68,12 +68,12 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
-    const walked = await snapshot.#lookFirst(clock, () => true);
+    const walked = await snapshot.#lookFirst(clock, null);
     snapshot.#note(walked);
     await parts.planted.begin(walked, clock);
     keepEmptyFolders(parts.emptyFoldersFile, walked.empty);
     snapshot.#known.keepWithoutFile();
-    await snapshot.#seed(walked, clock, () => true);
+    await snapshot.#seed(walked, clock, null);
     await snapshot.#update(walked, clock, new Map());
     parts.contents.budget.begin();
     parts.tree.setIds.begin();
@@ -181,14 +181,25 @@ export class Snapshot {
   /** The look after which what is as in the index is known. */
   async #lookFirst(clock: bigint, isExpected: IsExpected): Promise<Walked> {
     const { tree, settled } = this.#parts;
+    const believed = isExpected === null ? settled : this.#where(isExpected);
+    if (settled.isMany) return walkAll(tree, { settled: believed, folders: this.#folders, clock });
+    const [walked, changed] = await Promise.all([walk(tree, ''), settled.changed()]);
+    return { ...walked, isUnchanged: (path) => believed.isSettled(path) && !changed.has(path) };
+  }
+
+  /** Git's answer counts only for paths that are expected to be as in the index. */
+  #where(isExpected: NonNullable<IsExpected>): StatUnchanged {
+    const { settled } = this.#parts;
     const isSettled = (path: string) => {
       const entry = settled.isSettled(path) ? this.#known.inIndex(path) : null;
       return entry !== null && isExpected(path, entry);
     };
-    if (settled.isMany)
-      return walkAll(tree, { settled: { ...settled, isSettled }, folders: this.#folders, clock });
-    const [walked, changed] = await Promise.all([walk(tree, ''), settled.changed()]);
-    return { ...walked, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
+    const settledIn = (folder: string) => {
+      const isSettledName = settled.settledIn(folder);
+      const before = folder === '' ? '' : `${folder}/`;
+      return (name: string) => isSettledName(name) && isSettled(`${before}${name}`);
+    };
+    return { ...settled, isSettled, settledIn };
   }
 
   #look(scope: string, clock: bigint): Promise<Walked> {
@@ -212,7 +223,7 @@ export class Snapshot {
       if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
         continue;
       const state = { mode: this.#known.modeOf(path, stat), blob: entry.blob, size: stat.size };
-      if (isExpected(path, state)) unsure.push({ path, stat, state });
+      if (isExpected === null || isExpected(path, state)) unsure.push({ path, stat, state });
     }
     const conversions = await contents.conversions(unsure.map(({ path }) => path));
     const seeded: string[] = [];

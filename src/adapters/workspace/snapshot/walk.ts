@@ -199,13 +199,16 @@ class Walk {
     }
     if (hasGit) this.#embedded.push(folder);
     const paths: string[] = [];
+    const isSettled = this.#earlier?.settled.settledIn(folder) ?? (() => false);
     for (const { name, folder: isFolder, special } of listing.entries) {
+      // Most names are such, and cost no more than this.
+      if (!(isFolder || special || MAYBE_GIT.test(name)) && isSettled(name)) continue;
       const path = folder === '' ? name : `${folder}/${name}`;
       if (special || !this.#isStorable(path, name)) continue;
       if (isFolder && tracked.isSubmodule(path)) continue;
       if (!isFolder && (name === '.gitignore' || name === '.gitattributes')) onRuleFile(path);
       if (isFolder) paths.push(`${path}/`);
-      else if (!this.#isSettled(path)) paths.push(path);
+      else if (!isSettled(name)) paths.push(path);
     }
     return { stat: listing.stat, paths };
   }

@@ -1,0 +1,243 @@
+/**
+ * The entries of an index where they lie in its bytes: found by path or by folder, without a string or an object for each of
+ * them, so that the index of a large tree costs little time and memory.
+ */
+
+import { decodeName, encodeName } from '../../../files/names.ts';
+
+/** What one entry says of its file. Times are whole seconds and nanoseconds. */
+export interface IndexRecord {
+  readonly ctimeS: number;
+  readonly ctimeNs: number;
+  readonly mtimeS: number;
+  readonly mtimeNs: number;
+  /** Bytes on disk and inode number, their low 32 bits. */
+  readonly size: number;
+  readonly ino: number;
+  readonly mode: number;
+  /** 0 unless the path is to be merged. */
+  readonly stage: number;
+  readonly assumeUnchanged: boolean;
+  readonly skipWorktree: boolean;
+  readonly intentToAdd: boolean;
+}
+
+/** Where the fields are in an entry, as gitformat-index has it. */
+const AT = { ctime: 0, mtime: 8, ino: 20, mode: 24, size: 36, blob: 40 } as const;
+const ASSUME_UNCHANGED = 0x8000;
+const EXTENDED = 0x4000;
+const NAME_LENGTH = 0x0fff;
+const SKIP_WORKTREE = 0x4000;
+const INTENT_TO_ADD = 0x2000;
+
+const HEADER_BYTES = 12;
+const SLASH = 0x2f;
+const DOT = 0x2e;
+
+/** Entries of index format 2 or 3, sorted by the bytes of their paths. Of a path with several entries only the last one is known. */
+export class IndexRecords {
+  readonly #bytes: Buffer;
+  readonly #idBytes: number;
+  /** Where each entry begins, where its path and the last name of that do, and where they end. */
+  readonly #starts: Uint32Array;
+  readonly #names: Uint32Array;
+  readonly #lastNames: Uint32Array;
+  readonly #ends: Uint32Array;
+  readonly length: number;
+
+  private constructor(bytes: Buffer, idBytes: number, places: Places) {
+    this.#bytes = bytes;
+    this.#idBytes = idBytes;
+    this.#starts = places.starts;
+    this.#names = places.names;
+    this.#lastNames = places.lastNames;
+    this.#ends = places.ends;
+    this.length = places.length;
+  }
+
+  static none(): IndexRecords {
+    const none = new Uint32Array(0);
+    return new IndexRecords(Buffer.alloc(0), 0, {
+      ...{ starts: none, names: none, lastNames: none, ends: none },
+      ...{ length: 0, after: 0 },
+    });
+  }
+
+  /** Null for an index that only git should read: of another format, split, sparse, or not as it should be. */
+  static of(bytes: Buffer, idBytes: number): IndexRecords | null {
+    if (bytes.length < HEADER_BYTES + idBytes || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
+    const version = bytes.readUInt32BE(4);
+    if (version !== 2 && version !== 3) return null;
+    const places = findEntries(bytes, idBytes);
+    if (places === null || needsGit(bytes, places.after, idBytes)) return null;
+    return new IndexRecords(bytes, idBytes, places);
+  }
+
+  at(ordinal: number): IndexRecord {
+    const bytes = this.#bytes;
+    const start = this.#starts[ordinal] ?? 0;
+    const field = (offset: number) => bytes.readUInt32BE(start + offset);
+    const blobEnd = start + AT.blob + this.#idBytes;
+    const flags = bytes.readUInt16BE(blobEnd);
+    const more = flags & EXTENDED ? bytes.readUInt16BE(blobEnd + 2) : 0;
+    return {
+      ctimeS: field(AT.ctime),
+      ctimeNs: field(AT.ctime + 4),
+      mtimeS: field(AT.mtime),
+      mtimeNs: field(AT.mtime + 4),
+      ino: field(AT.ino),
+      mode: field(AT.mode),
+      size: field(AT.size),
+      stage: (flags >> 12) & 3,
+      assumeUnchanged: (flags & ASSUME_UNCHANGED) !== 0,
+      skipWorktree: (more & SKIP_WORKTREE) !== 0,
+      intentToAdd: (more & INTENT_TO_ADD) !== 0,
+    };
+  }
+
+  /** Hexadecimal. */
+  blobOf(ordinal: number): string {
+    const from = (this.#starts[ordinal] ?? 0) + AT.blob;
+    return this.#bytes.toString('hex', from, from + this.#idBytes);
+  }
+
+  pathOf(ordinal: number): string {
+    return decodeName(this.#pathBytes(ordinal));
+  }
+
+  /** Whether the last name of the path is this one; cheaper than to ask for the path. */
+  isNamed(ordinal: number, name: Buffer): boolean {
+    const [from = 0, end = 0] = [this.#lastNames[ordinal], this.#ends[ordinal]];
+    return end - from === name.length && this.#bytes.compare(name, 0, name.length, from, end) === 0;
+  }
+
+  /** Whether both lie in the same folder. */
+  areNeighbours(one: number, other: number): boolean {
+    const [a = 0, b = 0] = [this.#names[one], this.#names[other]];
+    const [aEnd = 0, bEnd = 0] = [this.#lastNames[one], this.#lastNames[other]];
+    const bytes = this.#bytes;
+    return aEnd - a === bEnd - b && (aEnd === a || bytes.compare(bytes, a, aEnd, b, bEnd) === 0);
+  }
+
+  /** The entry of a path; null when there is none. */
+  find(path: string): number | null {
+    const wanted = encodeName(path);
+    const ordinal = this.#lowerBound(wanted);
+    return ordinal < this.length && this.#pathBytes(ordinal).equals(wanted) ? ordinal : null;
+  }
+
+  /** The entries of one folder (`''` is the root) by their names, without those of the folders in it. */
+  inFolder(folder: string): Map<string, number> {
+    const found = new Map<string, number>();
+    const prefix = folder === '' ? Buffer.alloc(0) : encodeName(`${folder}/`);
+    for (let ordinal = this.#lowerBound(prefix); ordinal < this.length; ) {
+      const path = this.#pathBytes(ordinal);
+      if (path.length < prefix.length || path.compare(prefix, 0, prefix.length, 0, prefix.length) !== 0)
+        break;
+      const slash = path.indexOf(SLASH, prefix.length);
+      if (slash < 0) {
+        found.set(decodeName(path.subarray(prefix.length)), ordinal);
+        ordinal += 1;
+      } else {
+        // The first path that comes after all that lie in that folder.
+        const after = Buffer.from(path.subarray(0, slash + 1));
+        after[slash] = SLASH + 1;
+        ordinal = this.#lowerBound(after);
+      }
+    }
+    return found;
+  }
+
+  /** The first entry whose path is not before this one. */
+  #lowerBound(wanted: Buffer): number {
+    let [low, high] = [0, this.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const [from, end] = [this.#names[middle], this.#ends[middle]];
+      if (this.#bytes.compare(wanted, 0, wanted.length, from, end) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #pathBytes(ordinal: number): Buffer {
+    return this.#bytes.subarray(this.#names[ordinal], this.#ends[ordinal]);
+  }
+}
+
+interface Places {
+  readonly starts: Uint32Array;
+  readonly names: Uint32Array;
+  readonly lastNames: Uint32Array;
+  readonly ends: Uint32Array;
+  readonly length: number;
+  /** Where the extensions begin. */
+  readonly after: number;
+}
+
+/** Null when the entries are not in order or go beyond the end. */
+function findEntries(bytes: Buffer, idBytes: number): Places | null {
+  const count = bytes.readUInt32BE(8);
+  const limit = bytes.length - idBytes;
+  const least = AT.blob + idBytes + 2;
+  if (count > limit / least) return null;
+  const starts = new Uint32Array(count);
+  const names = new Uint32Array(count);
+  const lastNames = new Uint32Array(count);
+  const ends = new Uint32Array(count);
+  let length = 0;
+  let at = HEADER_BYTES;
+  for (let seen = 0; seen < count; seen += 1) {
+    if (at + least >= limit) return null;
+    const flags = bytes.readUInt16BE(at + AT.blob + idBytes);
+    const name = at + least + (flags & EXTENDED ? 2 : 0);
+    const short = flags & NAME_LENGTH;
+    const end = short < NAME_LENGTH ? name + short : bytes.indexOf(0, name);
+    if (end <= name || end >= limit || bytes[end] !== 0) return null;
+    if (!isBelowRoot(bytes, name, end)) return null;
+    const last = length - 1;
+    const order = last < 0 ? 1 : bytes.compare(bytes, names[last], ends[last], name, end);
+    // Several entries of one path are told apart by their stages, and none of them is merged.
+    if (order < 0 || (order === 0 && !isNextStage(bytes, (starts[last] ?? 0) + AT.blob + idBytes, flags)))
+      return null;
+    if (order > 0) length += 1;
+    starts[length - 1] = at;
+    names[length - 1] = name;
+    lastNames[length - 1] = Math.max(name, bytes.lastIndexOf(SLASH, end - 1) + 1);
+    ends[length - 1] = end;
+    // Padded with NULs, one at least, to a multiple of eight.
+    at += ((end - at) & ~7) + 8;
+  }
+  return at > limit ? null : { starts, names, lastNames, ends, length, after: at };
+}
+
+/** No name of the path is empty, `.` or `..`: git refuses to write such an index, and reads it all the same. */
+function isBelowRoot(bytes: Buffer, from: number, end: number): boolean {
+  let start = from;
+  for (let at = from; at <= end; at += 1) {
+    if (at < end && bytes[at] !== SLASH) continue;
+    const length = at - start;
+    const isDots =
+      length <= 2 && (length < 1 || bytes[start] === DOT) && (length < 2 || bytes[start + 1] === DOT);
+    if (isDots) return false;
+    start = at + 1;
+  }
+  return true;
+}
+
+function isNextStage(bytes: Buffer, flagsBefore: number, flags: number): boolean {
+  const before = (bytes.readUInt16BE(flagsBefore) >> 12) & 3;
+  return before > 0 && ((flags >> 12) & 3) > before;
+}
+
+/** An extension without which the entries mean something else has a name that begins with a small letter. */
+function needsGit(bytes: Buffer, from: number, idBytes: number): boolean {
+  const limit = bytes.length - idBytes;
+  let at = from;
+  while (at < limit) {
+    const first = bytes[at] ?? 0;
+    if (at + 8 > limit || first < 0x41 || first > 0x5a) return true;
+    at += 8 + bytes.readUInt32BE(at + 4);
+  }
+  return at !== limit;
+}

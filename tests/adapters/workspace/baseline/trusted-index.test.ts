@@ -1,0 +1,61 @@
+import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ScratchCheckout } from '../scratch-checkout.ts';
+
+const OLD = new Date('2020-01-01T00:00:00Z');
+
+/** A checkout whose files are years older than its index, so that git trusts their stats. */
+function committed(): ScratchCheckout {
+  const scratch = new ScratchCheckout();
+  for (const name of ['a', 'b', 'folder/c']) {
+    scratch.write(name, 'one\n');
+    utimesSync(scratch.path(name), OLD, OLD);
+  }
+  scratch.commit();
+  return scratch;
+}
+
+/** Writes other content of the same size into the same file, and sets its time back. */
+function writeAndHide(scratch: ScratchCheckout, path: string, content: string): void {
+  const { atime, mtime, ino } = lstatSync(scratch.path(path));
+  writeFileSync(scratch.path(path), content);
+  utimesSync(scratch.path(path), atime, mtime);
+  expect(lstatSync(scratch.path(path))).toMatchObject({ ino, mtime });
+}
+
+/** What the baseline says that a path holds. */
+async function baselineOf(scratch: ScratchCheckout, manyFiles: number): Promise<string> {
+  const workspace = await scratch.open(scratch.root, manyFiles);
+  return scratch.git('--git-dir', scratch.shadow, 'cat-file', 'blob', `${workspace.base().tree}:a`);
+}
+
+// Looked at one by one, and by git.
+describe.each([1, 2_000])('with %i files to be many', (manyFiles) => {
+  test('a file that was hidden by the time that was set is in the baseline as it is', async () => {
+    const scratch = committed();
+    writeAndHide(scratch, 'a', 'two\n');
+    expect(await baselineOf(scratch, manyFiles)).toBe('two\n');
+  });
+
+  test.each(['--assume-unchanged', '--skip-worktree'])('%s proves nothing of a file', async (flag) => {
+    const scratch = committed();
+    scratch.git('update-index', flag, 'a');
+    scratch.write('a', 'two\n');
+    expect(await baselineOf(scratch, manyFiles)).toBe('two\n');
+  });
+
+  test('a change that is hidden by its time after the baseline is captured', async () => {
+    const scratch = committed();
+    const workspace = await scratch.open(scratch.root, manyFiles);
+    writeAndHide(scratch, 'folder/c', 'two\n');
+    expect(await workspace.capture('all')).toMatchObject([{ path: 'folder/c' }]);
+  });
+
+  test('an index that says otherwise than the disk is no part of the baseline', async () => {
+    const scratch = committed();
+    const blob = scratch.git('hash-object', '-w', '--stdin').trim();
+    // The content of the index is another, and its stat is none.
+    scratch.git('update-index', '--cacheinfo', `100644,${blob},a`);
+    expect(await baselineOf(scratch, manyFiles)).toBe('one\n');
+  });
+});
