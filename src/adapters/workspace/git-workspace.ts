@@ -60,7 +60,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     ...workTreeFiles(parts, base.objectFormat),
 
     capture(scope) {
-      keeping ??= keepBase(shadowDir, base, warnings);
+      keeping ??= keepBase(parts, base);
       return inTurn(() => snapshot.capture(scope));
     },
 
@@ -138,8 +138,9 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     },
 
     async makePatch(net) {
-      await keeping;
-      return inTurn(() => makeProvenPatch(shadowDir, base, net));
+      // Both read the same objects; neither waits for the other.
+      const [made] = await Promise.all([inTurn(() => makeProvenPatch(shadowDir, base, net)), keeping]);
+      return made;
     },
   };
 }
@@ -154,8 +155,11 @@ function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-async function keepBase(shadowDir: string, base: BaseRevision, warnings: Set<string>): Promise<void> {
-  const failure = await keepTree(shadowDir, base.tree);
+async function keepBase(
+  { checkout, shadowDir, warnings }: WorkspaceParts,
+  { tree }: BaseRevision,
+): Promise<void> {
+  const failure = await keepTree(shadowDir, tree, checkout.objects);
   if (failure !== null) warnings.add(`The run cannot be replayed without this checkout: ${failure}.`);
 }
 

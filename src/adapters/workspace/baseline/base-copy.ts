@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
+import { hasManyLoose, linkTree } from './loose-objects.ts';
 
 /**
- * Packs the objects of a tree into the shadow repository, so that it can do without the checkout's own objects. Null when
+ * Takes the objects of a tree into the shadow repository, so that it can do without the checkout's own `objects`. Null when
  * that went well, else why not.
  */
-export function keepTree(shadowDir: string, tree: string): Promise<string | null> {
+export async function keepTree(shadowDir: string, tree: string, objects: string): Promise<string | null> {
+  if (hasManyLoose(objects) && (await linkTree(shadowDir, tree, objects))) return null;
   return packTree(shadowDir, tree, shadowDir);
 }
 
