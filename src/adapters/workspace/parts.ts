@@ -54,10 +54,7 @@ export function snapshotParts({
   limits,
 }: Knowledge): SnapshotParts {
   const { root, objectFormat } = checkout;
-  const tracked = new TrackedPaths((path) => {
-    const entry = index.entries.get(path);
-    return entry !== undefined && entry.mode !== '160000';
-  });
+  const tracked = new TrackedPaths(index.entries);
   for (const path of index.entries.onePathAFolder()) tracked.addFolders(path);
   for (const [path, { mode }] of index.entries.withoutFile()) {
     if (mode === '160000') tracked.addSubmodule(path);

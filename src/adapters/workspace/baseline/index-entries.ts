@@ -83,6 +83,21 @@ export class IndexEntries {
     };
   }
 
+  /** A file that git tracks, whatever the ignore rules say. */
+  isTracked(path: string): boolean {
+    const ordinal = this.#find(path);
+    return ordinal !== null && this.#records.at(ordinal).mode !== SUBMODULE;
+  }
+
+  /** The same for the names in a folder, `''` for the root. As cheap as `settledIn`. */
+  trackedIn(folder: string): (name: string) => boolean {
+    const names = this.#namesIn(folder);
+    return (name) => {
+      const ordinal = names.get(name);
+      return ordinal !== undefined && this.#records.at(ordinal).mode !== SUBMODULE;
+    };
+  }
+
   /** All paths, in the order of their bytes. */
   *keys(): Generator<string> {
     for (let ordinal = 0; ordinal < this.#records.length; ordinal += 1) yield this.#records.pathOf(ordinal);

@@ -1,14 +1,20 @@
 /** What the run knows of the checkout by name: which paths are git's already, and which folders hold them. */
 
+/** Which paths are in whatever the ignore rules say. */
+interface TrackedFiles {
+  isTracked(path: string): boolean;
+  /** Tells of the names in a folder, which is cheaper than to ask for each path. */
+  trackedIn(folder: string): (name: string) => boolean;
+}
+
 /** Grows during a run and never shrinks: a folder that once held a known file is never taken for a foreign repository. */
 export class TrackedPaths {
-  readonly #isFile: (path: string) => boolean;
+  readonly #files: TrackedFiles;
   readonly #folders = new Set<string>();
   readonly #submodules = new Set<string>();
 
-  /** `isFile` tells paths that are in whatever the ignore rules say. */
-  constructor(isFile: (path: string) => boolean) {
-    this.#isFile = isFile;
+  constructor(files: TrackedFiles) {
+    this.#files = files;
   }
 
   /** A path that is known; its folders are walked without asking. */
@@ -30,7 +36,12 @@ export class TrackedPaths {
   }
 
   isFile(path: string): boolean {
-    return this.#isFile(path);
+    return this.#files.isTracked(path);
+  }
+
+  /** Tells which names in a folder, `''` for the root, are such files. */
+  filesIn(folder: string): (name: string) => boolean {
+    return this.#files.trackedIn(folder);
   }
 
   isFolder(path: string): boolean {

@@ -85,16 +85,20 @@ class Search {
       const listing = tree.closed.insist(at, () => view.listFolder(at));
       if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found.add(`${at}/`);
       const entries = listing.status === 'seen' ? listing.entries : [];
+      // Files that git tracks are looked at by the walk, and most are such.
+      const isTracked = tree.tracked.filesIn(at);
       const paths = entries.flatMap(({ name, folder: isFolder }) =>
-        isGitDirName(name) ? [] : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],
+        (!isFolder && isTracked(name)) || isGitDirName(name)
+          ? []
+          : [`${at === '' ? name : `${at}/${name}`}${isFolder ? '/' : ''}`],
       );
       const ignored = await ignoredAmong(paths, tree);
       for (const path of paths) {
         if (path.endsWith('/')) (ignored.has(path) ? ignoredFolders : waiting).push(path.slice(0, -1));
         else if (ignored.has(path)) this.#addChanged(path);
-        else if (!tree.tracked.isFile(path)) this.#look(path);
+        else this.#look(path);
       }
-      await this.#breath.after(1 + paths.length);
+      await this.#breath.after(1 + entries.length);
     }
     return ignoredFolders;
   }
@@ -138,7 +142,6 @@ function ignoredAmong(
   paths: readonly string[],
   { tracked, rules }: WalkedTree,
 ): Promise<ReadonlySet<string>> {
-  const isKnown = (path: string) =>
-    path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
+  const isKnown = (path: string) => path.endsWith('/') && tracked.isFolder(path.slice(0, -1));
   return rules.ignored(paths.filter((path) => !isKnown(path)));
 }
