@@ -24,17 +24,21 @@ export async function reviewedPart(
 ): Promise<ReviewedPart> {
   if (patch === null || patch.files.length === 0) return { flags: [], secrets: [], withheld: null };
   const { reviewPatch } = await import('./review.ts');
-  const { flags, secrets } = await reviewPatch({
-    files: patch.files,
-    net,
-    shadowGit: directory.shadowGit,
-    principles: start.principles.map(({ path }) => path),
-    findKnown,
-  });
+  const { shadowGit } = directory;
+  const [{ flags, secrets }, paths] = await Promise.all([
+    reviewPatch({
+      files: patch.files,
+      net,
+      shadowGit,
+      principles: start.principles.map(({ path }) => path),
+      findKnown,
+    }),
+    pathsOfTree(shadowGit, patch.tree),
+  ]);
   const isAccepted = pathMatcher(start.acceptSecrets);
   const repositories = repositoriesInTree(
     net.map(({ path }) => path),
-    await pathsOfTree(directory.shadowGit, patch.tree),
+    paths,
   );
   const withheld =
     repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));

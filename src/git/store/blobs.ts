@@ -1,6 +1,6 @@
 /** Reads contents back from the shadow repository. */
 
-import { runGit } from '../git.ts';
+import { askGit } from '../git.ts';
 
 /**
  * Each wanted id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away, and for
@@ -16,34 +16,109 @@ export async function readBlobs(
   const named = [...new Set(ids)].filter((id) => /^[0-9a-f]+$/.test(id));
   if (named.length === 0) return blobs;
   for (const id of named) blobs.set(id, null);
-  const sizes = await runGit({
-    cwd: shadowDir,
-    args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch-check=%(objecttype) %(objectsize)'],
-    input: Buffer.from(named.map((id) => `${id}\n`).join('')),
-  });
-  const lines = sizes.toString('latin1').split('\n');
-  const known = named.filter((id, at) => {
-    const size = /^blob (\d+)$/.exec(lines[at] ?? '')?.[1];
-    return size !== undefined && Number(size) <= maxBytes(id);
-  });
-  if (known.length === 0) return blobs;
-  const answer = await runGit({
+  const batch = new BatchOutput(named, blobs, maxBytes);
+  // After a content that is too large, the rest is asked for anew.
+  do await askUntilTooLarge(shadowDir, batch);
+  while (batch.isTooLarge);
+  return blobs;
+}
+
+/** Has git print one content after the other, and kills it at the first one that is too large. */
+async function askUntilTooLarge(shadowDir: string, batch: BatchOutput): Promise<void> {
+  const enough = new AbortController();
+  const asked = askGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'cat-file', '--batch'],
-    input: Buffer.from(known.map((id) => `${id}\n`).join('')),
+    input: Buffer.from(
+      batch
+        .begin()
+        .map((id) => `${id}\n`)
+        .join(''),
+    ),
+    onOutput(piece) {
+      if (!batch.isTooLarge) batch.add(piece);
+      if (batch.isTooLarge) enough.abort();
+    },
+    signal: enough.signal,
   });
-  let at = 0;
-  for (const id of known) {
-    const end = answer.indexOf('\n', at);
-    const [, type, size] = answer.toString('latin1', at, end).split(' ');
-    at = end + 1;
-    if (type === 'missing') blobs.set(id, null);
-    else {
-      blobs.set(id, type === 'blob' ? answer.subarray(at, at + Number(size)) : null);
-      at += Number(size) + 1;
-    }
+  const answer = await asked.catch((error: unknown) => {
+    if (!batch.isTooLarge) throw error;
+    return null;
+  });
+  if (answer !== null && answer.exitCode !== 0 && !batch.isTooLarge)
+    throw new Error(`git cat-file failed (${answer.exitCode}): ${answer.stderr}`);
+}
+
+/** Takes apart what `cat-file --batch` prints: `id type size LF content LF`, or `id missing LF`. */
+class BatchOutput {
+  /** Those that git has not answered yet. Answers come in their order. */
+  readonly #ids: string[];
+  readonly #blobs: Map<string, Buffer | null>;
+  readonly #maxBytes: (id: string) => number;
+  /** Pieces of what is not whole yet. */
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** The content under way; null where a header comes next. */
+  #content: { id: string; type: string; size: number } | null = null;
+  /** The last answer has more bytes than are wanted, and its content was not taken in. */
+  isTooLarge = false;
+
+  constructor(ids: readonly string[], blobs: Map<string, Buffer | null>, maxBytes: (id: string) => number) {
+    this.#ids = [...ids];
+    this.#blobs = blobs;
+    this.#maxBytes = maxBytes;
   }
-  return blobs;
+
+  /** Makes ready for another output, and returns the ids to ask for. */
+  begin(): readonly string[] {
+    this.#pieces = [];
+    this.#length = 0;
+    this.#content = null;
+    this.isTooLarge = false;
+    return [...this.#ids];
+  }
+
+  add(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    while (!this.isTooLarge && (this.#content === null ? this.#takeHeader() : this.#takeContent()));
+  }
+
+  /** False when more has to come first. */
+  #takeHeader(): boolean {
+    const bytes = this.#all();
+    const end = bytes.indexOf('\n');
+    if (end < 0) return false;
+    const [, type = '', size] = bytes.toString('latin1', 0, end).split(' ');
+    this.#drop(bytes, end + 1);
+    const id = this.#ids.shift() ?? '';
+    if (size === undefined) return true;
+    this.isTooLarge = Number(size) > this.#maxBytes(id);
+    this.#content = { id, type, size: Number(size) };
+    return true;
+  }
+
+  #takeContent(): boolean {
+    if (this.#content === null || this.#length <= this.#content.size) return false;
+    const { id, type, size } = this.#content;
+    const bytes = this.#all();
+    if (type === 'blob') this.#blobs.set(id, Buffer.from(bytes.subarray(0, size)));
+    this.#drop(bytes, size + 1);
+    this.#content = null;
+    return true;
+  }
+
+  #all(): Buffer {
+    const [first = Buffer.alloc(0), ...more] = this.#pieces;
+    const bytes = more.length === 0 ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [bytes];
+    return bytes;
+  }
+
+  #drop(bytes: Buffer, count: number): void {
+    this.#pieces = [bytes.subarray(count)];
+    this.#length = bytes.length - count;
+  }
 }
 
 /**
