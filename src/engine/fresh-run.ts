@@ -11,6 +11,7 @@ import type { Sandbox } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { definitionsOf } from '../tools/registry.ts';
 import { prefetchFirstTurn } from './open/prefetch-first-turn.ts';
+import { whyNotRunnable } from './open/preflight.ts';
 import {
   type ModelChoice,
   modelChoiceOf,
@@ -86,6 +87,9 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     giveUp: session.interrupt,
     openProvider: () => model.providing,
     begin: async () => begin(place, forbidsBelow(plan, paths)),
+    // What setup commands make is looked up after them.
+    whyHopeless: async (sandbox) =>
+      plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
     // Where nothing has to run before the model is asked, it thinks while the baseline is taken.
     prefetch: (provider, sandbox) =>
       waits
@@ -135,7 +139,12 @@ async function settle(
   { provider, sandbox, taken: { workspace }, verifyPlace }: OpenedRun<TakenWorkspace>,
 ): Promise<Settled | Stopped> {
   const { settings } = session.input;
-  const commands = { setup: task.plan.setup, baseline: task.baseline, timeoutMs: settings.verifyTimeoutMs };
+  const commands = {
+    setup: task.plan.setup,
+    verify: task.verify,
+    baseline: task.baseline,
+    timeoutMs: settings.verifyTimeoutMs,
+  };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
   if (ran.status !== 'ok') return stoppedBefore(session, ran);
   const { verifyBaseline } = ran;

@@ -55,6 +55,8 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   begin(): Promise<BegunTaking<Taken>>;
   /** Why the run cannot go on in this sandbox; null when it can. */
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
+  /** Why the run cannot reach its end whatever the model does, looked up before it is asked; null when nothing says so. */
+  whyHopeless?(sandbox: Sandbox): Promise<string | null>;
   /** The first request, where it can go out before the workspace has been taken. */
   prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
   /** Runs what has to run before the work. */
@@ -131,6 +133,8 @@ async function openInOrder<Taken extends TakenWorkspace>(
   if (refusal !== null) return stopped(refusal);
 
   const { sandbox, beside } = parts;
+  const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
+  if (hopeless !== null) return stopped(usageError(hopeless));
   // The model may think while the workspace is taken.
   const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
   if (ahead !== null) closing.own(() => ahead.cancel());

@@ -36,7 +36,7 @@ export async function transferChanges(
   const { verifyTimeoutMs: timeoutMs } = start.toolSettings;
   const ran = await runBefore(
     session,
-    { setup, baseline: null, timeoutMs },
+    { setup, verify: [], baseline: null, timeoutMs },
     { workspace, sandbox, verifyPlace },
   );
   if (ran.status !== 'ok') return stoppedBefore(session, ran);

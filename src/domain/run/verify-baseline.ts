@@ -23,10 +23,11 @@ export function judgeReports(
  * it did not name then. Lines that speak of failures or begin with a place in a file are compared, and every line where
  * there was none of these, without what differs from run to run or moves with an edit (numbers, addresses, temporary
  * paths, colours): none may be new, none may come more often, and a number of failures ("3 failed") may not have grown.
- * What was cut out of a long output is not compared.
+ * What was cut out of a long output is not compared. A program that was not found never fails as before.
  */
 function failsAsBefore(before: CommandReport, after: CommandReport): boolean {
   if (succeeded(before.end) || before.end.interrupted || after.end.interrupted) return false;
+  if (wasNotRun(after.end)) return false;
   if (before.end.exitCode !== after.end.exitCode || before.end.signal !== after.end.signal) return false;
   if (before.end.timedOut !== after.end.timedOut) return false;
   // A formatter that lists files names failures in words of its own.
@@ -36,6 +37,11 @@ function failsAsBefore(before: CommandReport, after: CommandReport): boolean {
     const earlier = known.get(line);
     return earlier !== undefined && times <= earlier.times && worst <= earlier.worst;
   });
+}
+
+/** By its exit code a program could not be executed or was not found: that says nothing about the work. */
+export function wasNotRun({ exitCode }: CommandReport['end']): boolean {
+  return exitCode === 126 || exitCode === 127;
 }
 
 const FAILURE = /fail|error|not ok|panic|exception|traceback|fatal|assert|[✖✗✘×❌]/i;

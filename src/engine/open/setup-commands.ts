@@ -7,10 +7,12 @@ import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
+import { whyNotRun, whyNotRunnable } from './preflight.ts';
 
 /** `baseline` is null where nobody wants to know how the verify commands end before the work. */
 export interface CommandsBefore {
   readonly setup: readonly string[];
+  readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
   /** For each of them. */
   readonly timeoutMs: number;
@@ -52,12 +54,16 @@ async function runAll(
   if (interrupt.aborted) return { status: 'interrupted' };
   const failed = setup.find((report) => !succeeded(report.end));
   if (failed) return setupFailed(failed, '');
-  const { baseline } = commands;
+  const { verify, baseline } = commands;
+  const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
+  if (missing !== null) return { status: 'failed', message: missing };
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
   session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
   const unready = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (unready) return setupFailed(unready, ' in a fresh checkout of the base');
+  const notRun = whyNotRun(verifyBaseline ?? []);
+  if (notRun !== null) return { status: 'failed', message: notRun };
 
   const inWorkTree = verifyPlace.kind === 'worktree' && (verifyBaseline?.length ?? 0) > 0;
   const anyRan = setup.length > 0 || inWorkTree;

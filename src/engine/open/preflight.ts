@@ -1,0 +1,94 @@
+/**
+ * Whether the verify commands can be run at all, looked up in the sandbox before the model costs anything: whether the shell can
+ * read them, and whether it finds the programs that they name. Nothing of them is executed.
+ */
+
+import { succeeded } from '../../domain/conversation/tool.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
+import { wasNotRun } from '../../domain/run/verify-baseline.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import type { Sandbox } from '../../ports.ts';
+import type { Session } from '../session.ts';
+
+/** Milliseconds for the shell to look names up. */
+const LOOKUP_MS = 30_000;
+
+/** Why one of the commands cannot succeed, for people; null when nothing speaks against them, or when the run is to stop. */
+export async function whyNotRunnable(
+  session: Session,
+  commands: readonly string[],
+  sandbox: Pick<Sandbox, 'run'>,
+): Promise<string | null> {
+  if (commands.length === 0) return null;
+  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
+  const needed = commands.flatMap((command) =>
+    neededPrograms(command).map((program) => ({ command, ...program })),
+  );
+  const { end, output } = await sandbox.run({
+    script: lookupScript(commands, needed),
+    timeoutMs: LOOKUP_MS,
+    signal: session.interrupt,
+    isStrict: true,
+  });
+  if (end.interrupted) return null;
+  const lines = `${output.head}${output.tail}`.split('\n');
+  for (const line of lines) {
+    const [, kind, at = '', said = ''] = /^(syntax|missing|closed) (\d+) ?(.*)$/.exec(line) ?? [];
+    if (kind === 'syntax')
+      return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${session.redact(said)}`;
+    const program = needed[Number(at)];
+    if (kind === undefined || program === undefined) continue;
+    const what = kind === 'missing' ? 'is not found in the sandbox' : 'is not executable';
+    const hint = kind === 'missing' ? hintFor(program.name) : '';
+    return `The verify command ${quoted(program.command)} cannot succeed: ${quoted(program.name)} ${what}.${hint}`;
+  }
+  if (succeeded(end)) return null;
+  return `The shell cannot run verify commands as bash -eo pipefail: ${session.redact(lines.slice(0, 3).join(' ').trim())}`;
+}
+
+function hintFor(name: string): string {
+  return name.includes('/')
+    ? ' For a script that the run is to create, name its interpreter first: sh, node, python3, …'
+    : ' patchsmith doctor shows what commands can see.';
+}
+
+interface Lookup {
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** Prints a line for each command that cannot be read, and for each program that is not there. */
+function lookupScript(commands: readonly string[], needed: readonly Lookup[]): string {
+  return [
+    `__syntax() { __said=$("\${BASH:-/bin/sh}" -n 2>&1) || printf 'syntax %s %s\\n' "$1" "\${__said%%$'\\n'*}"; }`,
+    `__look() { ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 ) || if [ -e "$3" ]; then echo "closed $1"; else echo "missing $1"; fi; }`,
+    ...commands.map((command, at) => {
+      const end = endOfText(command);
+      return `__syntax ${at} <<'${end}'\n${command}\n${end}`;
+    }),
+    ...needed.map(({ name, folder }, at) => `__look ${at} ${shellQuoted(folder)} ${shellQuoted(name)}`),
+  ].join('\n');
+}
+
+/** A word that is no line of the text. */
+function endOfText(text: string): string {
+  let end = 'END';
+  while (text.includes(end)) end += '_';
+  return end;
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function quoted(text = ''): string {
+  return oneLine(JSON.stringify(text), 300);
+}
+
+/** Why commands that ran before the work say nothing about it; null when they do. */
+export function whyNotRun(reports: readonly CommandReport[]): string | null {
+  const report = reports.find(({ end }) => wasNotRun(end));
+  if (report === undefined) return null;
+  const last = report.output.trimEnd().split('\n').at(-1) ?? '';
+  return `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work, so a program that it needs is missing or cannot be executed: ${oneLine(last, 300)}`;
+}

@@ -1,0 +1,62 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const WRITE = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+const DONE = { text: 'Done.' };
+
+async function plan(frontMatter: Record<string, unknown>, args: readonly string[] = []) {
+  const repository = await makeRepository({
+    'check.sh': '#!/bin/sh\neslint .\n',
+    'sub/check': '#!/bin/sh\ntest -f ../b.txt\n',
+  });
+  chmodSync(join(repository.root, 'sub/check'), 0o755);
+  const file = join(temporaryFolder(), 'plan.md');
+  writeFileSync(file, `---\n${JSON.stringify(frontMatter)}\n---\nDo it.\n`);
+  return scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args });
+}
+
+describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
+  test.each([
+    [
+      ['npm test; nmp run lint'],
+      'verify command "npm test; nmp run lint" cannot succeed: "nmp" is not found',
+    ],
+    [['true && ./check.sh'], 'cannot succeed: "./check.sh" is not executable.'],
+    [
+      ['cd sub && ./chekc'],
+      'cannot succeed: "./chekc" is not found in the sandbox. For a script that the run',
+    ],
+    [['npm test', 'test -f a && ('], 'The shell cannot read the verify command "test -f a && (": '],
+  ])('what cannot be run is a usage error before the model is asked: %j', async (verify, why) => {
+    const { result, server, lastLine } = await plan({ verify }, ['--sandbox', sandbox]);
+    expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);
+    expect(lastLine).toContain(why);
+  });
+});
+
+test('what is missing behind a script shows before the work, and is no failure that was there before', async () => {
+  const { result, server, lastLine } = await plan({ verify: ['sh check.sh'], verify_baseline: true });
+  expect([result.outcome, result.exitCode, server.requests]).toEqual(['usage_error', 2, []]);
+  expect(lastLine).toContain(
+    '"sh check.sh" ended with exit code 127 before the work, so a program that it needs',
+  );
+  expect(lastLine).toContain('eslint: not found');
+});
+
+test('what setup commands make is looked up after them', async () => {
+  const setup = [
+    'mkdir tools; cp sub/check tools/check; sed -i s/../test/ tools/check; cp sub/check tools/other',
+  ];
+  const made = await plan({
+    setup,
+    verify: ['cd tools && ./other', 'tools/other || true; cd sub && ./check'],
+  });
+  expect([made.result.outcome, made.result.exitCode], made.stderr).toEqual(['done', 0]);
+  const missing = await plan({ setup, verify: ['tools/none'] });
+  expect([missing.result.outcome, missing.server.requests]).toEqual(['usage_error', []]);
+});
