@@ -122,7 +122,8 @@ export interface Workspace {
    */
   writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite>;
   /**
-   * Files below `path` that git would see (tracked, or not ignored), sorted; links are listed and never followed.
+   * Files below `path` that git would see by the rules of this moment (tracked, or not ignored), sorted; links are listed and
+   * never followed.
    * `glob` is relative to `path` in the manner of .gitignore: without a slash it matches names at any depth.
    */
   listFiles(path: RepoPath, glob: string | null): Promise<FileList>;
@@ -156,6 +157,11 @@ export interface Workspace {
    * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.
    */
   hidden(): readonly string[];
+  /**
+   * Files that git ignored when the run began, that it would add now since a rule is gone, and that the run has not changed:
+   * they are the user's, and in no patch. As of the last look at everything, sorted.
+   */
+  exposed(): readonly string[];
   /**
    * Folders around these paths that git takes for repositories though they are not called `.git`, as the work tree is now and
    * with files at the paths in `added`; sorted.

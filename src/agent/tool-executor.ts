@@ -3,7 +3,7 @@
  * what they say. A call that goes wrong is lost alone; the run goes on.
  */
 
-import { isWithin } from '../domain/changes/path.ts';
+import { isRuleFile, isWithin } from '../domain/changes/path.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
@@ -55,9 +55,15 @@ export interface TurnCalls {
 }
 
 /** A call whose tool is known and whose input has been parsed, or the reason why it cannot run. */
-type Prepared =
-  | { call: ToolCall; lane: Lane; tool: Tool; input: unknown; target: string | null }
-  | { call: ToolCall; lane: 'read'; refusal: ToolResult };
+type Prepared = Ran | { call: ToolCall; lane: 'read'; refusal: ToolResult };
+
+interface Ran {
+  readonly call: ToolCall;
+  readonly lane: Lane;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly target: string | null;
+}
 
 const CUT_OFF =
   'Not run: the answer was cut off at the output limit, so this call may be incomplete. Send it again, in smaller pieces.';
@@ -182,7 +188,10 @@ export class ToolExecutor {
     const { workspace } = this.#parts;
     const kind = lane[0]?.lane;
     if (kind === 'write') {
-      yield* changesRecorded(await workspace.capture(targetsOf(lane)), { by: 'outside' }, iteration);
+      const targets = targetsOf(lane);
+      // Rules may bring any file into view, and what was changed before must not count as their doing.
+      const scope = targets.some(isRuleFile) ? 'all' : targets;
+      yield* changesRecorded(await workspace.capture(scope), { by: 'outside' }, iteration);
     }
     if (kind !== 'command') return null;
     const line = await workspace.checkpoint();
@@ -207,6 +216,7 @@ export class ToolExecutor {
         const changes = await workspace.capture([target]);
         yield* changesRecorded(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration);
       }
+      yield* this.#recordRules(ran, iteration);
     } else if (ran[0]?.lane === 'command' && line !== null) {
       const removed = workspace.removedGitDirs().length;
       const { earlier, since } = await line.captureSince();
@@ -219,6 +229,16 @@ export class ToolExecutor {
       return this.#parts.redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
     }
     return '';
+  }
+
+  /** What new rules and attributes do to other files is the doing of the calls that wrote them. */
+  async *#recordRules(ran: readonly Ran[], iteration: number): AsyncGenerator<RunAction> {
+    const writers = ran.filter(({ target }) => target !== null && isRuleFile(target));
+    const [first] = writers;
+    if (first === undefined) return;
+    const calls = writers.map(({ call }) => call.id);
+    const changes = await this.#parts.workspace.capture('all');
+    yield* changesRecorded(changes, { by: 'tool', tool: first.tool.name, calls }, iteration);
   }
 
   #outcomeOf(tool: string, result: ToolResult): ToolOutcome {

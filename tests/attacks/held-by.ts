@@ -138,9 +138,10 @@ export const HOLDS = {
     means: 'git of commands works in a git directory of its own, without remotes, credentials and hooks',
   },
   rules: {
-    label: 'rules of the start',
+    label: 'named files',
     reach: 'everywhere',
-    means: 'ignore rules and attributes are those of the start of the run',
+    means:
+      'what the run wrote and ignore rules keep out of the patch is named in the result; files of the base are always in it',
   },
   policy: {
     label: 'policy',

@@ -34,28 +34,31 @@ export function whyNotUsable(directory: RunDirectory): string | null {
 
 /** What git makes in the shadow repository, and what is kept there besides. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|empty-folders|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|rules-now|empty-folders|ignored-at-start|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Where files of these names lie, nothing else may: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
   { folder: /^shadow\.git$/, names: IN_SHADOW },
-  { folder: /^shadow\.git\/(?:rules\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
+  { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
   {
-    folder: /^shadow\.git\/(?:rules\/git\/)?objects$/,
+    folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?objects$/,
     names: /^(?:info|pack|[0-9a-f]{2}|incoming-[0-9a-f]+)$/,
   },
-  { folder: /^shadow\.git\/(?:rules\/git\/)?objects\/info$/, names: /^alternates$/ },
+  { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?objects\/info$/, names: /^alternates$/ },
   { folder: /^shadow\.git\/info$/, names: /^$/ },
-  { folder: /^shadow\.git\/rules$/, names: /^(?:git|tree|excludes|attributes|aside-\d+)$/ },
-  { folder: /^shadow\.git\/rules\/git$/, names: /^(?:HEAD|config|objects|refs|info)$/ },
-  { folder: /^shadow\.git\/rules\/git\/info$/, names: /^(?:exclude|attributes)$/ },
+  { folder: /^shadow\.git\/rules(?:-now)?$/, names: /^(?:git|tree|excludes|attributes|aside-\d+)$/ },
+  { folder: /^shadow\.git\/rules(?:-now)?\/git$/, names: /^(?:HEAD|config|objects|refs|info)$/ },
+  { folder: /^shadow\.git\/rules(?:-now)?\/git\/info$/, names: /^(?:exclude|attributes)$/ },
 ];
 
 /** The most bytes of files that are read whole, by whomever. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /\/(?:HEAD|config|alternates|clock)$/, bytes: MIB },
-  { path: /\/(?:empty-folders|closed-places|set-gid-folders|[a-z-]+\.json)$/, bytes: 64 * MIB },
-  { path: /^shadow\.git\/rules\//, bytes: 100 * MIB },
+  {
+    path: /\/(?:empty-folders|ignored-at-start|closed-places|set-gid-folders|[a-z-]+\.json)$/,
+    bytes: 64 * MIB,
+  },
+  { path: /^shadow\.git\/rules(?:-now)?\//, bytes: 100 * MIB },
   { path: /^shadow\.git\/[^/]*index[^/]*$/, bytes: 1024 * MIB },
 ];
 

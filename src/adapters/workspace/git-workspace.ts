@@ -105,6 +105,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       }),
 
     hidden: () => snapshot.hidden,
+    exposed: () => snapshot.exposed,
     removedGitDirs: () => planted.removed,
     gitDirsInDoubt: () => planted.inDoubt,
     repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
@@ -135,6 +136,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       await index.readTree(base.tree);
       await index.edit(changes.map(({ path, after }) => ({ path, state: after })));
       base = { ...base, tree: await index.writeTree(), dirty: true };
+      snapshot.rebase(changes);
     },
 
     async makePatch(net) {

@@ -76,13 +76,12 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   await takeRuleFilesOfIndex(root, index, shadowDir, rules);
 
   const warnings = new Set<string>();
-  const { fileMode } = settings;
   const parts = snapshotParts({
     checkout,
     shadowDir,
     index,
     rules,
-    fileMode,
+    settings,
     warnings,
     manyFiles,
     limits,
@@ -97,7 +96,6 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
   keepRepositories(shadowDir, { root, nested, gitDirs, foreign, openedNs: String(openedNs) });
   const isKept = (folder: string) => foreign.includes(folder) && isReadOnly(folder);
   const agentGit = { ...madeGit, nested: underPolicy(nested, isKept), uncovered };
-  rules.freeze();
   const base = await baseRevision(checkout, shadowDir, snapshot);
   const { tree, planted, contents } = parts;
   const { budget } = contents;

@@ -6,13 +6,16 @@ import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { RepositoryPlan } from '../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../git/store/object-store.ts';
+import type { UserSettings } from '../../git/user-settings.ts';
 import { type BaselineIndex, crlfInIndex } from './baseline/baseline-index.ts';
-import type { BaselineRules } from './baseline/baseline-rules.ts';
+import { BaselineRules } from './baseline/baseline-rules.ts';
 import { emptyFoldersFile } from './baseline/empty-folders.ts';
+import { LiveRules } from './baseline/live-rules.ts';
 import { takeRuleFile } from './baseline/rule-files.ts';
 import { findStatUnchanged } from './baseline/stat-unchanged.ts';
 import { TrackedPaths } from './baseline/tracked-paths.ts';
 import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
+import { fileSystemTime } from './snapshot/earlier-changes.ts';
 import type { SnapshotParts } from './snapshot/snapshot.ts';
 import { GitDirs } from './unwalked/git-dirs.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
@@ -34,8 +37,9 @@ interface Knowledge {
   readonly checkout: Checkout;
   readonly shadowDir: string;
   readonly index: BaselineIndex;
+  /** Those of the start. */
   readonly rules: BaselineRules;
-  readonly fileMode: boolean;
+  readonly settings: UserSettings;
   readonly warnings: Set<string>;
   /** Number of files from which git is asked for their stats. */
   readonly manyFiles: number;
@@ -48,7 +52,7 @@ export function snapshotParts({
   shadowDir,
   index,
   rules,
-  fileMode,
+  settings,
   warnings,
   manyFiles,
   limits,
@@ -66,9 +70,22 @@ export function snapshotParts({
   const setIds = new SetIds(setIdsFile(shadowDir));
   const budget = new ChangeBudget(limits, () => freeBytesOn(shadowDir));
   const { folders } = budget;
-  const onRuleFile = (path: string) => takeRuleFile(root, path, rules);
+  const { fileMode } = settings;
+  const clockFile = join(shadowDir, 'clock');
+  const live = new LiveRules({
+    root,
+    baseline: rules,
+    copy: () => BaselineRules.copy(rules, join(shadowDir, 'rules-now'), settings),
+    closed,
+    clock: () => fileSystemTime(clockFile),
+    warn,
+  });
+  const onRuleFile = (path: string) => {
+    if (rules.isFrozen) live.see(path);
+    else takeRuleFile(root, path, rules);
+  };
   return {
-    tree: { root, rules, tracked, closed, folders, setIds, onRuleFile },
+    tree: { root, rules: live, tracked, keepsBase: true, closed, folders, setIds, onRuleFile },
     index,
     settled: findStatUnchanged({ root, shadowDir, fileMode, manyFiles }, index),
     planted: new PlantedGit({
@@ -78,14 +95,15 @@ export function snapshotParts({
       warn,
     }),
     fileMode,
-    clockFile: join(shadowDir, 'clock'),
+    clockFile,
+    shadowDir,
     emptyFoldersFile: emptyFoldersFile(shadowDir),
     contents: {
       root,
       store: new ObjectStore(shadowDir, objectFormat),
       budget,
       closed,
-      conversions: (paths) => rules.conversions(paths),
+      conversions: (paths) => live.conversions(paths),
       crlfInIndex: (paths) => crlfInIndex(index, paths, shadowDir),
       warn,
     },

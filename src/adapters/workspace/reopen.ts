@@ -77,7 +77,7 @@ export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept
   };
 }
 
-/** The checkout may be another one than the run began in; ignore rules, attributes and tracked paths stay those of the start. */
+/** The checkout may be another one than the run began in; tracked paths stay those of the start. */
 export async function reopenWorkspace(
   checkout: Checkout,
   places: WorkspacePlaces,
@@ -117,18 +117,17 @@ export async function reopenWorkspace(
 
   const rules = new BaselineRules(join(shadowDir, 'rules'), null, settings);
   const warnings = new Set(kept);
-  const { fileMode } = settings;
   const parts = snapshotParts({
     checkout,
     shadowDir,
     index,
     rules,
-    fileMode,
+    settings,
     warnings,
     manyFiles,
     limits,
   });
-  const { snapshot, found: all } = await Snapshot.reopen(parts, new Map([...listed, ...states]));
+  const { snapshot, found: all } = await Snapshot.reopen(parts, { base: listed, states });
   const found = await withoutLeftovers(checkout.root, snapshot, all);
   const { tree, planted: watch } = parts;
   if (mayHavePlanted === 'remove') watch.tellRemoved(planted);

@@ -26,8 +26,10 @@ export function workTreeFiles(
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
   const files = openNofollowFiles(root);
+  const byRules = { ...tree, keepsBase: false };
   const listFiles: Workspace['listFiles'] = async (path, glob) => {
-    const walked = await walk(tree, path);
+    tree.rules.refresh();
+    const walked = await walk(byRules, path);
     if (walked.scope !== path || walked.at === 'absent') {
       const scope = JSON.stringify(walked.scope);
       if (walked.at === 'foreign') return { status: 'ok', paths: [] };
@@ -59,6 +61,7 @@ export function workTreeFiles(
       keepBeginning(shadowDir);
       const written = await files.write(path, bytes);
       if (written.status === 'failed') return written;
+      tree.rules.refresh();
       const ignored = !(await walk(tree, path)).files.has(path);
       return { ...written, blob: blobId(bytes, objectFormat), ignored };
     },

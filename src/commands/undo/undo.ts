@@ -149,10 +149,14 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
 }
 
 function tellWhatStays(events: readonly RunEvent[], say: (line: string) => void): void {
-  const { foreign } = undoPlan(events);
+  const { foreign, unknown } = undoPlan(events);
   const ignored = unrecordedWrites(events);
   if (ignored.length > 0)
     say(`Left as they are, because ignored files are not recorded: ${listed(ignored, MAX_NAMED)}.`);
+  if (unknown.length > 0)
+    say(
+      `Left as they are, because git ignored them when the run began and nothing was kept of them: ${listed(unknown, MAX_NAMED)}.`,
+    );
   if (foreign.length > 0)
     say(`Left as they are, because something else changed them: ${listed(foreign, MAX_NAMED)}.`);
 }

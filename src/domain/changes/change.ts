@@ -30,11 +30,19 @@ export const FileState = z.strictObject({
 });
 export type FileState = z.infer<typeof FileState>;
 
+/**
+ * How ignore rules stand to a change; left out for a file that git sees. `until_now`: a rule that hid the path is gone, so that
+ * `before` null does not mean that there was no file. `from_now`: a new rule hides the file, which stays where it is.
+ */
+export const Ignored = z.enum(['until_now', 'from_now']);
+export type Ignored = z.infer<typeof Ignored>;
+
 /** One path between two moments; null is absence. */
 export const PathChange = z.strictObject({
   path: ChangedPath,
   before: FileState.nullable(),
   after: FileState.nullable(),
+  ignored: Ignored.optional(),
 });
 export type PathChange = z.infer<typeof PathChange>;
 
@@ -64,6 +72,7 @@ export const CodeChange = z.strictObject({
   source: ChangeSource,
   /** The model turn, counted from 1; 0 is before the first. */
   iteration: z.int().nonnegative(),
+  ignored: Ignored.optional(),
 });
 export type CodeChange = z.infer<typeof CodeChange>;
 
@@ -84,7 +93,8 @@ export function toCodeChanges(
   const renamedAway = new Set<string>();
   const made: CodeChange[] = [];
   for (const change of changes) {
-    if (change.before || !change.after) continue;
+    // Of a file that was hidden nobody knows where it came from.
+    if (change.before || !change.after || change.ignored) continue;
     const origin = deletedByBlob.get(change.after.blob)?.shift();
     if (!origin) continue;
     renamedAway.add(origin.path);
@@ -119,6 +129,16 @@ export function sameState(a: FileState | null, b: FileState | null): boolean {
   return a === b || (a !== null && b !== null && a.mode === b.mode && a.blob === b.blob);
 }
 
+/** The same bytes in the work tree, whatever git keeps of them. */
+function sameBytes(a: FileState, b: FileState): boolean {
+  return (a.raw ?? a.blob) === (b.raw ?? b.blob);
+}
+
+/** Git keeps the same bytes in another way than before, since other attributes hold. */
+export function isTurned({ before, after }: Pick<PathChange, 'before' | 'after'>): boolean {
+  return before !== null && after !== null && before.blob !== after.blob && sameBytes(before, after);
+}
+
 /** The same also in the work tree, where git would take files with other line endings for the same. */
 export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
   return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
@@ -147,6 +167,8 @@ export class ChangeLedger {
   readonly includeForeign: boolean;
   readonly #touched = new Map<string, Touched>();
   readonly #unexplained = new Map<string, ChangeSource['by']>();
+  /** Files that are not in the base and that a rule hides now. */
+  readonly #hidden = new Set<string>();
   #history: CodeChange[];
 
   /** `setupChanges` were made before the first turn; they are history, and stay out of the patch. */
@@ -158,6 +180,10 @@ export class ChangeLedger {
   /** Adds one change. The ledger owns its maps: whoever folds events keeps one ledger per run. */
   record(change: CodeChange): void {
     this.#history.push(change);
+    if (change.ignored === 'from_now') this.#hidden.add(change.path);
+    else this.#hidden.delete(change.path);
+    if (change.ignored === 'from_now') return;
+    if (isTurned(change) && !this.#isOwn(change.path, change.before)) return;
     if (change.kind === 'rename' && change.from !== undefined) {
       this.#apply(change.from, change.before, null, change.source);
       this.#apply(change.path, null, change.after, change.source);
@@ -198,13 +224,33 @@ export class ChangeLedger {
     return source.by === 'tool' || (source.by === 'outside' && this.includeForeign);
   }
 
-  /** Net changes of the model, sorted by path; a path that is back to its baseline is not among them. */
+  /**
+   * Net changes of the model, sorted by path; a path that is back to its baseline is not among them, nor is a new file that a
+   * rule hides.
+   */
   net(): PathChange[] {
-    const net: PathChange[] = [];
+    return this.#differences().filter(({ path, before }) => before !== null || !this.#hidden.has(path));
+  }
+
+  /** New files of the model that are not in the patch, since a rule that came later hides them; sorted. */
+  hidden(): string[] {
+    return this.#differences().flatMap(({ path, before }) =>
+      before === null && this.#hidden.has(path) ? [path] : [],
+    );
+  }
+
+  #differences(): PathChange[] {
+    const differences: PathChange[] = [];
     for (const [path, { base, now }] of this.#touched) {
-      if (!sameState(base, now)) net.push({ path, before: base, after: now });
+      if (!sameState(base, now)) differences.push({ path, before: base, after: now });
     }
-    return net.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** What the model made of the path is what was last seen there. */
+  #isOwn(path: string, state: FileState | null): boolean {
+    const known = this.#touched.get(path);
+    return known !== undefined && sameState(known.now, state) && sameState(known.seen, state);
   }
 
   /** Paths of the patch that were last seen otherwise in the work tree than the patch has them. */

@@ -68,3 +68,8 @@ export function foldedName(component: string): string {
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '');
 }
+
+/** Whether git reads ignore rules or attributes from the file at this path. */
+export function isRuleFile(path: string): boolean {
+  return /(?:^|\/)\.git(?:ignore|attributes)$/.test(path);
+}

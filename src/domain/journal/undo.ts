@@ -12,6 +12,8 @@ export interface UndoPlan {
   readonly tangled: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];
+  /** Paths that git ignored when the run began, and of which nobody knows what they were then; they are left as they are. */
+  readonly unknown: readonly string[];
 }
 
 /**
@@ -21,8 +23,11 @@ export interface UndoPlan {
 export function undoPlan(events: readonly RunEvent[]): UndoPlan {
   const own = new Map<string, { before: FileState | null; after: FileState | null; tangled: boolean }>();
   const foreign = new Set<string>();
-  for (const { path, before, after, isOwn } of changesOf(events)) {
+  const unknown = new Set<string>();
+  for (const { path, before, after, isOwn, ignored } of changesOf(events)) {
     const known = own.get(path);
+    if (ignored === 'until_now' && !known) unknown.add(path);
+    if (unknown.has(path)) continue;
     if (!isOwn) {
       if (known) known.tangled = true;
       else foreign.add(path);
@@ -36,6 +41,7 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
     ),
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
+    unknown: [...unknown].sort(),
   };
 }
 
@@ -93,12 +99,12 @@ function* changesOf(events: readonly RunEvent[]): Generator<PathChange & { isOwn
       for (const change of event.setupChanges) yield { ...change, isOwn: true };
     if (event.type === 'run.resumed') for (const change of event.accepted) yield { ...change, isOwn: false };
     if (event.type !== 'change.recorded') continue;
-    for (const { path, kind, from, before, after, source } of event.changes) {
+    for (const { path, kind, from, before, after, source, ignored } of event.changes) {
       const isOwn = source.by !== 'outside';
       if (kind === 'rename' && from !== undefined) {
         yield { path: from, before, after: null, isOwn };
         yield { path, before: null, after, isOwn };
-      } else yield { path, before, after, isOwn };
+      } else yield { path, before, after, isOwn, ...(ignored === undefined ? {} : { ignored }) };
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Where the events of a run have left the work tree. */
 
-import type { FileState } from '../changes/change.ts';
+import type { FileState, PathChange } from '../changes/change.ts';
 import type { RunEvent } from '../run/events.ts';
 
 /** Every path that changed since the base, with its last known state; null is absence. */
@@ -9,24 +9,24 @@ export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileStat
   for (const event of events) {
     for (const change of changesOf(event)) {
       if (change.from !== undefined) states.set(change.from, null);
-      states.set(change.path, change.after);
+      // A look no longer finds what a rule hides.
+      if (change.ignored === 'from_now') states.delete(change.path);
+      else states.set(change.path, change.after);
     }
   }
   return states;
 }
 
-function changesOf(event: RunEvent): readonly { path: string; from?: string; after: FileState | null }[] {
+type Change = Pick<PathChange, 'path' | 'after' | 'ignored'> & { readonly from?: string | undefined };
+
+function changesOf(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'run.started':
       return event.setupChanges;
     case 'run.resumed':
       return event.accepted;
     case 'change.recorded':
-      return event.changes.map(({ path, from, after }) => ({
-        path,
-        after,
-        ...(from === undefined ? {} : { from }),
-      }));
+      return event.changes;
     default:
       return [];
   }

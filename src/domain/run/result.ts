@@ -83,9 +83,21 @@ export const RunResult = z.strictObject({
   ignoredFiles: z
     .array(z.string())
     .describe(
-      'Files that tools and commands changed and that .gitignore keeps out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
+      'Files that tools and commands changed and that ignore rules, as they are at the end, keep out of the patch, and such folders (with a slash at the end) in which names came, went or changed, or that were moved; of more than 100, programs, settings and dependencies first',
     ),
   ignoredFileCount: z.int().default(0).describe('Number of all such files and folders'),
+  hiddenFiles: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Files that the run made and that an ignore rule written later keeps out of the patch; at most 1,000',
+    ),
+  exposedFiles: z
+    .array(z.string())
+    .default([])
+    .describe(
+      'Files that were there before the run and were ignored, and that no rule hides any more: git add --all would take them, the patch has none of them; at most 1,000',
+    ),
   removedGitDirs: z
     .array(z.string())
     .describe(

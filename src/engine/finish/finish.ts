@@ -57,7 +57,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   const net = state.changes.net();
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
-  session.record(partOf(ready, steps));
+  session.record(partOf(ready, { state, steps }));
   const outcome = outcomeOf(session, ready, { loop, net, steps });
   return { outcome, patch: steps.kept.patch };
 }
@@ -137,15 +137,21 @@ function warnOf(
     ...workspace.warnings(),
     ...verifyPlace.warnings(),
     ...(doneValue(nested)?.warnings ?? []),
-    ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED),
+    ...closingWarnings(state, doneValue(ignored) ?? NO_IGNORED, workspace.exposed()),
   ];
   for (const warning of warnings) session.warn(warning);
 }
 
 const NO_IGNORED: IgnoredFiles = { paths: [], count: 0 };
 
+/** Files that one list of the result names. */
+const MAX_NAMED = 1_000;
+
 /** What the result says of the steps. */
-function partOf({ workspace, directory }: Ready, steps: Steps): Parameters<Session['record']>[0] {
+function partOf(
+  { workspace, directory }: Ready,
+  { state, steps }: { state: RunState; steps: Steps },
+): Parameters<Session['record']>[0] {
   const { proven, reviewed, kept, attributed, nested } = steps;
   const { flags = [], secrets = [] } = doneValue(reviewed) ?? {};
   const { paths, count } = doneValue(steps.ignored) ?? NO_IGNORED;
@@ -162,6 +168,8 @@ function partOf({ workspace, directory }: Ready, steps: Steps): Parameters<Sessi
     ...doneValue(nested)?.part,
     ignoredFiles: [...paths],
     ignoredFileCount: count,
+    hiddenFiles: state.changes.hidden().slice(0, MAX_NAMED),
+    exposedFiles: workspace.exposed().slice(0, MAX_NAMED),
     removedGitDirs: [...workspace.removedGitDirs()],
   };
 }

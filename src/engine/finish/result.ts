@@ -1,5 +1,6 @@
 /** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
 
+import type { ChangeLedger } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
@@ -43,6 +44,8 @@ export function emptyResult(runId: string, version: string): RunResult {
     unexplained: [],
     putBack: [],
     ignoredFiles: [],
+    hiddenFiles: [],
+    exposedFiles: [],
     removedGitDirs: [],
     ignoredFileCount: 0,
     nestedChanges: [],
@@ -111,7 +114,10 @@ export function statePart(state: RunState): Partial<RunResult> {
 export function closingWarnings(
   { putBack, stuck, hidden, changes }: RunState,
   ignored: IgnoredFiles,
+  exposed: readonly string[],
 ): string[] {
+  const outOfView = changes.hidden();
+  const whole = takenWhole(changes);
   const unexplained = changes.unexplained().map(({ path, by }) => `${path} (${by})`);
   return [
     ...(putBack.size > 0
@@ -128,12 +134,33 @@ export function closingWarnings(
     ...(unexplained.length > 0
       ? [`Not in the patch, because no tool call made them: ${listed(unexplained, MAX_NAMED)}.`]
       : []),
+    ...(outOfView.length > 0
+      ? [`Made by the run, and hidden by ignore rules since: ${listed(outOfView, MAX_NAMED)}.`]
+      : []),
+    ...(whole.length > 0
+      ? [
+          `In the patch with all they hold, because git ignored them when the run began: ${listed(whole, MAX_NAMED)}.`,
+        ]
+      : []),
+    ...(exposed.length > 0
+      ? [
+          `No longer ignored, and not in the patch, because the run did not change them: ${listed(exposed, MAX_NAMED)}. Check them before you add files to git.`,
+        ]
+      : []),
     ...(ignored.count > 0
       ? [
-          `Not in the patch, because .gitignore lists them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
+          `Not in the patch, because ignore rules hide them: ${filesAndFolders(ignored.count)}, such as ${ignored.paths.slice(0, MAX_NAMED).join(', ')}.`,
         ]
       : []),
   ];
+}
+
+/** Files of the patch that may have held something before the run, of which nothing is known. */
+function takenWhole(changes: ChangeLedger): string[] {
+  const unknown = new Set(
+    changes.history.flatMap(({ path, ignored }) => (ignored === 'until_now' ? [path] : [])),
+  );
+  return changes.net().flatMap(({ path }) => (unknown.has(path) ? [path] : []));
 }
 
 /** Names in one sentence. */

@@ -37,6 +37,7 @@ test('the changes of setup, tools and verify commands are folded to the state be
     steps: [change('cache', null, a), change('setup', null, b), change('x', a, c)],
     tangled: [],
     foreign: [],
+    unknown: [],
   });
 });
 
@@ -63,6 +64,23 @@ test('what came from outside stays: undo goes down to it, and a path that both h
     steps: [change('first', b, c), change('setup', null, a)],
     tangled: ['after'],
     foreign: ['only'],
+    unknown: [],
+  });
+});
+
+test('what a file was before a rule showed it nobody knows, unless the run had made it', () => {
+  const events = journal(
+    changed(tool, change('made', null, a)),
+    changed(tool, { ...change('made', a, a), ignored: 'from_now' }),
+    changed(tool, { ...change('made', null, b), ignored: 'until_now' }),
+    changed(tool, { ...change('theirs', null, a), ignored: 'until_now' }),
+    changed(tool, change('theirs', a, b)),
+  );
+  expect(undoPlan(events)).toEqual({
+    steps: [change('made', null, b), change('setup', null, a)],
+    tangled: [],
+    foreign: [],
+    unknown: ['theirs'],
   });
 });
 

@@ -1,11 +1,10 @@
 /**
- * Ignore rules and attributes as they were at the start of the run. The rule files of the checkout are copied into a tree
- * that holds nothing else, where git itself can be asked: nothing written later can hide a file or turn its content.
+ * Ignore rules and attributes as they were at one moment. The rule files of the checkout are copied into a tree that holds
+ * nothing else, where git itself can be asked without looking at the work tree.
  */
 
 import {
-  accessSync,
-  constants,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -17,12 +16,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../../files/failures.ts';
-import { encodeName } from '../../../files/names.ts';
+import { decodeName, encodeName } from '../../../files/names.ts';
 import { askGit, runGit } from '../../../git/git.ts';
-import { copyIfThere, isNullDevice } from '../../../git/repository-file.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionFor } from './conversion.ts';
+import { SYSTEM_ATTRIBUTES, takeRules } from './machine-rules.ts';
 
 /**
  * Answers which paths are ignored and how contents are converted, by git itself in a copy of the rules: nothing of
@@ -31,8 +30,10 @@ import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionF
 export class BaselineRules {
   readonly #folder: string;
   readonly #settings: UserSettings;
-  readonly #ignored = new Map<string, boolean>();
-  readonly #conversions = new Map<string, Conversion>();
+  /** Rule files that the tree has otherwise; they are written before the next question, which may be under way. */
+  readonly #due = new Map<string, Uint8Array | null>();
+  #ignored = new Map<string, boolean>();
+  #conversions = new Map<string, Conversion>();
   #hasAttributes: boolean;
   #hidesBytes: boolean;
   #frozen = false;
@@ -80,6 +81,20 @@ export class BaselineRules {
     this.#hidesBytes = files.some((file) => existsSync(file) && HIDING.test(readFileSync(file, 'latin1')));
   }
 
+  /** Rules in a folder of their own that are the same as `from`, to be changed; an earlier process may have left some there. */
+  static copy(from: BaselineRules, folder: string, settings: UserSettings): BaselineRules {
+    mkdirSync(join(folder, 'git/info'), { recursive: true, mode: 0o700 });
+    for (const file of ['git/info/exclude', 'git/info/attributes', 'excludes', 'attributes']) {
+      const kept = join(from.#folder, file);
+      rmSync(join(folder, file), { force: true });
+      if (existsSync(kept)) copyFileSync(kept, join(folder, file));
+    }
+    const rules = new BaselineRules(folder, null, settings);
+    for (const path of rules.files()) rules.put(path, null);
+    for (const path of from.files()) rules.put(path, from.bytesOf(path));
+    return rules;
+  }
+
   /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
   add(path: string, bytes: Uint8Array): void {
     if (this.#frozen) return;
@@ -100,9 +115,39 @@ export class BaselineRules {
     return this.#frozen;
   }
 
-  /** From now on the rules stay as they are. */
+  /** From now on the rules stay as they are, but for what is put into them. */
   freeze(): void {
     this.#frozen = true;
+  }
+
+  /** Changes one rule file; null takes it out. What has been answered before is forgotten. */
+  put(path: string, bytes: Uint8Array | null): void {
+    this.#due.set(path, bytes);
+    // Whoever holds earlier answers goes on with them.
+    this.#ignored = new Map();
+    this.#conversions = new Map();
+    this.#hasAttributes ||= path.endsWith('.gitattributes');
+  }
+
+  /** The bytes of one rule file as these rules have it; null when they have none. */
+  bytesOf(path: string): Uint8Array | null {
+    const due = this.#due.get(path);
+    return due === undefined ? readIfThere(this.#placeOf(path)) : due;
+  }
+
+  /** Paths of the rule files of the work tree that these rules were made of. */
+  files(): string[] {
+    const found: string[] = [];
+    const visit = (folder: Buffer, prefix: string) => {
+      for (const entry of readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })) {
+        const path = `${prefix}${decodeName(entry.name)}`;
+        const place = Buffer.concat([folder, Buffer.from('/'), entry.name]);
+        if (entry.isDirectory()) visit(place, `${path}/`);
+        else found.push(path);
+      }
+    };
+    visit(Buffer.from(this.#tree), '');
+    return found;
   }
 
   /** Whether git ignores this path; null when it has not been asked yet. */
@@ -112,13 +157,10 @@ export class BaselineRules {
 
   /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
   async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
-    const unknown = paths.filter((path) => !this.#ignored.has(path));
-    if (unknown.length > 0) {
-      const asked = this.#lastAsked.then(() => this.#askIgnored(unknown));
-      this.#lastAsked = asked.catch(() => undefined);
-      await asked;
-    }
-    return new Set(paths.filter((path) => this.#ignored.get(path)));
+    const answers = this.#ignored;
+    const unknown = paths.filter((path) => !answers.has(path));
+    if (unknown.length > 0) await this.#inTurn(() => this.#askIgnored(unknown, answers));
+    return new Set(paths.filter((path) => answers.get(path)));
   }
 
   /** How the content of each path is turned on its way into git. */
@@ -127,12 +169,44 @@ export class BaselineRules {
       const conversion = conversionFor(() => 'unspecified', this.#settings);
       return new Map(paths.map((path) => [path, conversion]));
     }
-    const unknown = paths.filter((path) => !this.#conversions.has(path));
-    if (unknown.length > 0) await this.#askAttributes(unknown);
-    return this.#conversions;
+    const answers = this.#conversions;
+    const unknown = paths.filter((path) => !answers.has(path));
+    if (unknown.length > 0) await this.#inTurn(() => this.#askAttributes(unknown, answers));
+    return answers;
   }
 
-  async #askIgnored(paths: readonly string[]): Promise<void> {
+  #inTurn(ask: () => Promise<void>): Promise<void> {
+    const asked = this.#lastAsked.then(() => {
+      this.#writeDue();
+      return ask();
+    });
+    this.#lastAsked = asked.catch(() => undefined);
+    return asked;
+  }
+
+  /** What goes first makes room for what comes. */
+  #writeDue(): void {
+    const due = [...this.#due].sort(([, a], [, b]) => Number(a !== null) - Number(b !== null));
+    this.#due.clear();
+    for (const [path, bytes] of due) {
+      const place = this.#placeOf(path);
+      try {
+        rmSync(place, { force: true });
+        if (bytes === null) continue;
+        mkdirSync(encodeName(dirname(`${this.#tree}/${path}`)), { recursive: true });
+        writeFileSync(place, bytes);
+      } catch (error) {
+        // A folder has the name of a rule file, or the path is too long for this place.
+        if (!hasCode(error, 'ENOTDIR', 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG')) throw error;
+      }
+    }
+  }
+
+  #placeOf(path: string): Buffer {
+    return encodeName(`${this.#tree}/${path}`);
+  }
+
+  async #askIgnored(paths: readonly string[], answers: Map<string, boolean>): Promise<void> {
     const restore = this.#shapeTree(paths);
     // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
     const names = paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}`).toString('latin1'));
@@ -148,7 +222,7 @@ export class BaselineRules {
     }
     const ignored = new Set(answer.stdout.toString('latin1').split('\0'));
     paths.forEach((path, at) => {
-      this.#ignored.set(path, ignored.has(names[at] ?? ''));
+      answers.set(path, ignored.has(names[at] ?? ''));
     });
   }
 
@@ -179,7 +253,7 @@ export class BaselineRules {
     };
   }
 
-  async #askAttributes(paths: readonly string[]): Promise<void> {
+  async #askAttributes(paths: readonly string[], answers: Map<string, Conversion>): Promise<void> {
     const stdout = await runGit({
       cwd: this.#tree,
       args: [...this.#options, 'check-attr', '--stdin', '-z', ...CONTENT_ATTRIBUTES],
@@ -190,7 +264,7 @@ export class BaselineRules {
     paths.forEach((path, at) => {
       const attributeOf = (name: ContentAttribute) =>
         values[(at * CONTENT_ATTRIBUTES.length + CONTENT_ATTRIBUTES.indexOf(name)) * 3 + 2] ?? 'unspecified';
-      this.#conversions.set(path, conversionFor(attributeOf, this.#settings));
+      answers.set(path, conversionFor(attributeOf, this.#settings));
     });
   }
 
@@ -222,28 +296,14 @@ export class BaselineRules {
 /** Begins the names of folders that are out of the way while git is asked. */
 const ASIDE = 'aside-';
 
-/** Attributes that turn content in ways which its size does not tell. */
-const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;
-
-/** Where git packages look for the attributes of the whole machine. */
-const SYSTEM_ATTRIBUTES = [
-  '/etc/gitattributes',
-  '/usr/local/etc/gitattributes',
-  '/opt/homebrew/etc/gitattributes',
-];
-
-/** False where there are no rules: no file, or one that git cannot read either and goes on without. */
-function takeRules(from: string | null, to: string): boolean {
-  if (from === null || isNullDevice(from) || !mayBeRead(from)) return false;
-  return copyIfThere(from, to);
-}
-
-function mayBeRead(path: string): boolean {
+function readIfThere(place: Buffer): Uint8Array | null {
   try {
-    accessSync(path, constants.R_OK);
-    return true;
+    return readFileSync(place);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return null;
     throw error;
   }
 }
+
+/** Attributes that turn content in ways which its size does not tell. */
+const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;

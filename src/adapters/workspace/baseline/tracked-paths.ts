@@ -12,6 +12,7 @@ export class TrackedPaths {
   readonly #files: TrackedFiles;
   readonly #folders = new Set<string>();
   readonly #submodules = new Set<string>();
+  #isKept: (path: string) => boolean = () => false;
 
   constructor(files: TrackedFiles) {
     this.#files = files;
@@ -42,6 +43,16 @@ export class TrackedPaths {
   /** Tells which names in a folder, `''` for the root, are such files. */
   filesIn(folder: string): (name: string) => boolean {
     return this.#files.trackedIn(folder);
+  }
+
+  /** Files of the base that the index has not: no rule takes them out of it. */
+  keepBase(isInBase: (path: string) => boolean): void {
+    this.#isKept = isInBase;
+  }
+
+  /** Whether the path is a file of the base. Not before the first look has ended. */
+  isInBase(path: string): boolean {
+    return this.#isKept(path);
   }
 
   isFolder(path: string): boolean {

@@ -57,7 +57,7 @@ export type Taken =
 export interface ContentSources {
   readonly root: string;
   readonly store: ObjectStore;
-  readonly budget: ChangeBudget;
+  readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
   conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>>;

@@ -3,7 +3,7 @@
  * look at the whole tree would tell as well, at twice the cost of every command.
  */
 
-import { type BigIntStats, lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync, utimesSync, writeFileSync } from 'node:fs';
 import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
@@ -20,6 +20,16 @@ export interface Instant {
 const DRIFT_MS = 100;
 /** A machine on which nothing runs for so long between two lines lets no clock be compared with another. */
 const TRIES = 20;
+
+/**
+ * The time of the file system, in ns, by a file that is written for it. What is not older than that may change again without
+ * a trace.
+ */
+export function fileSystemTime(file: string): bigint {
+  writeFileSync(file, '');
+  utimesSync(file, 0, 0);
+  return lstatSync(file, { bigint: true }).ctimeNs;
+}
 
 /** What both clocks say at the same time: a busy machine that stops us between them is asked again. */
 export function nowByBoth(readClock: () => bigint): Pick<Instant, 'clockNs' | 'monotonicMs'> {

@@ -53,6 +53,12 @@ export class KnownFiles {
     for (const path of this.#parts.index.entries.keys()) this.#known.set(path, GONE);
   }
 
+  /** What is at the path is looked at again, whatever its stat says. */
+  unsettle(path: string): void {
+    const known = this.#known.get(path);
+    if (known) this.#known.set(path, { ...known, stat: null });
+  }
+
   get isEmpty(): boolean {
     const { entries } = this.#parts.index;
     const isThere = (path: string) => this.stateOf(path) !== null;

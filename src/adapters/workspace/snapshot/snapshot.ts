@@ -1,8 +1,8 @@
 /** The known state of the work tree, and how it differs from what is there now. */
 
-import { lstatSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
-import { sameOnDisk, sameState } from '../../../domain/changes/change.ts';
+import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
@@ -13,10 +13,13 @@ import { NO_CONVERSION } from '../baseline/conversion.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
 import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
+import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
+import type { ChangeBudget } from './change-budget.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
-import { earlierThan, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
+import { earlierThan, fileSystemTime, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
 import { KnownFiles } from './file-states.ts';
+import { hiddenChange, RuleEffects } from './rule-effects.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
@@ -26,11 +29,12 @@ export interface SnapshotParts {
   readonly index: BaselineIndex;
   readonly settled: StatUnchanged;
   readonly planted: PlantedGit;
-  readonly contents: ContentSources;
+  readonly contents: ContentSources & { readonly budget: ChangeBudget };
   /** The executable bit of the work tree counts. */
   readonly fileMode: boolean;
   /** A file outside the work tree that is written to learn the file system's time. */
   readonly clockFile: string;
+  readonly shadowDir: string;
   /** Where the start's empty folders are written down. */
   readonly emptyFoldersFile: string;
 }
@@ -47,11 +51,31 @@ export class Snapshot {
   /** What the last look could not read, files and folders. */
   #unreadable: ReadonlySet<string> = new Set();
   #hidden: readonly string[] = [];
+  /** Files of the base that the index has otherwise; null is absence. */
+  #baseEdits: ReadonlyMap<string, FileState | null> = new Map();
+  /** The files of the base where an earlier process has taken it; null: those of the index, but for the edits. */
+  #base: ReadonlyMap<string, FileState> | null = null;
+  readonly #effects: RuleEffects;
+  /** The rules that the last look at everything went by; none for the first look of a process that goes on. */
+  #generation = -1;
+  #attributes = 0;
+  /** The last look at everything was the first one by its rules. */
+  #hasNewRules = false;
+  /** What has come into view at the last look. */
+  #shown: ReadonlySet<string> = new Set();
+  /** Paths that are not as at the start, or were not. */
+  readonly #touched = new Set<string>();
 
   private constructor(parts: SnapshotParts) {
     const { index, settled, tree, fileMode } = parts;
     this.#parts = parts;
     this.#known = new KnownFiles({ index, settled, tracked: tree.tracked, fileMode });
+    const { shadowDir } = parts;
+    this.#effects = new RuleEffects({
+      tree,
+      ignoredFile: join(shadowDir, 'ignored-at-start'),
+      began: () => beginningOf(shadowDir),
+    });
   }
 
   get known(): Pick<KnownFiles, 'isEmpty' | 'differences'> {
@@ -63,11 +87,17 @@ export class Snapshot {
     return this.#hidden;
   }
 
+  /** Files that rules hid when the run began, that no rule hides now, and that the run has not changed; sorted. */
+  get exposed(): readonly string[] {
+    return this.#effects.exposed();
+  }
+
   /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    snapshot.#keepRules();
     const walked = await snapshot.#lookFirst(clock, null);
     snapshot.#note(walked);
     await parts.planted.begin(walked, clock);
@@ -77,6 +107,13 @@ export class Snapshot {
     await snapshot.#update(walked, clock, new Map());
     parts.contents.budget.begin();
     parts.tree.setIds.begin();
+    snapshot.#keepBase(
+      new Map(snapshot.known.differences().map(({ path }) => [path, snapshot.#known.stateOf(path)])),
+    );
+    snapshot.#effects.begin(walked);
+    const { rules } = parts.tree;
+    const isThere = (path: string) => parts.index.entries.get(path)?.skipWorktree !== true;
+    rules.begin((path) => isThere(path) && snapshot.#baseState(path) !== null);
     parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
@@ -87,7 +124,7 @@ export class Snapshot {
    */
   static async reopen(
     parts: SnapshotParts,
-    kept: ReadonlyMap<string, FileState | null>,
+    { base, states }: { base: ReadonlyMap<string, FileState>; states: ReadonlyMap<string, FileState | null> },
   ): Promise<{ snapshot: Snapshot; found: PathChange[] }> {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
@@ -97,9 +134,17 @@ export class Snapshot {
     // The index alone proves nothing here: the earlier process may have changed what it has.
     snapshot.#known.forgetIndex();
     snapshot.#known.keepWithoutFile();
-    for (const [path, state] of kept) {
+    for (const [path, state] of base) snapshot.#known.set(path, { state, stat: null });
+    for (const [path, state] of states) {
       snapshot.#known.set(path, { state, stat: null });
+      snapshot.#touched.add(path);
     }
+    snapshot.#base = base;
+    snapshot.#keepBase(new Map());
+    snapshot.#effects.recall();
+    const { rules } = parts.tree;
+    rules.begin((path) => base.has(path) && parts.index.entries.get(path)?.skipWorktree !== true);
+    rules.refresh();
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
     snapshot.#note(walked);
@@ -108,7 +153,11 @@ export class Snapshot {
     parts.contents.budget.begin();
     parts.tree.setIds.begin();
     const changes = await snapshot.#update(walked, clock, new Map());
-    const found = changes.filter(({ before, after }) => !sameState(before, after));
+    const found = changes.filter(
+      (change) =>
+        change.ignored === 'from_now' || !(sameState(change.before, change.after) || isTurned(change)),
+    );
+    snapshot.#keepRules();
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
   }
 
@@ -116,6 +165,13 @@ export class Snapshot {
   capture(scope: CaptureScope): Promise<PathChange[]> {
     if (scope === 'after_commands') return this.#capture([''], new Map(), () => false);
     return this.#capture(scope === 'all' ? [''] : scope, new Map(), null);
+  }
+
+  /** Takes changes into the base. */
+  rebase(changes: readonly PathChange[]): void {
+    const edits = new Map(this.#baseEdits);
+    for (const { path, after } of changes) edits.set(path, after);
+    this.#keepBase(edits);
   }
 
   /** Now, to tell later what changed before. */
@@ -141,7 +197,10 @@ export class Snapshot {
       const isEarlier = earlierThan(then, now, view);
       for (const change of changes) {
         const { path } = change;
-        sides[isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
+        // What rules do to a file is the work of whoever changed them, however old the file is.
+        const isByRules =
+          this.#hasNewRules && (this.#shown.has(path) || change.ignored !== undefined || isTurned(change));
+        sides[!isByRules && isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
       }
     });
     return sides;
@@ -167,6 +226,8 @@ export class Snapshot {
       if (path === '') this.#lastLookNs = clock;
       this.#note(walked);
       const found = await this.#update(walked, clock, inodes);
+      for (const change of found) this.#touched.add(change.path);
+      if (path === '') this.#keepRules();
       await this.#warnOfFilters(found);
       for (const change of found) {
         const earlier = changes.get(change.path);
@@ -174,7 +235,7 @@ export class Snapshot {
       }
     }
     return [...changes.values()]
-      .filter(({ before, after }) => !sameOnDisk(before, after))
+      .filter(({ before, after, ignored }) => ignored === 'from_now' || !sameOnDisk(before, after))
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
@@ -202,7 +263,22 @@ export class Snapshot {
     return { ...settled, isSettled, settledIn };
   }
 
-  #look(scope: string, clock: bigint): Promise<Walked> {
+  async #look(scope: string, clock: bigint): Promise<Walked> {
+    const { rules } = this.#parts.tree;
+    if (scope !== '') return this.#lookOnce(scope, clock);
+    rules.refresh();
+    for (let looks = 1; ; looks += 1) {
+      const { generation, attributesGeneration } = rules;
+      if (generation !== this.#generation) this.#folders.clear();
+      if (attributesGeneration !== this.#attributes)
+        for (const path of this.#touched) this.#known.unsettle(path);
+      const walked = await this.#lookOnce(scope, clock);
+      // A rule file that was met on the way may hold for what was seen before.
+      if (rules.generation === generation || looks === MAX_LOOKS) return walked;
+    }
+  }
+
+  #lookOnce(scope: string, clock: bigint): Promise<Walked> {
     const { tree, settled } = this.#parts;
     const isForGit = scope === '' && settled.isMany;
     return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
@@ -259,7 +335,11 @@ export class Snapshot {
   async #update(walked: Walked, clock: bigint, inodes: Map<string, bigint>): Promise<PathChange[]> {
     const { index, contents, tree } = this.#parts;
     const wanted: Wanted[] = [];
+    const isNew = (path: string) => this.#known.stateOf(path) === null;
+    const { left, shown } = await this.#effects.intoView(walked, isNew);
+    this.#shown = shown;
     for (const [path, stat] of walked.files) {
+      if (left.has(path)) continue;
       const known = this.#known.get(path);
       if (known?.stat && sameStat(known.stat, stat)) continue;
       const before = this.#known.stateOf(path);
@@ -268,6 +348,7 @@ export class Snapshot {
     // What was there before comes first: no number of new files hides what became of it.
     wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
     const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
+    await this.#keepUnchanged(wanted, taken);
     const changes: PathChange[] = [];
     const unreadable = new Set(walked.unreadable);
     for (const { path } of wanted) {
@@ -281,7 +362,9 @@ export class Snapshot {
       if (before && inode !== undefined) inodes.set(path, BigInt(inode));
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
-      if (!sameOnDisk(before, state)) changes.push({ path, before, after: state });
+      const ignored =
+        shown.has(path) && this.#effects.mayHaveBeen(path) ? { ignored: 'until_now' as const } : {};
+      if (!sameOnDisk(before, state)) changes.push({ path, before, after: state, ...ignored });
     }
     this.#unreadable = unreadable;
     for (const path of unreadable)
@@ -293,7 +376,62 @@ export class Snapshot {
       const closed = new Set([...unreadable].filter((path) => !tree.closed.isAsFound(path)));
       this.#hidden = closed.size === 0 ? [] : this.#known.present().filter((path) => isWithin(closed, path));
     }
-    return [...changes, ...this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path))];
+    const missing = this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path));
+    return [...changes, ...(await this.#withHidden(missing))];
+  }
+
+  /** A file that git no longer sees is gone, or a rule hides it. */
+  async #withHidden(missing: readonly PathChange[]): Promise<readonly PathChange[]> {
+    const { rules } = this.#parts.tree;
+    if (missing.length === 0 || rules.generation === this.#generation) return missing;
+    const gone = missing.flatMap(({ path, after }) => (after === null ? [path] : []));
+    const hidden = await this.#effects.outOfView(gone);
+    return missing.map((change) =>
+      hidden.has(change.path) ? hiddenChange(change.path, change.before) : change,
+    );
+  }
+
+  /**
+   * Attributes turn the contents of files that the run has changed. One that is as it was at the start stays that, as it does
+   * for git, which does not read it.
+   */
+  async #keepUnchanged(wanted: readonly Wanted[], taken: Map<string, Taken>): Promise<void> {
+    const { contents, tree } = this.#parts;
+    if (tree.rules.attributesGeneration === 0) return;
+    const doubtful = wanted.filter(({ path }) => {
+      const one = taken.get(path);
+      const base = this.#baseState(path);
+      return one?.status === 'ok' && one.kind === 'file' && base !== null && base.blob !== one.blob;
+    });
+    if (doubtful.length === 0) return;
+    const conversions = (paths: readonly string[]) => tree.rules.conversionsAtStart(paths);
+    const asAtStart = await takeContents(doubtful, { ...contents, budget: NO_BUDGET, conversions });
+    for (const [path, one] of asAtStart) {
+      const base = this.#baseState(path);
+      if (one.status !== 'ok' || one.blob !== base?.blob) continue;
+      // Sizes of a base that was read from its tree are not those in the work tree.
+      if (this.#base === null && one.size !== base.size) continue;
+      taken.set(path, one);
+    }
+  }
+
+  #baseState(path: string): FileState | null {
+    const edit = this.#baseEdits.get(path);
+    if (edit !== undefined) return edit;
+    return this.#base ? (this.#base.get(path) ?? null) : this.#known.inIndex(path);
+  }
+
+  #keepBase(edits: ReadonlyMap<string, FileState | null>): void {
+    this.#baseEdits = edits;
+    this.#parts.tree.tracked.keepBase((path) => this.#baseState(path) !== null);
+  }
+
+  /** A look at everything has gone by the rules of now. */
+  #keepRules(): void {
+    const { generation, attributesGeneration } = this.#parts.tree.rules;
+    this.#hasNewRules = generation !== this.#generation;
+    this.#generation = generation;
+    this.#attributes = attributesGeneration;
   }
 
   #note({ nested, embedded, unstorable }: Walked): void {
@@ -307,7 +445,10 @@ export class Snapshot {
 
   async #warnOfFilters(changes: readonly PathChange[]): Promise<void> {
     const { conversions, warn } = this.#parts.contents;
-    const files = changes.filter(({ after }) => after?.mode === '100644' || after?.mode === '100755');
+    const files = changes.filter(
+      ({ after, ignored }) =>
+        ignored !== 'from_now' && (after?.mode === '100644' || after?.mode === '100755'),
+    );
     if (files.length === 0) return;
     const found = await conversions(files.map(({ path }) => path));
     for (const { path } of files) {
@@ -322,16 +463,16 @@ export class Snapshot {
     }
   }
 
-  /**
-   * The time of the file system, in ns. A file whose ctime is not older may change again without a trace, so its content
-   * is looked at next time.
-   */
   #readClock(): bigint {
-    writeFileSync(this.#parts.clockFile, '');
-    utimesSync(this.#parts.clockFile, 0, 0);
-    return lstatSync(this.#parts.clockFile, { bigint: true }).ctimeNs;
+    return fileSystemTime(this.#parts.clockFile);
   }
 }
+
+/** Looks at everything within one capture: somebody who goes on writing rule files is not waited for. */
+const MAX_LOOKS = 4;
+
+/** For what has been counted. */
+const NO_BUDGET = { fits: () => true, count: () => true };
 
 /** The path or a folder that it lies in is one of these. */
 function isWithin(places: ReadonlySet<string>, path: string): boolean {

@@ -28,6 +28,8 @@ export interface Walked {
   readonly embedded: readonly string[];
   /** Folders that git ignores; what is in them is not looked at. */
   readonly ignored: readonly string[];
+  /** Files that git ignores, but for those in such folders and in folders that have not changed since the last look. */
+  readonly ignoredFiles: readonly string[];
   /** Names that git refuses to keep. */
   readonly unstorable: readonly string[];
   /** Folders without any entry, of which git knows nothing. */
@@ -85,6 +87,7 @@ class Walk {
   readonly #nested: string[] = [];
   readonly #embedded: string[] = [];
   readonly #ignored: string[] = [];
+  readonly #ignoredFiles: string[] = [];
   readonly #unstorable: string[] = [];
   readonly #empty: string[] = [];
   readonly #ahead: LookAhead;
@@ -141,6 +144,7 @@ class Walk {
       nested: this.#nested,
       embedded: this.#embedded,
       ignored: this.#ignored,
+      ignoredFiles: this.#ignoredFiles,
       unstorable: this.#unstorable,
       empty: this.#empty,
     };
@@ -215,9 +219,10 @@ class Walk {
 
   /** Takes in the files that git would see, and returns them, the folders that it would look into, and those that it ignores. */
   async #judge(candidates: readonly string[]): Promise<Record<'folders' | 'files' | 'ignored', string[]>> {
-    const { tracked, rules } = this.#tree;
+    const { tracked, rules, keepsBase } = this.#tree;
+    const isKnownFile = (path: string) => tracked.isFile(path) || (keepsBase && tracked.isInBase(path));
     const isKnown = (path: string) =>
-      path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isFile(path);
+      path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : isKnownFile(path);
     const asked = candidates.filter((path) => !isKnown(path));
     if (asked.some((path) => rules.answered(path) === null))
       await rules.ignored([...asked, ...this.#ahead.below(candidates)]);
@@ -232,7 +237,7 @@ class Walk {
         files.push(path);
         this.#lookAt(path);
         await this.#breath.after(1);
-      }
+      } else this.#ignoredFiles.push(path);
     }
     return { folders, files, ignored: ignoredFolders };
   }

@@ -2,15 +2,17 @@
 
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
-import type { BaselineRules } from '../baseline/baseline-rules.ts';
+import type { LiveRules } from '../baseline/live-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { SetIds } from '../unwalked/set-ids.ts';
 
 /** The work tree as a walk goes through it: rules, limits, and what to do on the way. */
 export interface WalkedTree {
   readonly root: string;
-  readonly rules: BaselineRules;
+  readonly rules: LiveRules;
   readonly tracked: TrackedPaths;
+  /** Files of the base count whatever the rules say now. */
+  readonly keepsBase: boolean;
   /** Opens what its owner has closed since the start. */
   readonly closed: ClosedPlaces;
   readonly folders: FolderLimit;

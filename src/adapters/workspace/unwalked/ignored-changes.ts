@@ -142,6 +142,7 @@ function ignoredAmong(
   paths: readonly string[],
   { tracked, rules }: WalkedTree,
 ): Promise<ReadonlySet<string>> {
-  const isKnown = (path: string) => path.endsWith('/') && tracked.isFolder(path.slice(0, -1));
+  const isKnown = (path: string) =>
+    path.endsWith('/') ? tracked.isFolder(path.slice(0, -1)) : tracked.isInBase(path);
   return rules.ignored(paths.filter((path) => !isKnown(path)));
 }

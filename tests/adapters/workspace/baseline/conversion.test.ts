@@ -258,7 +258,7 @@ describe('line endings in a run', () => {
     expect(patch).toMatch(/@@\n one\n-two\n\+2\n$/);
   });
 
-  test('attributes written during the run do not turn a file round', async () => {
+  test('attributes written during the run turn what the run changes, as git would', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('a.txt', 'one\r\ntwo\r\n');
     scratch.commit();
@@ -266,6 +266,6 @@ describe('line endings in a run', () => {
     scratch.write('.gitattributes', '* text\n');
     scratch.write('a.txt', 'one\r\n2\r\n');
     const patch = Buffer.from((await patchOfAll(workspace)).bytes).toString();
-    expect(patch).toMatch(/@@\n one\r\n-two\r\n\+2\r\n$/);
+    expect(patch).toMatch(/@@\n-one\r\n-two\r\n\+one\n\+2\n$/);
   });
 });

@@ -1,0 +1,173 @@
+/**
+ * Ignore rules and attributes as they are now. As long as no rule file differs from the start they are those of the start;
+ * from then on they are a second copy, in which git is asked in the same way.
+ */
+
+import { closeSync } from 'node:fs';
+import { quotedName } from '../../../domain/changes/path.ts';
+import type { ClosedPlaces } from '../../../files/closed-places.ts';
+import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
+import { type FileStat, sameStat } from '../../../files/stat.ts';
+import { type TreeView, viewing } from '../../../files/tree-view.ts';
+import type { BaselineRules } from './baseline-rules.ts';
+import type { Conversion } from './conversion.ts';
+
+/** The rules of the start, and what it takes to follow those of now. */
+export interface LiveRulesParts {
+  readonly root: string;
+  readonly baseline: BaselineRules;
+  /** Makes rules that are the same as those of the start, to be changed. */
+  copy(): BaselineRules;
+  readonly closed: Pick<ClosedPlaces, 'insist'>;
+  /** The time of the file system, in ns. */
+  clock(): bigint;
+  warn(text: string): void;
+}
+
+/** What rule files that a run wrote may hold: git takes thirty times as much memory. */
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_FILES = 10_000;
+
+/** Answers by the rules of now; `refresh` and `see` bring them up to date. */
+export class LiveRules {
+  readonly #parts: LiveRulesParts;
+  /** Rule files with their stat when they were read; null where it proves nothing, or there is no file. */
+  readonly #files = new Map<string, FileStat | null>();
+  /** Files that git reads from the index, since they are not in the work tree. */
+  readonly #inIndex = new Set<string>();
+  /** Rule files that are not as at the start, with their bytes. */
+  readonly #differing = new Map<string, number>();
+  #own: BaselineRules | null = null;
+  #generation = 0;
+  #attributes = 0;
+
+  constructor(parts: LiveRulesParts) {
+    this.#parts = parts;
+  }
+
+  /** Counts the changes of rules. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Counts the changes of attributes. */
+  get attributesGeneration(): number {
+    return this.#attributes;
+  }
+
+  /** Whether a rule file differs from the start. */
+  get differ(): boolean {
+    return this.#differing.size > 0;
+  }
+
+  get hidesBytes(): boolean {
+    return this.#parts.baseline.hidesBytes;
+  }
+
+  /** Which of these paths the rules of the start ignore; a folder has a slash at its end. */
+  ignoredAtStart(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#parts.baseline.ignored(paths);
+  }
+
+  /** How contents were turned by the attributes of the start. */
+  conversionsAtStart(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
+    return this.#parts.baseline.conversions(paths);
+  }
+
+  answered(path: string): boolean | null {
+    return this.#now.answered(path);
+  }
+
+  ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#now.ignored(paths);
+  }
+
+  conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
+    return this.#now.conversions(paths);
+  }
+
+  /**
+   * Ends the first look, or takes up the rules of an earlier process: what the start had is watched from now on. `isThere`
+   * says of which rule files the start had more than an entry of the index.
+   */
+  begin(isThere: (path: string) => boolean): void {
+    const { baseline } = this.#parts;
+    baseline.freeze();
+    for (const path of baseline.files()) {
+      this.#files.set(path, null);
+      if (!isThere(path)) this.#inIndex.add(path);
+    }
+  }
+
+  /** Takes in a rule file that a walk has come to, unless it is watched already. */
+  see(path: string): void {
+    if (!this.#files.has(path)) viewing(this.#parts.root, (view) => this.#take(view, path));
+  }
+
+  /** Looks at every rule file that is known. */
+  refresh(): void {
+    const { root, closed } = this.#parts;
+    if (this.#files.size === 0) return;
+    viewing(root, (view) => {
+      for (const [path, stat] of this.#files) {
+        const look = closed.insist(path, () => view.lookAt(path));
+        if (look.status === 'seen' && stat !== null && sameStat(look.stat, stat)) continue;
+        this.#take(view, path);
+      }
+    });
+  }
+
+  get #now(): BaselineRules {
+    return (this.differ ? this.#own : null) ?? this.#parts.baseline;
+  }
+
+  #take(view: TreeView, path: string): void {
+    const { clock, closed } = this.#parts;
+    const now = clock();
+    const opening = closed.insist(path, () => openRegularIn(view, path));
+    if (opening.status === 'unreadable') return;
+    if (opening.status === 'absent') {
+      // Nothing that is gone is kept in mind, but for what may come again.
+      if (this.#inIndex.has(path)) return;
+      this.#files.set(path, null);
+      this.#put(path, null);
+      return;
+    }
+    const { file } = opening;
+    try {
+      this.#files.set(path, file.stat.ctimeNs < now ? file.stat : null);
+      this.#inIndex.delete(path);
+      const bytes = file.stat.size > MAX_FILE_BYTES ? null : readWhole(file);
+      if (bytes === null || !this.#fits(path, bytes.length)) this.#tooMuch(path);
+      else this.#put(path, bytes);
+    } finally {
+      closeSync(file.descriptor);
+    }
+  }
+
+  #fits(path: string, bytes: number): boolean {
+    let sum = bytes - (this.#differing.get(path) ?? 0);
+    for (const length of this.#differing.values()) sum += length;
+    return sum <= MAX_BYTES && (this.#differing.has(path) || this.#differing.size < MAX_FILES);
+  }
+
+  #tooMuch(path: string): void {
+    this.#parts.warn(`${quotedName(path)} has too many rules; those that were read before hold.`);
+  }
+
+  #put(path: string, bytes: Uint8Array | null): void {
+    const { baseline, copy } = this.#parts;
+    if (isSame(this.#now.bytesOf(path), bytes)) return;
+    this.#own ??= copy();
+    this.#own.put(path, bytes);
+    if (isSame(baseline.bytesOf(path), bytes)) this.#differing.delete(path);
+    else this.#differing.set(path, bytes?.length ?? 0);
+    this.#generation += 1;
+    if (path.endsWith('.gitattributes')) this.#attributes += 1;
+  }
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === b || (a !== null && b !== null && Buffer.compare(a, b) === 0);
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
+import { ChangeLedger, type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
+import type { CaptureScope, Workspace } from '../../../../src/ports.ts';
+import { at, ScratchCheckout } from '../scratch-checkout.ts';
+
+/** The workspace with a ledger that takes everything for the work of calls. */
+async function openWithLedger(scratch: ScratchCheckout, manyFiles = 0) {
+  const workspace = await scratch.open(scratch.root, manyFiles);
+  await workspace.checkpoint();
+  const ledger = new ChangeLedger();
+  const source = { by: 'tool' as const, tool: 'run_command', calls: ['call'] };
+  return {
+    workspace,
+    ledger,
+    async look(scope: CaptureScope = 'all') {
+      const changes = await workspace.capture(scope);
+      for (const change of toCodeChanges(changes, source, 1)) ledger.record(change);
+      return changes.map(({ path, before, after, ignored }) =>
+        [before ? (after ? '~' : '-') : '+', path, ignored ?? ''].join(''),
+      );
+    },
+    patched: async () => (await patchOf(workspace, ledger)).files.map(({ path }) => path),
+  };
+}
+
+async function patchOf(workspace: Workspace, ledger: ChangeLedger) {
+  const made = await workspace.makePatch(ledger.net());
+  if (made.status === 'failed') throw new Error(made.message);
+  return made.patch;
+}
+
+describe.each([0, 2_000])('with many files from %i', (manyFiles) => {
+  test('a file that the change itself comes to ignore is not in the patch, and is named', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('a.txt', 'a\n');
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    scratch.write('out/made.js', 'x\n');
+    scratch.write('late.log', 'x\n');
+    expect(await run.look()).toEqual(['+late.log', '+out/made.js']);
+    scratch.write('.gitignore', 'out/\n*.log\n');
+    scratch.write('out/more.js', 'x\n');
+    expect(await run.look()).toEqual(['+.gitignore', '~late.logfrom_now', '~out/made.jsfrom_now']);
+    expect(await run.patched()).toEqual(['.gitignore']);
+    expect(run.ledger.hidden()).toEqual(['late.log', 'out/made.js']);
+    scratch.write('.gitignore', 'out/\n');
+    expect(await run.look()).toEqual(['~.gitignore', '+late.log']);
+    expect(await run.patched()).toEqual(['.gitignore', 'late.log']);
+    expect(await run.look()).toEqual([]);
+  });
+
+  test('a file that is no longer ignored is in the patch when the run made it, and else named', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', '*.js\nbuild/\n.env\n');
+    scratch.write('.env', 'TOKEN=1\n');
+    scratch.write('build/theirs.txt', 'x\n');
+    scratch.write('build/changed.txt', 'x\n');
+    scratch.write('old.js', 'x\n');
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    scratch.write('early.js', 'x\n');
+    scratch.write('build/changed.txt', 'y\n');
+    expect(await run.look()).toEqual([]);
+    scratch.write('.gitignore', '*.js\n!early.js\n!keep.js\n');
+    scratch.write('keep.js', 'x\n');
+    expect(await run.look()).toEqual(['~.gitignore', '+build/changed.txtuntil_now', '+early.js', '+keep.js']);
+    expect(await run.patched()).toEqual(['.gitignore', 'build/changed.txt', 'early.js', 'keep.js']);
+    expect(run.workspace.exposed()).toEqual(['.env', 'build/theirs.txt']);
+    scratch.writeInPlace('.env', 'TOKEN=2\n');
+    expect(await run.look()).toEqual(['+.envuntil_now']);
+    scratch.remove('build/theirs.txt');
+    expect(await run.look()).toEqual([]);
+    expect(run.workspace.exposed()).toEqual([]);
+  });
+
+  test('files of the base stay in it, whatever rules come to say of them', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('tracked.log', 'x\n');
+    scratch.commit();
+    scratch.write('untracked.log', 'x\n');
+    const run = await openWithLedger(scratch, manyFiles);
+    scratch.write('.gitignore', '*.log\n');
+    expect(await run.look()).toEqual(['+.gitignore']);
+    scratch.write('tracked.log', 'y\n');
+    scratch.write('untracked.log', 'y\n');
+    expect(await run.look()).toEqual(['~tracked.log', '~untracked.log']);
+    scratch.remove('untracked.log');
+    expect(await run.look()).toEqual(['-untracked.log']);
+    expect(await run.patched()).toEqual(['.gitignore', 'tracked.log', 'untracked.log']);
+  });
+
+  test('attributes of the end turn what the run has changed, and nothing else', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('changed.txt', 'a\r\n');
+    scratch.write('kept.txt', 'a\r\n');
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    scratch.write('changed.txt', 'b\r\n');
+    scratch.write('new.txt', 'n\r\n');
+    await run.look();
+    scratch.write('.gitattributes', '*.txt text\n');
+    expect(await run.look()).toEqual(['+.gitattributes', '~changed.txt', '~new.txt']);
+    const { bytes, files } = await patchOf(run.workspace, run.ledger);
+    expect(files.map(({ path }) => path)).toEqual(['.gitattributes', 'changed.txt', 'new.txt']);
+    expect(Buffer.from(bytes).toString()).toContain('+b\n');
+    expect(Buffer.from(bytes).toString()).toContain('+n\n');
+    scratch.remove('.gitattributes');
+    await run.look();
+    const back = Buffer.from((await patchOf(run.workspace, run.ledger)).bytes).toString();
+    expect(back).toContain('+b\r\n');
+    expect(back).toContain('+n\r\n');
+  });
+
+  test('listing and searching follow the rules of the moment', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', '*.log\n');
+    scratch.write('a.log', 'word\n');
+    scratch.write('a.txt', 'word\n');
+    scratch.commit();
+    const { workspace } = await openWithLedger(scratch, manyFiles);
+    const list = async (path = '') => {
+      const listed = await workspace.listFiles(at(path), null);
+      return listed.status === 'ok' ? listed.paths : listed.message;
+    };
+    scratch.write('sub/b.log', 'word\n');
+    scratch.write('sub/b.txt', 'word\n');
+    expect(await list()).toEqual(['.gitignore', 'a.txt', 'sub/b.txt']);
+    scratch.write('.gitignore', '*.txt\n');
+    expect(await list('sub')).toEqual(['sub/b.log']);
+    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt', 'sub/b.log']);
+    scratch.write('sub/.gitignore', '*\n');
+    expect(await list()).toEqual(['.gitignore', 'a.log', 'a.txt']);
+    scratch.remove('.gitignore');
+    scratch.remove('sub/.gitignore');
+    expect(await list('sub')).toEqual(['sub/b.log', 'sub/b.txt']);
+    const found = await workspace.search({
+      pattern: 'word',
+      path: at(''),
+      glob: '*.log',
+      maxMatches: 10,
+      signal: new AbortController().signal,
+    });
+    expect(found.status === 'ok' && found.matches.map(({ path }) => path)).toEqual(['a.log', 'sub/b.log']);
+    expect(await workspace.writeFile(at('c.log'), Buffer.from('x'))).toMatchObject({ ignored: false });
+    scratch.write('.gitignore', '*.log\n');
+    expect(await workspace.writeFile(at('d.log'), Buffer.from('x'))).toMatchObject({ ignored: true });
+  });
+});
+
+test('a run that goes on in another process finds everything as it was left', async () => {
+  const scratch = new ScratchCheckout();
+  scratch.write('.gitignore', '*.js\n.env\n');
+  scratch.write('.env', 'TOKEN=1\n');
+  scratch.commit();
+  const run = await openWithLedger(scratch);
+  scratch.write('made.txt', 'x\r\n');
+  scratch.write('late.log', 'x\n');
+  await run.look();
+  scratch.write('.gitignore', '*.log\n');
+  scratch.write('.gitattributes', '*.txt text\n');
+  scratch.write('keep.js', 'x\n');
+  await run.look();
+  const states = new Map<string, FileState | null>();
+  for (const { path, after, ignored } of run.ledger.history) {
+    if (ignored === 'from_now') states.delete(path);
+    else states.set(path, after);
+  }
+  const places = {
+    shadowDir: scratch.shadow,
+    agentGitDir: `${scratch.shadow}/../again.git`,
+    env: scratch.env,
+  };
+  const kept = { base: run.workspace.base(), states, written: [], mayHavePlanted: null };
+  const again = await reopenWorkspace(await scratch.checkout(), places, kept);
+  if (again.status === 'failed') throw new Error(again.message);
+  expect(again.found).toEqual([]);
+  expect(again.workspace.exposed()).toEqual(['.env']);
+  scratch.writeInPlace('late.log', 'y\n');
+  scratch.writeInPlace('.gitignore', '*.js\n');
+  const now = (await again.workspace.capture('all')).map(({ path, ignored }) => [path, ignored ?? '']);
+  expect(now).toEqual([
+    ['.gitignore', ''],
+    ['keep.js', 'from_now'],
+    ['late.log', ''],
+  ]);
+});
+
+test('rules that a run writes are read up to a size, and git is not asked for more', async () => {
+  const scratch = new ScratchCheckout();
+  scratch.commit();
+  const run = await openWithLedger(scratch);
+  scratch.write('.gitignore', Buffer.alloc(1024 * 1024 + 1, 'x*\n'));
+  scratch.write('x.txt', 'x\n');
+  expect(await run.look()).toEqual(['+.gitignore', '+x.txt']);
+  expect(run.workspace.warnings()).toEqual([
+    '".gitignore" has too many rules; those that were read before hold.',
+  ]);
+});
