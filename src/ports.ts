@@ -1,11 +1,12 @@
 /** Every interface to the outside world, on one page. Types only. */
 
 import type * as z from 'zod';
+import type { Retry, SpentTokens } from './domain/budget/spent.ts';
 import type { FileMode, FileState, PathChange } from './domain/changes/change.ts';
 import type { ChangedFile } from './domain/changes/changed-file.ts';
 import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
 import type { RepoPath } from './domain/changes/path.ts';
-import type { Conversation, LlmTurn, Retry } from './domain/conversation/conversation.ts';
+import type { Conversation, LlmTurn } from './domain/conversation/conversation.ts';
 import type { Excerpt } from './domain/conversation/excerpt.ts';
 import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool.ts';
 import type { RefusedHost } from './domain/review/allowed-domain.ts';
@@ -39,16 +40,17 @@ export interface TurnRequest {
   onProgress(progress: TurnProgress): void;
 }
 
-/** What happens while a turn is under way: shown to people, never recorded. */
-export type TurnProgress =
-  | { type: 'text'; text: string }
-  | { type: 'retry'; cause: string; waitMs: number; attempt: number };
+/** What happens while a turn is under way. Text is shown to people and not recorded; a retry is told before its wait. */
+export type TurnProgress = { type: 'text'; text: string } | { type: 'retry'; retry: Retry };
 
-/** The model's answer, or why there is none. */
+/**
+ * The model's answer, or why there is none. `spent` is what the attempt that was under way had used up; left out when nothing was
+ * reported of it.
+ */
 export type TurnResult =
   | { status: 'ok'; turn: LlmTurn }
-  | { status: 'failed'; kind: ProviderFailureKind; message: string; retries: Retry[] }
-  | { status: 'interrupted' };
+  | { status: 'failed'; kind: ProviderFailureKind; message: string; spent?: SpentTokens }
+  | { status: 'interrupted'; spent?: SpentTokens };
 
 // ── Tools ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -24,6 +24,8 @@ export const OUTPUTS = {
   'input-tokens': 'Tokens of all prompts, cached ones included',
   'output-tokens': 'Tokens of all answers',
   'cost-usd': 'Cost in USD, or unknown',
+  estimated:
+    'true when tokens and cost are in part an estimate, since an answer was cut off before its output was reported',
   'pull-request-number': 'Number of the pull request; empty when there is none',
   'pull-request-url': 'Page of the pull request',
   'pull-request-operation': 'created, updated or none',
@@ -63,6 +65,7 @@ export function resultOutputs(result: RunResult): Outputs {
     'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),
     'output-tokens': String(tokens.output),
     'cost-usd': costUsd === 'unknown' ? costUsd : costUsd.toFixed(6),
+    estimated: String(result.estimated),
   };
 }
 

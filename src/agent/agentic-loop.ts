@@ -11,8 +11,9 @@ import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
 import { advance, type RunState } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
-import type { Clock, LlmProvider, TurnProgress } from '../ports.ts';
+import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
 import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
+import { reportWhile } from './report-while.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
 
@@ -27,7 +28,8 @@ export interface LoopParts {
   readonly interrupt: AbortSignal;
   /** The limit that changes have come to; null while none has. */
   overChanges(): ExceededChangeLimit | null;
-  onProgress(progress: TurnProgress): void;
+  /** The model's text as it arrives. */
+  onText(text: string): void;
 }
 
 /**
@@ -132,20 +134,33 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { provider, interrupt, onProgress } = this.#parts;
-    const result = await provider.complete({
-      conversation: state.conversation,
-      signal: interrupt,
-      onProgress,
-    });
+    const { provider, interrupt, onText } = this.#parts;
+    const { conversation } = state;
+    const answering = reportWhile<RunAction, TurnResult>((report) =>
+      provider.complete({
+        conversation,
+        signal: interrupt,
+        onProgress: (progress) =>
+          progress.type === 'retry'
+            ? report({ type: 'turn.retried', ...progress.retry })
+            : onText(progress.text),
+      }),
+    );
+    const result = yield* answering;
     switch (result.status) {
       case 'ok':
         yield { type: 'turn.completed', turn: result.turn };
         break;
       case 'failed':
-        yield { type: 'turn.failed', kind: result.kind, message: result.message, retries: result.retries };
+        yield {
+          type: 'turn.failed',
+          kind: result.kind,
+          message: result.message,
+          ...(result.spent ? { spent: result.spent } : {}),
+        };
         break;
       case 'interrupted':
+        if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
         break;
     }
   }

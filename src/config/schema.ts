@@ -14,7 +14,13 @@ import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { AllowedDomain } from '../domain/review/allowed-domain.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
-import { EFFORTS, NO_CHANGES, VERIFY_PLACES } from '../domain/run/model-settings.ts';
+import {
+  DEFAULT_OUTAGE_WAIT_MS,
+  DEFAULT_RATE_LIMIT_WAIT_MS,
+  EFFORTS,
+  NO_CHANGES,
+  VERIFY_PLACES,
+} from '../domain/run/model-settings.ts';
 import { PathGlob, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
 import {
@@ -186,7 +192,13 @@ export const Settings = z.strictObject({
     help: 'Most tokens of one answer, at least 8192' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
-    help: 'How long an answer may be silent before the request is retried' }),
+    help: 'How long the model may be silent, before its answer or inside it, until the request is retried' }),
+  rateLimitWaitMs: duration().default(DEFAULT_RATE_LIMIT_WAIT_MS).register(about, {
+    flag: 'rate-limit-wait', value: 'TIME', group: 'Model', file: 'set',
+    help: 'How long a rate limit is waited out: after 10 s, 20 s and so on (5 retries by default), or when the API says. If it asks for a longer wait, the run ends at once' }),
+  outageWaitMs: duration().default(DEFAULT_OUTAGE_WAIT_MS).register(about, {
+    flag: 'outage-wait', value: 'TIME', group: 'Model', file: 'set',
+    help: 'How long an outage is waited out (overload, errors of the server, no connection): after 0.5 s, 1 s and so on, at most 30 s at a time' }),
   price: price().nullable().default(null).register(about, {
     flag: 'price', value: 'PRICES', group: 'Model', file: 'set',
     help: 'USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4',

@@ -4,13 +4,15 @@ import { providerNamed } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
 import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
+import type { Conversation } from '../domain/conversation/conversation.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { usageError } from '../domain/run/outcome.ts';
+import { costOf, type Price } from '../domain/run/pricing.ts';
 import { openingOf } from '../domain/run/state.ts';
-import type { Sandbox } from '../ports.ts';
+import type { LlmProvider, Sandbox } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { definitionsOf } from '../tools/registry.ts';
-import { prefetchFirstTurn } from './open/prefetch-first-turn.ts';
+import { type PrefetchedTurn, prefetchFirstTurn } from './open/prefetch-first-turn.ts';
 import { whyNotRunnable } from './open/preflight.ts';
 import {
   type ModelChoice,
@@ -92,11 +94,30 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
       plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
     // Where nothing has to run before the model is asked, it thinks while the baseline is taken.
     prefetch: (provider, sandbox) =>
-      waits
-        ? null
-        : prefetchFirstTurn(provider, openingOf(requestOf(session, task, { sandbox })), session.interrupt),
+      waits ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
     settle: (opened) => settle(place, task, opened),
   };
+}
+
+/** An answer that comes to nothing is billed all the same. */
+function prefetch(session: Session, provider: LlmProvider, first: Conversation): PrefetchedTurn {
+  const ahead = prefetchFirstTurn(provider, first, session.interrupt);
+  return {
+    provider: ahead.provider,
+    async cancel() {
+      const spent = await ahead.cancel();
+      if (spent === null) return null;
+      const { usage: tokens, estimated } = spent;
+      const costUsd = costOf(provider.model, tokens, priceIn(session)) ?? 'unknown';
+      session.record({ provider: provider.name, model: provider.model, tokens, costUsd, estimated });
+      return spent;
+    },
+  };
+}
+
+/** The price that was given, or the provider's own; null leaves it to the table. */
+function priceIn({ input: { settings, providers } }: Session): Price | null {
+  return settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null;
 }
 
 /** The baseline takes its time in a large work tree, and is taken while others wait. */
@@ -164,10 +185,12 @@ async function settle(
 
 /** What settings, plan and the commands before the work say of the run. */
 function settledPart(
-  { runId, limits, input: { settings, version, providers } }: Session,
+  session: Session,
   { plan, paths, principles, verify }: Task,
   { setup, changes, verifyBaseline }: Extract<RanBefore, { status: 'ok' }>,
 ) {
+  const { runId, limits } = session;
+  const { settings, version } = session.input;
   const { title, sha256, source, allow, protect } = plan;
   return {
     type: 'run.started',
@@ -192,6 +215,6 @@ function settledPart(
       verifyTimeoutMs: settings.verifyTimeoutMs,
     },
     ifNoChanges: settings.ifNoChanges,
-    price: settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null,
+    price: priceIn(session),
   } satisfies Partial<RunStarted>;
 }

@@ -106,5 +106,13 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const { deadlineMs } = limits;
   return cause === 'signal'
     ? decideOutcome({ ...facts, stop: { why: 'interrupted', signal } })
-    : decideOutcome({ ...facts, stop: { why: 'deadline', valueMs: deadlineMs, usedMs: deadlineMs } });
+    : decideOutcome({
+        ...facts,
+        stop: {
+          why: 'deadline',
+          valueMs: deadlineMs,
+          usedMs: deadlineMs,
+          awaited: 'the preparation of the run',
+        },
+      });
 }

@@ -85,7 +85,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
-    onProgress: (happening) => session.progress.onTurnProgress(happening),
+    onText: (text) => session.progress.onText(text),
   });
   // What only the end needs is loaded while the model thinks, and before a command runs.
   const finishing = import('./finish/finish.ts');

@@ -193,6 +193,7 @@ export function modelLine(result: RunResult): string {
   ].join(', ');
 }
 
-function cost({ costUsd }: RunResult): string {
-  return costUsd === 'unknown' ? 'cost unknown' : `USD ${costUsd.toFixed(4)}`;
+function cost({ costUsd, estimated }: RunResult): string {
+  if (costUsd === 'unknown') return 'cost unknown';
+  return `USD ${costUsd.toFixed(4)}${estimated ? ' (estimated)' : ''}`;
 }

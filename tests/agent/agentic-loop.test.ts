@@ -59,7 +59,7 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
     clock: Date.now,
     interrupt: interrupt.signal,
     overChanges: () => null,
-    onProgress: () => undefined,
+    onText: () => undefined,
   });
   const events: RunEvent[] = [];
   for await (const event of loop.run()) {

@@ -50,6 +50,8 @@ test('without any source every setting has its documented default', () => {
     baseUrl: null,
     maxOutputTokens: 32_000,
     idleTimeoutMs: 120_000,
+    rateLimitWaitMs: 310_000,
+    outageWaitMs: 300_000,
     price: null,
     maxIterations: 25,
     maxTotalTokens: null,

@@ -62,7 +62,6 @@ function parrot(model: string): LlmProvider {
         text: isFirst ? '' : 'Done.',
         usage: { ...noUsage, input: 1_000_000 },
         model,
-        retries: [],
         durationMs: 1,
       };
       return { status: 'ok', turn };

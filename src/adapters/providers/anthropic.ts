@@ -2,8 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { BaseAnthropic } from '@anthropic-ai/sdk/client';
-import type { Conversation, Retry } from '../../domain/conversation/conversation.ts';
+import type { SpentTokens } from '../../domain/budget/spent.ts';
+import type { Conversation } from '../../domain/conversation/conversation.ts';
+import { DEFAULT_OUTAGE_WAIT_MS, DEFAULT_RATE_LIMIT_WAIT_MS } from '../../domain/run/model-settings.ts';
 import { type Redact, redactorFor } from '../../domain/secrets/redact.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Clock, Federation, LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { attemptTurn } from './anthropic/attempt.ts';
@@ -11,7 +14,7 @@ import { withBoundedRefusals } from './anthropic/bounded-refusals.ts';
 import type { AttemptFailure } from './anthropic/failures.ts';
 import { FederatedLogin } from './anthropic/federated-login.ts';
 import { type RequestSettings, requestBody } from './anthropic/request.ts';
-import { type RetryPolicies, type RetryPolicy, waitBeforeNext } from './anthropic/waits.ts';
+import { type FailureAt, nextAttempt, type RetryPolicies } from './anthropic/waits.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
@@ -26,16 +29,12 @@ export interface AnthropicOptions extends RequestSettings {
   readonly baseUrl?: string;
   /** The way to it; the platform's own without it. */
   readonly fetch?: typeof fetch;
-  /** Longest wait for the headers of an answer; 120 s without it. */
-  readonly connectTimeoutMs?: number;
-  /** Longest silence inside an answer; 120 s without it. */
+  /** Longest silence before an answer and inside it; 120 s without it. */
   readonly idleTimeoutMs?: number;
-  /** 5 attempts from 10 s without it. */
-  readonly rateLimitRetries?: RetryPolicy;
-  /** For outages, lost connections and broken answers; 5 attempts from 0.5 s without it. */
-  readonly outageRetries?: RetryPolicy;
-  /** No single wait is longer, also when the server asks for it; 120 s without it. */
-  readonly maxWaitMs?: number;
+  /** How long a rate limit is waited out; 310 s without it, which is 5 retries. */
+  readonly rateLimitWaitMs?: number;
+  /** How long an outage or a lost connection is waited out; 300 s without it. */
+  readonly outageWaitMs?: number;
   readonly clock?: Clock;
   /** Resolves after `ms`, and at once when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -89,57 +88,96 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
     client: setup.client,
     body: requestBody(options, request.conversation),
     earlierCalls: callIds(request.conversation),
-    connectTimeoutMs: options.connectTimeoutMs ?? 120_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
     clock,
     signal,
     redact,
     onText: (text: string) => request.onProgress({ type: 'text', text }),
   };
-  const policies: RetryPolicies = {
-    rate_limit: options.rateLimitRetries ?? { attempts: 5, firstWaitMs: 10_000 },
-    outage: options.outageRetries ?? { attempts: 5, firstWaitMs: 500 },
-    maxWaitMs: options.maxWaitMs ?? 120_000,
-  };
-  const retries: Retry[] = [];
-  const failures: AttemptFailure[] = [];
+  const policies = policiesOf(options);
+  const failures: FailureAt[] = [];
   while (!signal.aborted) {
     const result = await attemptTurn(attempt);
-    if (result.status === 'interrupted') break;
+    if (result.status === 'interrupted') return { status: 'interrupted', ...spentPart(result) };
     if (result.status === 'ok') {
-      return { status: 'ok', turn: { ...result.answer, retries, durationMs: clock() - startedAt } };
+      return { status: 'ok', turn: { ...result.answer, durationMs: clock() - startedAt } };
     }
-    failures.push(result.failure);
-    const cause = redact(result.failure.message);
-    const waitMs = waitBeforeNext(failures, policies, random);
-    if (waitMs === null) {
-      // The last attempt is no retry, but what it had used up is billed like the others.
-      if (result.usage) retries.push({ cause, waitedMs: 0, usage: result.usage });
-      return {
-        status: 'failed',
-        kind: result.failure.kind,
-        message: redact(describe(setup.where, failures, result)),
-        retries,
-      };
+    const { failure } = result;
+    failures.push({ failure, at: clock() });
+    const next = nextAttempt(failures, policies, random);
+    if (!('waitMs' in next)) {
+      const message = redact(describe(setup.where, failures, { ...result, ...next, policies }));
+      return { status: 'failed', kind: failure.kind, message, ...spentPart(result) };
     }
-    retries.push({ cause, waitedMs: waitMs, ...(result.usage ? { usage: result.usage } : {}) });
-    request.onProgress({ type: 'retry', cause, waitMs, attempt: failures.length + 1 });
-    await sleep(waitMs, signal);
+    const { kind, status } = failure;
+    const cause = redact(failure.message);
+    const retry = { attempt: failures.length + 1, kind, status, cause, waitMs: next.waitMs };
+    request.onProgress({ type: 'retry', retry: { ...retry, ...spentPart(result) } });
+    await sleep(next.waitMs, signal);
   }
   return { status: 'interrupted' };
 }
 
+function spentPart({ spent }: { spent: SpentTokens | undefined }): { spent?: SpentTokens } {
+  return spent === undefined ? {} : { spent };
+}
+
+function policiesOf({
+  rateLimitWaitMs = DEFAULT_RATE_LIMIT_WAIT_MS,
+  outageWaitMs = DEFAULT_OUTAGE_WAIT_MS,
+}: AnthropicOptions): RetryPolicies {
+  const outage = {
+    firstWaitMs: 500,
+    longestWaitMs: 30_000,
+    patienceMs: outageWaitMs,
+    maxFailures: null,
+  };
+  return {
+    rate_limit: {
+      firstWaitMs: 10_000,
+      longestWaitMs: Number.POSITIVE_INFINITY,
+      patienceMs: rateLimitWaitMs,
+      maxFailures: null,
+    },
+    outage,
+    broken: { ...outage, maxFailures: 5 },
+  };
+}
+
+interface GivenUp {
+  readonly failure: AttemptFailure;
+  readonly requestId: string | null;
+  /** Until when the server asks not to be asked; null where it has not asked for too long a wait. */
+  readonly comeBackAt: number | null;
+  readonly policies: RetryPolicies;
+}
+
+/** One sentence or more: what happened, when to come back, where it was and how often it was tried. */
 function describe(
   where: string,
-  failures: readonly AttemptFailure[],
-  last: { failure: AttemptFailure; requestId: string | null },
+  failures: readonly FailureAt[],
+  { failure, requestId, comeBackAt, policies }: GivenUp,
 ): string {
+  const { message, retry, retryAfterMs } = failure;
+  const seconds = (ms: number) => `${formatNumber(Math.round(ms / 1_000))} s`;
+  const elapsedMs = (failures.at(-1)?.at ?? 0) - (failures[0]?.at ?? 0);
   const details = [
     where,
-    ...(last.requestId === null ? [] : [`request ${oneLine(last.requestId, 100)}`]),
-    ...(failures.length === 1 ? [] : [`${failures.length} attempts`]),
+    ...(requestId === null ? [] : [`request ${oneLine(requestId, 100)}`]),
+    ...(failures.length === 1 ? [] : [`${failures.length} attempts in ${seconds(elapsedMs)}`]),
   ];
-  return `${last.failure.message} (${details.join(', ')})`;
+  if (comeBackAt === null || retry === 'never') return `${message} (${details.join(', ')})`;
+  const flag = retry === 'rate_limit' ? '--rate-limit-wait' : '--outage-wait';
+  const limit = `${flag} is ${seconds(policies[retry].patienceMs)}`;
+  const asked = `The endpoint asks for a wait of ${seconds(retryAfterMs ?? 0)}, and ${limit}: come back after ${timeOfDay(comeBackAt)}.`;
+  return `${message} ${asked} (${details.join(', ')})`;
+}
+
+/** `2026-11-21 10:00:00 UTC`. */
+function timeOfDay(at: number): string {
+  // The last moment that a date can stand for; a server may name a later one.
+  const date = new Date(Math.min(Math.ceil(at / 1_000) * 1_000, 8.64e15));
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 function callIds(conversation: Conversation): ReadonlySet<string> {

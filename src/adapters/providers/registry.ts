@@ -8,8 +8,11 @@ import type { Price } from '../../domain/run/pricing.ts';
 import type { Clock, Federation, LlmProvider } from '../../ports.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
+/** How long is waited for answers; what is left out is the provider's own default. */
+type Waits = Partial<Pick<ModelSettings, 'idleTimeoutMs' | 'rateLimitWaitMs' | 'outageWaitMs'>>;
+
 /** What a provider is made from; each takes its part. */
-export interface ProviderSettings extends Omit<ModelSettings, 'idleTimeoutMs'> {
+export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Waits {
   readonly model: string;
   /** Null for a provider that takes no key, or with a federation. */
   readonly apiKey: string | null;
@@ -19,8 +22,6 @@ export interface ProviderSettings extends Omit<ModelSettings, 'idleTimeoutMs'> {
   /** The way to it; the platform's own without it. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
-  /** Longest silence inside an answer; the provider's own default without it. */
-  readonly idleTimeoutMs?: number;
   /** Path of the journal or script that is played; null when there is none. */
   readonly recording: string | null;
 }

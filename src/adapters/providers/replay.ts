@@ -1,11 +1,12 @@
 /** Plays the model's turns from a recording, in their order, whatever it is asked. */
 
 import * as z from 'zod';
-import { LlmTurn, Retry } from '../../domain/conversation/conversation.ts';
+import { Retry, SpentTokens } from '../../domain/budget/spent.ts';
+import { LlmTurn } from '../../domain/conversation/conversation.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
-import type { LlmProvider, TurnResult } from '../../ports.ts';
+import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -18,7 +19,13 @@ export interface Recording {
 const Line = z.looseObject({ type: z.string() });
 const Started = z.looseObject({ model: z.string() });
 const Completed = z.looseObject({ turn: LlmTurn });
-const Failed = z.looseObject({ kind: ProviderFailureKind, message: z.string(), retries: z.array(Retry) });
+const Failed = z.object({
+  kind: ProviderFailureKind,
+  message: z.string(),
+  spent: SpentTokens.exactOptional(),
+});
+const Interrupted = z.object({ spent: SpentTokens });
+const Retried = z.object(Retry.shape);
 
 /** A journal as it is, a hand-written script as one. Throws ProviderSettingsError when the file cannot be used. */
 export async function readRecording(path: string): Promise<Recording> {
@@ -40,17 +47,23 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   let next = 0;
   let played = 0;
 
-  function nextTurn(): TurnResult {
+  function nextTurn(onProgress: TurnRequest['onProgress']): TurnResult {
+    let isRetrying = false;
     for (; next < lines.length; next += 1) {
       const line = lines[next] ?? '';
       if (line.trim() === '') continue;
-      const result = turnOf(line, `${recording.name}, line ${next + 1}`);
-      if (result === null) continue;
-      if (result.status === 'ok') {
-        played += 1;
-        next += 1;
+      const recorded = recordedIn(line, `${recording.name}, line ${next + 1}`);
+      if (recorded === null) continue;
+      if (recorded.status === 'retried') {
+        isRetrying = true;
+        onProgress({ type: 'retry', retry: recorded.retry });
+        continue;
       }
-      return result;
+      // A run that was stopped while it waited for the next attempt has no answer at all.
+      if (recorded.status === 'stopped' && !isRetrying) continue;
+      if (recorded.status === 'ok') played += 1;
+      if (recorded.status !== 'failed') next += 1;
+      return recorded.status === 'stopped' ? { status: 'interrupted' } : recorded;
     }
     return failedRecording(
       `The recording ${recording.name} has ${played} model turns, and the run asked for another one. ` +
@@ -63,7 +76,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
     model: modelOf(lines),
     complete: async ({ signal, onProgress }) => {
       if (signal.aborted) return { status: 'interrupted' };
-      const result = nextTurn();
+      const result = nextTurn(onProgress);
       if (result.status === 'ok' && result.turn.text !== '')
         onProgress({ type: 'text', text: result.turn.text });
       return result;
@@ -71,25 +84,38 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   };
 }
 
-/** Null for an event that is not the model's. */
-function turnOf(line: string, place: string): TurnResult | null {
+/** What a line tells of the model: how a turn ended, that an attempt failed, or that the run was stopped. */
+type Recorded = TurnResult | { status: 'retried'; retry: Retry } | { status: 'stopped' };
+
+/** Null for an event that has nothing to do with the model. */
+function recordedIn(line: string, place: string): Recorded | null {
   const event = parsedLine(line);
   if (!event)
     return failedRecording(`The recording ${place}: not a JSON event; the line is torn or damaged.`);
-  if (event.type === 'turn.completed') {
-    const completed = Completed.safeParse(event);
-    if (completed.success) return { status: 'ok', turn: completed.data.turn };
-    return failedRecording(`The recording ${place}: not a valid turn (${issuesOf(completed.error)}).`);
-  }
-  if (event.type === 'turn.failed') {
-    const failed = Failed.safeParse(event);
-    if (failed.success) {
-      const { kind, message, retries } = failed.data;
-      return { status: 'failed', kind, message, retries };
+  const invalid = (what: string, error: z.ZodError) =>
+    failedRecording(`The recording ${place}: not a valid ${what} (${issuesOf(error)}).`);
+  switch (event.type) {
+    case 'turn.completed': {
+      const { data, error } = Completed.safeParse(event);
+      return data ? { status: 'ok', turn: data.turn } : invalid('turn', error);
     }
-    return failedRecording(`The recording ${place}: not a valid failure (${issuesOf(failed.error)}).`);
+    case 'turn.failed': {
+      const { data, error } = Failed.safeParse(event);
+      return data ? { status: 'failed', ...data } : invalid('failure', error);
+    }
+    case 'turn.retried': {
+      const { data, error } = Retried.safeParse(event);
+      return data ? { status: 'retried', retry: data } : invalid('retry', error);
+    }
+    case 'turn.interrupted': {
+      const { data, error } = Interrupted.safeParse(event);
+      return data ? { status: 'interrupted', ...data } : invalid('interruption', error);
+    }
+    case 'run.interrupted':
+      return { status: 'stopped' };
+    default:
+      return null;
   }
-  return null;
 }
 
 function modelOf(lines: readonly string[]): string {
@@ -111,5 +137,5 @@ function issuesOf(error: z.ZodError): string {
 }
 
 function failedRecording(message: string): TurnResult {
-  return { status: 'failed', kind: 'recording', message, retries: [] };
+  return { status: 'failed', kind: 'recording', message };
 }

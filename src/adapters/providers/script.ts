@@ -52,7 +52,6 @@ function turnOf({ text = '', calls: scripted = [], stop }: ScriptTurn, at: numbe
     text,
     usage: noUsage,
     model: 'script',
-    retries: [],
     durationMs: 0,
   };
 }

@@ -20,7 +20,7 @@ export async function openLog(path: string, level: string, redact: Redact): Prom
   return {
     accept(event: RunEvent): void {
       const { type, seq } = event;
-      const level = type === 'turn.failed' || type === 'warning.raised' ? 'warn' : 'info';
+      const level = WARNINGS.includes(type) ? 'warn' : 'info';
       log[level]({ seq, ...essenceOf(event) }, type);
       log.debug({ event }, 'event');
     },
@@ -32,6 +32,8 @@ export async function openLog(path: string, level: string, redact: Redact): Prom
   };
 }
 
+const WARNINGS: readonly RunEvent['type'][] = ['turn.retried', 'turn.failed', 'warning.raised'];
+
 function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
     case 'run.started':
@@ -39,13 +41,19 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
     case 'run.resumed':
       return { base: event.base.tree, ...some(event.accepted.map(({ path }) => path)) };
     case 'turn.completed': {
-      const { stop, usage, retries, durationMs, calls } = event.turn;
+      const { stop, usage, durationMs, calls } = event.turn;
       const prompt = usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
       const cachedShare = prompt === 0 ? 0 : Math.round((usage.cacheRead / prompt) * 100) / 100;
-      return { stop, calls: calls.length, usage, cachedShare, retries, durationMs };
+      return { stop, calls: calls.length, usage, cachedShare, durationMs };
     }
     case 'turn.failed':
-      return { kind: event.kind, message: event.message, retries: event.retries };
+      return { kind: event.kind, message: event.message, spent: event.spent };
+    case 'turn.retried': {
+      const { attempt, kind, status, cause, waitMs, spent } = event;
+      return { attempt, kind, status, cause, waitMs, spent };
+    }
+    case 'turn.interrupted':
+      return { spent: event.spent };
     case 'tool.started':
       return { call: event.call.id, tool: event.call.name, iteration: event.iteration };
     case 'change.recorded':

@@ -11,7 +11,7 @@ import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
-import type { EventSink, TurnProgress } from '../../ports.ts';
+import type { EventSink } from '../../ports.ts';
 
 /** What progress is shown, where, and without which secrets. */
 export interface ProgressOptions {
@@ -61,12 +61,9 @@ export class Progress implements EventSink {
     this.#print(oneLine(this.#options.redact(line), 4_000));
   }
 
-  onTurnProgress(progress: TurnProgress): void {
-    if (progress.type === 'retry') {
-      this.note(`retry ${progress.attempt} in ${(progress.waitMs / 1000).toFixed(1)} s: ${progress.cause}`);
-    } else if (this.#options.verbose && !this.#options.quiet) {
-      this.#stream(progress.text);
-    }
+  /** The model's text as it arrives. */
+  onText(text: string): void {
+    if (this.#options.verbose && !this.#options.quiet) this.#stream(text);
   }
 
   accept(event: RunEvent): void {
@@ -142,7 +139,11 @@ export class Progress implements EventSink {
       case 'warning.raised':
         this.warn(event.message);
         return;
+      case 'turn.retried':
+        this.note(`attempt ${event.attempt} in ${(event.waitMs / 1000).toFixed(1)} s, after: ${event.cause}`);
+        return;
       case 'turn.failed':
+      case 'turn.interrupted':
       case 'message.added':
       case 'changes.limited':
       case 'run.interrupted':

@@ -76,15 +76,6 @@ export const TurnStop = z.enum([
 ]);
 export type TurnStop = z.infer<typeof TurnStop>;
 
-/** One failed attempt before the answer that counted. */
-export const Retry = z.strictObject({
-  cause: z.string(),
-  waitedMs: z.number().nonnegative(),
-  /** Tokens that the failed attempt had reported before it broke; they are billed too. */
-  usage: Usage.optional(),
-});
-export type Retry = z.infer<typeof Retry>;
-
 /** One complete answer of the model. */
 export const LlmTurn = z.strictObject({
   /** The whole content array as it came, order kept, thinking blocks with empty text included. */
@@ -99,7 +90,7 @@ export const LlmTurn = z.strictObject({
   usage: Usage,
   /** The model that answered, as it named itself. */
   model: z.string(),
-  retries: z.array(Retry),
+  /** From the request to the end of the answer, failed attempts and waits included. */
   durationMs: z.number().nonnegative(),
 });
 export type LlmTurn = z.infer<typeof LlmTurn>;

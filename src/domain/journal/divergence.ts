@@ -2,6 +2,7 @@
 
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
 import type { CommandReport, RunEvent } from '../run/events.ts';
+import type { StopReason } from '../run/limits.ts';
 import { shortened } from '../text/shorten.ts';
 
 /** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
@@ -57,7 +58,9 @@ function describe(event: RunEvent): string {
     case 'run.started':
     case 'run.resumed':
     case 'turn.completed':
+    case 'turn.retried':
     case 'turn.failed':
+    case 'turn.interrupted':
     case 'change.recorded':
     case 'changes.put_back':
     case 'files.hidden':
@@ -101,7 +104,11 @@ function comparable(event: RunEvent): unknown {
     case 'turn.completed':
       return { turn: event.turn };
     case 'turn.failed':
-      return { kind: event.kind, message: event.message };
+      return { kind: event.kind, message: event.message, spent: event.spent };
+    case 'turn.retried':
+      return { kind: event.kind, cause: event.cause, spent: event.spent };
+    case 'turn.interrupted':
+      return { spent: event.spent };
     case 'tool.started':
       return { call: event.call, iteration: event.iteration };
     case 'run.interrupted':
@@ -109,7 +116,7 @@ function comparable(event: RunEvent): unknown {
     case 'warning.raised':
       return { message: event.message };
     case 'run.stopped':
-      return { stop: event.stop };
+      return { stop: comparableStop(event.stop) };
   }
 }
 
@@ -119,6 +126,13 @@ function comparableOutcome(outcome: ToolOutcome): unknown {
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
   return { ...outcome, text: withoutTimes(outcome.text), command: end };
+}
+
+/** Which of the commands that ran together was waited for is a matter of time. */
+function comparableStop(stop: StopReason): unknown {
+  if (stop.why !== 'deadline') return stop;
+  const { awaited: _, ...rest } = stop;
+  return rest;
 }
 
 function comparableReport({ command, end: { durationMs: _, ...end }, output }: CommandReport): unknown {

@@ -4,8 +4,9 @@
  */
 
 import * as z from 'zod';
+import { Retry, SpentTokens } from '../budget/spent.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
-import { LlmTurn, Retry, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
+import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { AllowedDomain } from '../review/allowed-domain.ts';
@@ -140,12 +141,17 @@ export const RunAction = z.discriminatedUnion('type', [
   /** The run was killed and is carried on. The time between this event and the one before does not count. */
   RunResumed,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
+  /** An attempt failed, and the next one follows after a wait. Written before the wait. */
+  z.strictObject({ type: z.literal('turn.retried'), ...Retry.shape }),
   z.strictObject({
     type: z.literal('turn.failed'),
     kind: ProviderFailureKind,
     message: z.string(),
-    retries: z.array(Retry),
+    /** What the last attempt had used up. */
+    spent: SpentTokens.exactOptional(),
   }),
+  /** The run was stopped in the middle of an answer, which is lost and billed. */
+  z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
   /** Commands changed paths that the policy does not permit to change, and the runner put them back. */

@@ -69,7 +69,13 @@ export const StopReason = z.discriminatedUnion('why', [
     used: z.number(),
     folder: ExceededChangeLimit.shape.folder,
   }),
-  z.strictObject({ why: z.literal('deadline'), valueMs: z.number(), usedMs: z.number() }),
+  z.strictObject({
+    why: z.literal('deadline'),
+    valueMs: z.number(),
+    usedMs: z.number(),
+    /** What was being waited for, as the end of a sentence; left out when it was nothing in particular. */
+    awaited: z.string().exactOptional(),
+  }),
   z.strictObject({ why: z.literal('interrupted'), signal: StopSignal }),
   z.strictObject({ why: z.literal('provider'), kind: ProviderFailureKind, message: z.string() }),
 ]);

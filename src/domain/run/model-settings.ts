@@ -8,6 +8,11 @@ export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 /** Whether a run without changes is one that went well. */
 export const NO_CHANGES = ['ok', 'error'] as const;
 
+/** How long a rate limit is waited out: five retries, after 10, 20, 40, 80 and 160 seconds. */
+export const DEFAULT_RATE_LIMIT_WAIT_MS = 310_000;
+/** How long an outage is waited out. */
+export const DEFAULT_OUTAGE_WAIT_MS = 300_000;
+
 /** What every request to the model says besides the conversation, and how long its answer is waited for. */
 export const ModelSettings = z.strictObject({
   effort: z.enum(EFFORTS).nullable(),
@@ -16,6 +21,10 @@ export const ModelSettings = z.strictObject({
   /** Summaries of the thinking are asked for. */
   showThinking: z.boolean(),
   idleTimeoutMs: z.int().positive(),
+  /** How long a rate limit is waited out, from the first refusal to the last attempt. */
+  rateLimitWaitMs: z.int().positive().default(DEFAULT_RATE_LIMIT_WAIT_MS),
+  /** The same for an outage. */
+  outageWaitMs: z.int().positive().default(DEFAULT_OUTAGE_WAIT_MS),
 });
 export type ModelSettings = z.infer<typeof ModelSettings>;
 

@@ -58,7 +58,7 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   switch (stop.why) {
     case 'deadline':
       return deadlineExceeded(
-        `The deadline of ${seconds(stop.valueMs)} passed; ${keptWork(facts)}. Raise it with --deadline.`,
+        `The deadline of ${seconds(stop.valueMs)} passed${stop.awaited === undefined ? '' : ` while waiting for ${stop.awaited}`}; ${keptWork(facts)}. Raise it with --deadline.`,
       );
     case 'limit':
       return limitReached(`${describeLimit(stop)}; ${keptWork(facts)}.`);

@@ -111,6 +111,12 @@ export const RunResult = z.strictObject({
   iterations: z.int(),
   tokens: Usage,
   costUsd: z.union([z.number(), z.literal('unknown')]),
+  estimated: z
+    .boolean()
+    .default(false)
+    .describe(
+      'tokens and costUsd are in part an estimate: an answer was cut off before its output was reported, so that this was reckoned from the bytes that had arrived',
+    ),
   durations: z.strictObject({
     totalMs: z.number(),
     modelMs: z.number().describe('Waiting for the model, retries included'),

@@ -1,14 +1,15 @@
 /** Where a run stands: the pure fold of its events. */
 
+import type { SpentTokens } from '../budget/spent.ts';
 import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
+import { awaitedAfter } from '../conversation/awaited.ts';
 import {
   addUsage,
   type Conversation,
   type LlmTurn,
   type Message,
   noUsage,
-  type Retry,
   totalTokens,
   type Usage,
 } from '../conversation/conversation.ts';
@@ -63,6 +64,8 @@ export interface RunState extends Repeats {
   /** Model turns that were completed. */
   readonly iterations: number;
   readonly usage: Usage;
+  /** Some of `usage` is an estimate, since an answer was cut off. */
+  readonly isEstimated: boolean;
   /** Null as soon as one answer's price is unknown. */
   readonly costUsd: number | null;
   readonly price: Price | null;
@@ -85,6 +88,8 @@ export interface RunState extends Repeats {
   /** Why the loop ended; null while it goes on. */
   readonly stop: StopReason | null;
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
+  /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
+  readonly awaited: string | null;
   readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
   /** Paths that were changed against the policy and put back, with who had changed them last. */
@@ -111,6 +116,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     now: event.at,
     iterations: 0,
     usage: noUsage,
+    isEstimated: false,
     costUsd: 0,
     price: event.price,
     model: event.model,
@@ -127,6 +133,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     overChanges: null,
     stop: null,
     providerFailure: null,
+    awaited: null,
     warnings: [],
     changes: new ChangeLedger(event),
     putBack: new Map(),
@@ -143,7 +150,9 @@ export function openingOf({ system, tools, prompt }: ConversationOpening): Conve
 
 /** The state after one more event. The ledger is the one part that is carried along instead of copied. */
 export function advance(before: RunState, event: RunEvent): RunState {
-  const state = { ...before, seq: event.seq, now: event.at };
+  const calls = before.phase.at === 'tools' ? before.phase.calls : [];
+  const awaited = awaitedAfter(before.awaited, event, calls);
+  const state = { ...before, seq: event.seq, now: event.at, awaited };
   switch (event.type) {
     case 'run.started':
       return startOf(event);
@@ -159,9 +168,12 @@ export function advance(before: RunState, event: RunEvent): RunState {
       };
     case 'turn.completed':
       return afterTurn(state, event.turn);
+    case 'turn.retried':
+    case 'turn.interrupted':
+      return withSpent(state, event.spent);
     case 'turn.failed':
       return {
-        ...withRetries(state, event.retries, state.model),
+        ...withSpent(state, event.spent),
         providerFailure: { kind: event.kind, message: event.message },
       };
     case 'tool.completed':
@@ -214,8 +226,10 @@ function said(state: RunState, message: Message): RunState {
   return { ...state, conversation: { ...conversation, messages } };
 }
 
-function withRetries(state: RunState, retries: readonly Retry[], model: string): RunState {
-  return retries.reduce((sum, retry) => (retry.usage ? charged(sum, retry.usage, model) : sum), state);
+function withSpent(state: RunState, spent: SpentTokens | undefined): RunState {
+  if (spent === undefined) return state;
+  const { usage, estimated } = spent;
+  return { ...charged(state, usage, state.model), isEstimated: state.isEstimated || estimated };
 }
 
 function charged(state: RunState, usage: Usage, model: string): RunState {
@@ -229,7 +243,7 @@ function charged(state: RunState, usage: Usage, model: string): RunState {
 }
 
 function afterTurn(before: RunState, turn: LlmTurn): RunState {
-  const charge = charged(withRetries(before, turn.retries, turn.model), turn.usage, turn.model);
+  const charge = charged(before, turn.usage, turn.model);
   const state: RunState = {
     ...said(charge, { role: 'assistant', content: turn.content }),
     iterations: before.iterations + 1,

@@ -14,7 +14,7 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   // Work that is done stays done, also when the clock runs out while the last event is written.
   if (state.phase.at === 'ended') return endOfWork(state);
   if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {
-    return { why: 'deadline', valueMs: limits.deadlineMs, usedMs };
+    return deadlinePassed(state, limits);
   }
   if (state.providerFailure?.kind === 'too_large') return contextFull(state);
   if (state.providerFailure) return { why: 'provider', ...state.providerFailure };
@@ -51,14 +51,17 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
 }
 
 /** For a run that was cut short, whatever else it had come to by then. */
-export function stopOfInterruption(
-  state: Pick<RunState, 'now' | 'startedAt'>,
-  interruption: Interruption,
-  { deadlineMs }: Limits,
-): StopReason {
+export function stopOfInterruption(state: RunState, interruption: Interruption, limits: Limits): StopReason {
   return interruption.cause === 'signal'
     ? { why: 'interrupted', signal: interruption.signal }
-    : { why: 'deadline', valueMs: deadlineMs, usedMs: state.now - state.startedAt };
+    : deadlinePassed(state, limits);
+}
+
+function deadlinePassed(state: RunState, { deadlineMs }: Limits): StopReason {
+  const { phase, now, startedAt } = state;
+  const awaited = state.awaited ?? (phase.at === 'model' ? "the model's answer" : null);
+  const passed = { why: 'deadline', valueMs: deadlineMs, usedMs: now - startedAt } as const;
+  return awaited === null ? passed : { ...passed, awaited };
 }
 
 function endOfWork(state: RunState): StopReason | null {

@@ -52,6 +52,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     iterations: 0,
     tokens: noUsage,
     costUsd: 0,
+    estimated: false,
     durations: { totalMs: 0, modelMs: 0 },
     setup: [],
     verify: [],
@@ -97,6 +98,7 @@ export function statePart(state: RunState): Partial<RunResult> {
     iterations: state.iterations,
     tokens: state.usage,
     costUsd: state.costUsd ?? 'unknown',
+    estimated: state.isEstimated,
     unexplained: state.changes.unexplained(),
     putBack: [...state.putBack]
       .map(([path, by]) => ({ path, by }))
@@ -199,13 +201,14 @@ export function finalLine(outcome: RunOutcome): string {
 }
 
 /** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
-export function costLine({ iterations, tokens, costUsd, durations, provider }: RunResult): string {
+export function costLine(result: RunResult): string {
+  const { iterations, tokens, costUsd, estimated, durations, provider } = result;
   const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
   const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
     `${formatNumber(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
-    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}`,
+    `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}${estimated ? ' (estimated)' : ''}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');
 }

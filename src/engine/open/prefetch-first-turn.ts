@@ -1,5 +1,6 @@
 /** Sends the first request before anybody asks for its answer. */
 
+import { addSpent, type SpentTokens } from '../../domain/budget/spent.ts';
 import type { Conversation } from '../../domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
 
@@ -7,8 +8,8 @@ import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
 export interface PrefetchedTurn {
   /** Gives the answer under way to whoever asks first, with what has happened to it by then; asks anew after that. */
   readonly provider: LlmProvider;
-  /** Lets go of an answer that nobody will ask for. */
-  cancel(): void;
+  /** Lets go of an answer that nobody will ask for. Resolves with what it had used up; null for nothing. */
+  cancel(): Promise<SpentTokens | null>;
 }
 
 /**
@@ -42,6 +43,17 @@ export function prefetchFirstTurn(
         return answer;
       },
     },
-    cancel: () => cancelled.abort(),
+    async cancel() {
+      cancelled.abort();
+      if (underWay === null) return null;
+      return spentIn(await underWay, early);
+    },
   };
+}
+
+/** Of the answer and of the attempts before it. */
+function spentIn(result: TurnResult, progress: readonly TurnProgress[]): SpentTokens | null {
+  const attempts = progress.flatMap((step) => (step.type === 'retry' ? (step.retry.spent ?? []) : []));
+  const last = result.status === 'ok' ? { usage: result.turn.usage, estimated: false } : result.spent;
+  return [...attempts, ...(last ? [last] : [])].reduce<SpentTokens | null>(addSpent, null);
 }

@@ -18,8 +18,9 @@ export interface ModelChoice {
 
 /** The choice of a model that the settings make. */
 export function modelChoiceOf({ provider, model, ...settings }: Settings): ModelChoice {
-  const { effort, maxOutputTokens, verbose, idleTimeoutMs } = settings;
-  return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, idleTimeoutMs } };
+  const { effort, maxOutputTokens, verbose, idleTimeoutMs, rateLimitWaitMs, outageWaitMs } = settings;
+  const waits = { idleTimeoutMs, rateLimitWaitMs, outageWaitMs };
+  return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, ...waits } };
 }
 
 /** Loads what the first request needs, while the process has nothing else to do. */

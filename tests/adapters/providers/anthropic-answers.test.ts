@@ -37,7 +37,6 @@ describe('an answer', () => {
       text: 'I look.',
       usage: server.requests[0]?.usage,
       model: 'claude-sonnet-5-5',
-      retries: [],
       durationMs: 0,
     });
     const second = turnOf(await ask(plainConversation(answered(first), resultsOf(first))));

@@ -40,72 +40,136 @@ describe('a refusal that another attempt cannot change is made once', () => {
   ])('%s', async (_name, turn, kind) => {
     const { server, waits, ask } = await asking(always(turn));
     const failure = failureOf(await ask());
-    expect([failure.kind, failure.retries, server.requests.length, waits]).toEqual([kind, [], 1, []]);
+    expect([failure.kind, failure.spent, server.requests.length, waits]).toEqual([kind, undefined, 1, []]);
   });
 });
 
-describe('a failure that may pass is tried five times in all', () => {
-  test.each<[string, ScriptedTurn, string]>([
-    ['500', http(500), 'outage'],
-    ['502 in a proxy’s own words', http(502, { rawBody: '<html><h1>Bad\u001b[31m Gateway</h1>' }), 'outage'],
-    ['503', http(503), 'outage'],
-    ['504', http(504), 'outage'],
-    ['529', http(529), 'outage'],
-    ['an overload inside the stream', { fault: { kind: 'error_event', type: 'overloaded_error' } }, 'outage'],
-    ['an internal error inside the stream', { fault: { kind: 'error_event', type: 'api_error' } }, 'outage'],
-    ['a reset before the answer', { fault: { kind: 'reset', afterEvents: null } }, 'outage'],
-    ['a reset in mid-stream', { text: 'half', fault: { kind: 'reset', afterEvents: 3 } }, 'stream'],
-    ['a stream without message_stop', { text: 'half', fault: { kind: 'end', afterEvents: 5 } }, 'stream'],
-    ['an empty stream', { fault: { kind: 'end', afterEvents: 0 } }, 'stream'],
-    ['an event that is no JSON', { text: 'half', fault: { kind: 'malformed', afterEvents: 3 } }, 'stream'],
-  ])('%s', async (_name, turn, kind) => {
+/** Half a second, doubled up to 30 s; the last is cut so that five minutes have passed when the last attempt is made. */
+const OUTAGE_WAITS = [500, 1_000, 2_000, 4_000, 8_000, 16_000, ...Array(8).fill(30_000), 28_500];
+
+describe('an outage is waited out for five minutes', () => {
+  test.each<[string, ScriptedTurn]>([
+    ['500', http(500)],
+    ['502 in a proxy’s own words', http(502, { rawBody: '<html><h1>Bad\u001b[31m Gateway</h1>' })],
+    ['503', http(503)],
+    ['504', http(504)],
+    ['529', http(529)],
+    ['an overload inside the stream', { fault: { kind: 'error_event', type: 'overloaded_error' } }],
+    ['an internal error inside the stream', { fault: { kind: 'error_event', type: 'api_error' } }],
+    ['a reset before the answer', { fault: { kind: 'reset', afterEvents: null } }],
+  ])('%s', async (_name, turn) => {
     const { server, waits, ask } = await asking(always(turn));
     const failure = failureOf(await ask());
-    expect([failure.kind, server.requests.length, waits]).toEqual([kind, 5, [500, 1000, 2000, 4000]]);
-    expect(failure.message).toContain('5 attempts');
+    expect([failure.kind, server.requests.length, waits]).toEqual(['outage', 16, OUTAGE_WAITS]);
+    expect(failure.message).toContain('16 attempts in 300 s');
     expect(failure.message).not.toMatch(/[\u0000-\u001f]/);
   });
 
-  test('a rate limit waits longer, from ten seconds, also when it comes inside the stream', async () => {
-    for (const turn of [
-      http(429),
-      { fault: { kind: 'error_event', type: 'rate_limit_error' } } as ScriptedTurn,
-    ]) {
-      const { server, waits, ask } = await asking(always(turn));
-      expect(failureOf(await ask()).kind).toBe('rate_limit');
-      expect([server.requests.length, waits]).toEqual([5, [10_000, 20_000, 40_000, 80_000]]);
-    }
+  test('a host that no name server knows', async () => {
+    const { waits, ask } = await asking([], { baseUrl: 'https://api.patchsmith.invalid' });
+    const failure = failureOf(await ask());
+    expect([failure.kind, waits]).toEqual(['outage', OUTAGE_WAITS]);
+    expect(failure.message).toMatch(/ENOTFOUND|EAI_AGAIN/);
   });
 
-  test('a mixture of failures is not tried more often than one of a kind', async () => {
-    const turns = [
-      http(529),
-      http(429),
-      { fault: { kind: 'end', afterEvents: 2 } } as ScriptedTurn,
-      http(429),
-    ];
-    const { server, waits, ask } = await asking((_request, n) => turns[n] ?? http(500));
+  test('an endpoint that is not there', async () => {
+    const { server, waits, ask } = await asking([]);
+    await server.close();
+    const failure = failureOf(await ask());
+    expect([failure.kind, waits]).toEqual(['outage', OUTAGE_WAITS]);
+    expect(failure.message).toContain('ECONNREFUSED');
+  });
+
+  test('or for as long as --outage-wait says', async () => {
+    const { waits, ask } = await asking(always(http(529)), { outageWaitMs: 2_000 });
     expect(failureOf(await ask()).kind).toBe('outage');
-    expect([server.requests.length, waits]).toEqual([5, [500, 10_000, 1000, 20_000]]);
-  });
-
-  test('jitter takes up to a quarter off a wait', async () => {
-    const { waits, ask } = await asking([http(529), http(529), {}], { random: () => 0.5 });
-    turnOf(await ask());
-    expect(waits).toEqual([438, 875]);
+    expect(waits).toEqual([500, 1_000, 500]);
   });
 });
 
+describe('an answer that broke off is asked for five times at most, since each costs its prompt', () => {
+  test.each<[string, ScriptedTurn]>([
+    ['a reset in mid-stream', { text: 'half', fault: { kind: 'reset', afterEvents: 3 } }],
+    ['a stream without message_stop', { text: 'half', fault: { kind: 'end', afterEvents: 5 } }],
+    ['an empty stream', { fault: { kind: 'end', afterEvents: 0 } }],
+    ['an event that is no JSON', { text: 'half', fault: { kind: 'malformed', afterEvents: 3 } }],
+  ])('%s', async (_name, turn) => {
+    const { server, waits, ask } = await asking(always(turn));
+    const failure = failureOf(await ask());
+    expect([failure.kind, server.requests.length, waits]).toEqual(['stream', 5, [500, 1000, 2000, 4000]]);
+    expect(failure.message).toContain('5 attempts in 8 s');
+  });
+});
+
+describe('a rate limit', () => {
+  const inStream: ScriptedTurn = { fault: { kind: 'error_event', type: 'rate_limit_error' } };
+
+  test.each([
+    ['with its status', http(429)],
+    ['inside the stream', inStream],
+  ])('%s is retried five times from ten seconds, 310 in all', async (_name, turn) => {
+    const { server, waits, ask } = await asking(always(turn));
+    const failure = failureOf(await ask());
+    expect([failure.kind, server.requests.length]).toEqual(['rate_limit', 6]);
+    expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000]);
+    expect(failure.message).toContain('6 attempts in 310 s');
+  });
+
+  test('is waited out for as long as --rate-limit-wait says', async () => {
+    const { waits, ask } = await asking(always(http(429)), { rateLimitWaitMs: 25_000 });
+    expect(failureOf(await ask()).kind).toBe('rate_limit');
+    expect(waits).toEqual([10_000, 15_000]);
+  });
+
+  test('and an outage have each their own patience', async () => {
+    const turns = [http(529), http(429), http(529), http(429)];
+    const { waits, ask } = await asking((_request, n) => turns[n] ?? { text: 'at last' });
+    expect(turnOf(await ask()).text).toBe('at last');
+    expect(waits).toEqual([500, 10_000, 1_000, 20_000]);
+  });
+});
+
+test('jitter adds up to a tenth to a wait, and nothing to the whole', async () => {
+  const { waits, ask } = await asking(always(http(529)), { random: () => 0.5, outageWaitMs: 3_000 });
+  failureOf(await ask());
+  expect(waits).toEqual([525, 1_050, 1_425]);
+});
+
 describe('retry-after', () => {
-  test('is honoured for rate limits and overloads, up to 120 seconds', async () => {
+  test('is honoured for rate limits and overloads', async () => {
     const { waits, ask } = await asking([
       http(429, { retryAfter: '7' }),
       http(529, { retryAfter: '3' }),
-      http(429, { retryAfter: '3600' }),
+      http(429, { retryAfter: '200' }),
       {},
     ]);
     turnOf(await ask());
-    expect(waits).toEqual([7000, 3000, 120_000]);
+    expect(waits).toEqual([7_000, 3_000, 200_000]);
+  });
+
+  test('that asks for more than there is patience for ends the turn at once, with the time to come back', async () => {
+    const { server, waits, ask } = await asking(always(http(429, { retryAfter: '3600' })));
+    const { kind, message } = failureOf(await ask());
+    expect([kind, server.requests.length, waits]).toEqual(['rate_limit', 1, []]);
+    expect(message).toContain(
+      'The endpoint asks for a wait of 3,600 s, and --rate-limit-wait is 310 s: come back after 1970-01-01 01:00:00 UTC.',
+    );
+  });
+
+  test('counts what has been waited before', async () => {
+    const { waits, ask } = await asking([http(529), http(503, { retryAfter: '300' })]);
+    expect(failureOf(await ask()).message).toContain(
+      '--outage-wait is 300 s: come back after 1970-01-01 00:05:01 UTC',
+    );
+    expect(waits).toEqual([500]);
+  });
+
+  test('of nothing, again and again, is not obeyed to the letter', async () => {
+    const { server, waits, ask } = await asking(always(http(429, { retryAfter: '0' })), {
+      rateLimitWaitMs: 5_000,
+    });
+    failureOf(await ask());
+    expect([waits, server.requests.length]).toEqual([[625, 1_250, 2_500, 5_000], 5]);
   });
 
   test('is seconds or a date; nonsense counts as absent', () => {
@@ -119,24 +183,26 @@ describe('retry-after', () => {
 });
 
 describe('after a failed attempt', () => {
-  test('the answer says what was tried, what was waited and what the broken attempt had used', async () => {
+  test('the retry is told before its wait: what failed, how, and what it had used up', async () => {
     const { server, progress, ask } = await asking([
       http(529),
       { text: 'half an answer', fault: { kind: 'end', afterEvents: 4 } },
       { text: 'whole' },
     ]);
-    const turn = turnOf(await ask());
+    expect(turnOf(await ask()).text).toBe('whole');
+    const spent = { usage: server.requests[1]?.usage, estimated: true };
     const overload =
       '529 overloaded_error: scripted overloaded_error. Try again later; see status.claude.com.';
-    const incomplete = 'The answer ended before it was complete.';
-    expect(turn.text).toBe('whole');
-    expect(turn.retries).toEqual([
-      { cause: overload, waitedMs: 500 },
-      { cause: incomplete, waitedMs: 1000, usage: server.requests[1]?.usage },
-    ]);
-    expect(progress.filter((step) => step.type === 'retry')).toEqual([
-      { type: 'retry', cause: overload, waitMs: 500, attempt: 2 },
-      { type: 'retry', cause: incomplete, waitMs: 1000, attempt: 3 },
+    expect(progress.flatMap((step) => (step.type === 'retry' ? [step.retry] : []))).toEqual([
+      { attempt: 2, kind: 'outage', status: 529, cause: overload, waitMs: 500 },
+      {
+        attempt: 3,
+        kind: 'stream',
+        status: null,
+        cause: 'The answer ended before it was complete.',
+        waitMs: 500,
+        spent: { ...spent, usage: { ...spent.usage, output: expect.any(Number) } },
+      },
     ]);
   });
 
@@ -147,10 +213,35 @@ describe('after a failed attempt', () => {
   });
 
   test('tokens of the last broken attempt are reported too', async () => {
-    const { server, ask } = await asking(always({ text: 'x', fault: { kind: 'end', afterEvents: 2 } }));
-    const { retries } = failureOf(await ask());
-    expect(retries.map(({ usage }) => usage)).toEqual(server.requests.map(({ usage }) => usage));
-    expect(retries.at(-1)?.waitedMs).toBe(0);
+    const { server, ask } = await asking(always({ text: 'x', fault: { kind: 'end', afterEvents: 2 } }), {
+      outageWaitMs: 1,
+    });
+    const { spent } = failureOf(await ask());
+    expect(spent?.usage.input).toBe(server.requests.at(-1)?.usage?.input);
+  });
+});
+
+describe('the output of an answer that was cut off', () => {
+  const usage = { input_tokens: 900, cache_read_input_tokens: 50, output_tokens: 1 };
+  const begun: Record<string, unknown>[] = [
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'ab'.repeat(500) } },
+  ];
+  const delta = (reason: string | null) => ({
+    type: 'message_delta',
+    delta: { stop_reason: reason },
+    usage: { ...usage, output_tokens: 321 },
+  });
+  const broken = { type: 'content_block_stop', index: 9 };
+
+  test.each<[string, Record<string, unknown>[], number, boolean]>([
+    ['is reckoned from its bytes', [...begun, broken], 500, true],
+    ['is never less than what was reported', [delta(null), broken], 321, true],
+    ['is no estimate once it is reported with the stop', [...begun, delta('end_turn'), broken], 321, false],
+  ])('%s', async (_name, events, output, estimated) => {
+    const { ask } = await asking(always({ events }), { outageWaitMs: 1 });
+    const { spent } = failureOf(await ask());
+    expect([spent?.usage.output, spent?.estimated]).toEqual([output, estimated]);
   });
 });
 
@@ -218,15 +309,6 @@ describe('a message for people', () => {
         expect(JSON.stringify([await ask(), progress])).not.toContain(TEST_KEY.slice(0, 12));
       }
     }
-  });
-
-  test('names an endpoint that is not there', async () => {
-    const { server, ask } = await asking([]);
-    await server.close();
-    expect(failureOf(await ask())).toMatchObject({
-      kind: 'outage',
-      message: expect.stringContaining('ECONNREFUSED'),
-    });
   });
 
   test('says so when the endpoint is something else than the API', async () => {

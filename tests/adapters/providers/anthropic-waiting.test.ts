@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
+import type { TurnProgress } from '../../../src/ports.ts';
 import type { Fault } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { until } from '../../support/waiting/until.ts';
@@ -11,21 +12,28 @@ import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking
 const firstOnly = (fault: Fault) => (_request: unknown, n: number) =>
   n === 0 ? { text: 'half', fault } : { text: 'whole' };
 
+const causesOf = (progress: readonly TurnProgress[]) =>
+  progress.flatMap((step) => (step.type === 'retry' ? [step.retry.cause] : []));
+
 test('an answer that stays silent for the idle timeout is asked for again', async () => {
-  const { ask } = await asking(firstOnly({ kind: 'stall', afterEvents: 3 }), { idleTimeoutMs: 300 });
-  const turn = turnOf(await ask());
-  expect([turn.text, turn.retries[0]?.cause]).toEqual([
+  const { ask, progress } = await asking(firstOnly({ kind: 'stall', afterEvents: 3 }), {
+    idleTimeoutMs: 1_500,
+  });
+  expect([turnOf(await ask()).text, causesOf(progress)]).toEqual([
     'whole',
-    'The answer broke off: nothing came for 0.3 s (see --idle-timeout).',
+    expect.arrayContaining(['The answer broke off: nothing came for 1.5 s (see --idle-timeout).']),
   ]);
 });
 
 test('an endpoint that sends no headers in time is asked again', async () => {
-  const { ask } = await asking(firstOnly({ kind: 'stall', afterEvents: null }), { connectTimeoutMs: 300 });
-  const turn = turnOf(await ask());
-  expect([turn.text, turn.retries[0]?.cause]).toEqual([
+  const { ask, progress } = await asking(firstOnly({ kind: 'stall', afterEvents: null }), {
+    idleTimeoutMs: 1_500,
+  });
+  expect([turnOf(await ask()).text, causesOf(progress)]).toEqual([
     'whole',
-    'No connection: no answer within 0.3 s. Check the network, the proxy and the base URL.',
+    expect.arrayContaining([
+      'No connection: no answer within 1.5 s (see --idle-timeout). Check the network, the proxy and the base URL.',
+    ]),
   ]);
 });
 
@@ -39,7 +47,7 @@ test('an error whose body never comes is still that error', async () => {
     stuck.closeAllConnections();
   });
   const { port } = stuck.address() as AddressInfo;
-  const { ask } = await asking([], { baseUrl: `http://127.0.0.1:${port}`, connectTimeoutMs: 300 });
+  const { ask } = await asking([], { baseUrl: `http://127.0.0.1:${port}`, idleTimeoutMs: 300 });
   expect(failureOf(await ask()).kind).toBe('permission');
 });
 
@@ -63,14 +71,16 @@ test('an interruption ends the turn while the endpoint says nothing', async () =
 });
 
 test('an interruption ends the turn in mid-stream', async () => {
-  const { ask, progress } = await asking([
+  const { server, ask, progress } = await asking([
     { text: 'half an answer', fault: { kind: 'stall', afterEvents: 6 } },
   ]);
   const abort = new AbortController();
   const answer = ask(undefined, abort.signal);
   await until('it answers', () => progress.length > 0);
   abort.abort();
-  expect(await answer).toEqual({ status: 'interrupted' });
+  // The prompt was reported and is billed; how much had been written is reckoned.
+  const usage = { ...server.requests[0]?.usage, output: expect.any(Number) };
+  expect(await answer).toEqual({ status: 'interrupted', spent: { usage, estimated: true } });
 });
 
 test('an interruption ends the wait before the next attempt', async () => {

@@ -14,7 +14,7 @@ export interface Asking {
   readonly server: ClaudeServer;
   readonly provider: LlmProvider;
   readonly progress: TurnProgress[];
-  /** Milliseconds of every wait between two attempts. */
+  /** Milliseconds of every wait between two attempts; the clock stands still but for them. */
   readonly waits: number[];
   ask(conversation?: Conversation, signal?: AbortSignal): Promise<TurnResult>;
 }
@@ -24,6 +24,7 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
   const server = await startClaudeServer({ turns, apiKey: TEST_KEY });
   onTestFinished(() => server.close());
   const waits: number[] = [];
+  let now = 0;
   const progress: TurnProgress[] = [];
   const provider = createAnthropicProvider({
     apiKey: TEST_KEY,
@@ -32,10 +33,11 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
     effort: null,
     maxOutputTokens: 8192,
     showThinking: false,
-    clock: () => 0,
+    clock: () => now,
     random: () => 0,
     sleep: async (ms) => {
       waits.push(ms);
+      now += ms;
     },
     ...options,
   });

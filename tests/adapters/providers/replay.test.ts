@@ -21,7 +21,6 @@ function turn(text: string): LlmTurn {
     text,
     usage: noUsage,
     model: 'claude-sonnet-5-5',
-    retries: [{ cause: 'overloaded', waitedMs: 500 }],
     durationMs: 12,
   };
 }
@@ -82,18 +81,49 @@ test('asked beyond its end, it says how many turns there were', async () => {
       message:
         'The recording events.jsonl has 1 model turns, and the run asked for another one. ' +
         'The run diverged from the recording.',
-      retries: [],
     }),
   );
 });
 
+const spent = { usage: { ...noUsage, input: 7 }, estimated: true };
+const retry = { attempt: 2, kind: 'outage', status: 529, cause: 'overloaded', waitMs: 500, spent };
+const retriedLine = JSON.stringify({ type: 'turn.retried', ...retry, seq: 2, at: 5 });
+const stoppedLine = JSON.stringify({ type: 'run.interrupted', interruption: { cause: 'deadline' } });
+
+test('failed attempts are told again, without their waits', async () => {
+  const progress: TurnProgress[] = [];
+  await ask(recorded(retriedLine, completed('one')), progress);
+  expect(progress).toEqual([
+    { type: 'retry', retry },
+    { type: 'text', text: 'one' },
+  ]);
+});
+
+test('an answer that was cut off, or waited for in vain, comes to as little again', async () => {
+  const cutOff = JSON.stringify({ type: 'turn.interrupted', spent });
+  const provider = recorded(
+    completed('one'),
+    cutOff,
+    stoppedLine,
+    retriedLine,
+    stoppedLine,
+    completed('two'),
+  );
+  const results = [await ask(provider), await ask(provider), await ask(provider), await ask(provider)];
+  expect(results).toEqual([
+    { status: 'ok', turn: turn('one') },
+    { status: 'interrupted', spent },
+    { status: 'interrupted' },
+    { status: 'ok', turn: turn('two') },
+  ]);
+});
+
 test('a recorded failure of the provider is played too', async () => {
-  const line = JSON.stringify({ type: 'turn.failed', kind: 'billing', message: 'no credit', retries: [] });
+  const line = JSON.stringify({ type: 'turn.failed', kind: 'billing', message: 'no credit' });
   expect(await ask(recorded(line))).toEqual({
     status: 'failed',
     kind: 'billing',
     message: 'no credit',
-    retries: [],
   });
 });
 
@@ -105,6 +135,7 @@ test.each([
     '{"type":"turn.completed","turn":{"content":[]}}',
     'line 3: not a valid turn (turn.stop: ',
   ],
+  ['an invalid retry', '{"type":"turn.retried"}', 'line 3: not a valid retry (attempt: '],
   ['an invalid failure', '{"type":"turn.failed"}', 'line 3: not a valid failure (kind: '],
 ])('a line that is %s is named when its turn is due', async (_name, line, message) => {
   const provider = recorded(completed('one'), toolLine, line);

@@ -37,7 +37,7 @@ function open({
       for (const action of actions) progress.accept({ ...action, seq: ++seq, at: 0 });
     },
     text: (...pieces: string[]) => {
-      for (const text of pieces) progress.onTurnProgress({ type: 'text', text });
+      for (const text of pieces) progress.onText(text);
     },
     /** What has been printed since the last time. */
     printed: () => String(stderr.read() ?? ''),

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { SpentTokens } from '../../../src/domain/budget/spent.ts';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
+import type { RunAction } from '../../../src/domain/run/events.ts';
 import { advance } from '../../../src/domain/run/state.ts';
 import { call, commandEnd, completed, stateAfter, turn } from '../../support/runs/events.ts';
+
+const retried = (spent: SpentTokens): RunAction => ({
+  type: 'turn.retried',
+  ...{ attempt: 2, kind: 'stream', status: null, cause: 'reset', waitMs: 1, spent },
+});
 
 describe('the fold of a run', () => {
   test('begins with the task and waits for the model', () => {
@@ -116,15 +123,22 @@ describe('the fold of a run', () => {
 
   test('counts tokens and money, also of attempts that broke', () => {
     const usage = { ...noUsage, input: 1_000_000 };
-    const state = stateAfter([turn({ usage, retries: [{ cause: 'reset', waitedMs: 1, usage }] })]);
+    const state = stateAfter([retried({ usage, estimated: false }), turn({ usage })]);
     expect(state.usage.input).toBe(2_000_000);
     expect(state.costUsd).toBeCloseTo(4);
+    expect(state.isEstimated).toBe(false);
+  });
+
+  test('an answer that was cut off by the end of the run is billed, and said to be an estimate', () => {
+    const spent = { usage: { ...noUsage, output: 100_000 }, estimated: true };
+    const state = stateAfter([{ type: 'turn.interrupted', spent }, turn({})]);
+    expect([state.usage.output, state.costUsd, state.isEstimated]).toEqual([100_000, 1, true]);
   });
 
   test('what a failed turn had used up is billed at the price of the model that was asked', () => {
     const usage = { ...noUsage, input: 1_000_000 };
-    const retries = [{ cause: 'reset', waitedMs: 0, usage }];
-    const state = stateAfter([{ type: 'turn.failed', kind: 'stream', message: 'x', retries }]);
+    const spent = { usage, estimated: false };
+    const state = stateAfter([{ type: 'turn.failed', kind: 'stream', message: 'x', spent }]);
     expect(state.costUsd).toBeCloseTo(2);
   });
 

@@ -175,7 +175,6 @@ describe('stopReason', () => {
       type: 'turn.failed',
       kind: 'too_large',
       message: 'prompt is too long',
-      retries: [],
     };
     const usage = { ...noUsage, input: 900, cacheRead: 100, output: 5 };
     expect(stopReason(stateAfter([turn({ usage, stop: 'pause_turn' }), failed]), limits)).toEqual({

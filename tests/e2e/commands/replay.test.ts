@@ -84,6 +84,21 @@ describe('a replay proves the same patch', () => {
     }
   });
 
+  test('of a run whose model was asked again, and whose deadline struck while it was silent', async () => {
+    const overloaded = { fault: { kind: 'http', status: 529, retryAfter: '0' } } as const;
+    const silent = { text: 'half', fault: { kind: 'stall', afterEvents: 3 } } as const;
+    const recorded = await withEnoughTime(
+      async (limitMs) => {
+        const repository = await makeRepository({ 'a.txt': 'old\n' });
+        const turns = [overloaded, write('a.txt', 'x\n'), overloaded, silent];
+        return scriptedRun({ repository, turns, args: ['--deadline', `${limitMs / 1000}s`] });
+      },
+      ({ events }) => events.some(({ type }) => type === 'turn.interrupted'),
+    );
+    const end = await replay(recorded);
+    expect(end.lastLine, end.stderr).toMatch(proven);
+  });
+
   test('of a run whose deadline struck in a command', async () => {
     const turns = [write('a.txt', 'x\n'), command('echo half > half.txt; sleep 600')];
     const recorded = await withEnoughTime(

@@ -50,7 +50,7 @@ describe('time that is over', () => {
     await execa('bash', ['-c', deep], { cwd: repository.root });
     const run = await scriptedRun({ repository, turns: [], args: ['--deadline', '2s'] });
     expect(run.lastLine).toBe(
-      'patchsmith: deadline (exit 124): The deadline of 2 s passed; no file was changed. Raise it with --deadline.',
+      'patchsmith: deadline (exit 124): The deadline of 2 s passed while waiting for the preparation of the run; no file was changed. Raise it with --deadline.',
     );
     expect(gitIn(run.runDir)).toEqual([]);
   });

@@ -31,7 +31,7 @@ async function runInto(fault: Fault, args: readonly string[] = []) {
   return scriptedRun({
     repository: await makeRepository({ 'a.txt': 'old\n' }),
     turns: (_request, index) => (index === 0 ? edit : { text: 'half an answer', fault }),
-    args: ['--sandbox', 'off', ...args],
+    args: ['--sandbox', 'off', '--outage-wait', '0.01', ...args],
   });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
@@ -50,6 +50,25 @@ describe('SIGTERM', () => {
       },
     });
     expect(finished.exitCode, finished.stderr).toBe(143);
+    expect(finished.patch).toContain('+new');
+  });
+
+  test('while a rate limit is waited out: the retry is in the journal before its wait', async () => {
+    const repository = await makeRepository({ 'a.txt': 'old\n' });
+    const finished = await scriptedRun({
+      repository,
+      turns: [edit, { fault: { kind: 'http', status: 429 } }],
+      during: async ({ pid, runDir }) => {
+        const journal = `${runDir}/events.jsonl`;
+        const isThere = () => existsSync(journal) && readFileSync(journal, 'utf8').includes('turn.retried');
+        await until('the retry is recorded', isThere);
+        process.kill(pid, 'SIGTERM');
+      },
+    });
+    expect([finished.exitCode, finished.server.requests.length], finished.stderr).toEqual([143, 2]);
+    const retried = finished.events.find(({ type }) => type === 'turn.retried');
+    expect(retried).toMatchObject({ attempt: 2, kind: 'rate_limit', status: 429 });
+    expect(finished.stderr).toMatch(/^attempt 2 in 1\d\.\d s, after: 429 rate_limit_error: /m);
     expect(finished.patch).toContain('+new');
   });
 

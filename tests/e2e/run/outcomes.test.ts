@@ -184,14 +184,42 @@ describe('every row of the outcome table', () => {
     );
     expectOutcome(finished, 'deadline', 124);
     expect(finished.patch).toContain('+new');
+    expect(finished.lastLine).toContain(' while waiting for the command echo partial; sleep 600; ');
   });
 
   test('124 deadline: a model that does not answer', async () => {
-    const finished = await run({
-      turns: [{ fault: { kind: 'stall', afterEvents: 1 } }],
-      args: ['--deadline', '1s'],
-    });
+    const finished = await withEnoughTime(
+      (limitMs) =>
+        run({
+          turns: [edit, { text: 'half', fault: { kind: 'stall', afterEvents: 3 } }],
+          args: ['--deadline', `${limitMs / 1000}s`],
+        }),
+      ({ result }) => result.estimated,
+    );
     expectOutcome(finished, 'deadline', 124);
+    expect(finished.lastLine).toContain(" while waiting for the model's answer; ");
+    // The prompt of the answer that was cut off is billed as it was reported.
+    const { tokens, costUsd } = finished.result;
+    const { usage, usd } = finished.server.bill();
+    expect({ ...tokens, output: usage.output }).toEqual(usage);
+    expect(tokens.output).toBeGreaterThanOrEqual(usage.output);
+    expect(costUsd).toBeGreaterThanOrEqual(usd ?? Number.NaN);
+    expect(finished.stderr).toMatch(/ · \$\d\.\d{4} \(estimated\) · /);
+  });
+
+  test('124 deadline: an outage that outlives it', async () => {
+    const finished = await withEnoughTime(
+      (limitMs) =>
+        run({
+          turns: () => ({ fault: { kind: 'http', status: 529, retryAfter: '0' } }),
+          args: ['--deadline', `${limitMs / 1000}s`],
+        }),
+      ({ server }) => server.requests.length > 1,
+    );
+    expectOutcome(finished, 'deadline', 124);
+    expect(finished.lastLine).toMatch(
+      / while waiting for attempt \d+ at the model's answer, after: 529 overloaded_error: .*; no file was changed\. /,
+    );
   });
 });
 

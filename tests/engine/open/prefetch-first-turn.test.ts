@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
+import { type Conversation, noUsage } from '../../../src/domain/conversation/conversation.ts';
 import { prefetchFirstTurn } from '../../../src/engine/open/prefetch-first-turn.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 
 const first: Conversation = { system: 's', tools: [], messages: [] };
-const answer: TurnResult = { status: 'failed', kind: 'outage', message: 'm', retries: [] };
+const answer: TurnResult = { status: 'failed', kind: 'outage', message: 'm' };
 
 /** Keeps its requests, and answers when it is told to. */
 class Waiting implements LlmProvider {
@@ -12,6 +12,11 @@ class Waiting implements LlmProvider {
   readonly model = 'm';
   readonly requests: TurnRequest[] = [];
   readonly #answers: ((result: TurnResult) => void)[] = [];
+  readonly #answer: TurnResult;
+
+  constructor(result: TurnResult = answer) {
+    this.#answer = result;
+  }
 
   complete(request: TurnRequest): Promise<TurnResult> {
     this.requests.push(request);
@@ -19,7 +24,7 @@ class Waiting implements LlmProvider {
   }
 
   answer(): void {
-    this.#answers.shift()?.(answer);
+    this.#answers.shift()?.(this.#answer);
   }
 }
 
@@ -62,6 +67,24 @@ test('it ends with the run, and when nobody wants it any more', () => {
   prefetchFirstTurn(interrupted, first, interrupt.signal);
   interrupt.abort();
   const cancelled = new Waiting();
-  prefetchFirstTurn(cancelled, first, new AbortController().signal).cancel();
+  void prefetchFirstTurn(cancelled, first, new AbortController().signal).cancel();
   expect([interrupted, cancelled].map(({ requests }) => requests[0]?.signal.aborted)).toEqual([true, true]);
+});
+
+test('an answer that nobody asked for tells what it and the attempts before it had used up', async () => {
+  const spent = (input: number, estimated: boolean) => ({ usage: { ...noUsage, input }, estimated });
+  const waiting = new Waiting({ status: 'interrupted', spent: spent(3, true) });
+  const { cancel } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  const retry = { attempt: 2, kind: 'stream', status: null, cause: 'x', waitMs: 1 } as const;
+  waiting.requests[0]?.onProgress({ type: 'retry', retry: { ...retry, spent: spent(2, false) } });
+  const cancelled = cancel();
+  waiting.answer();
+  expect(await cancelled).toEqual(spent(5, true));
+});
+
+test('one that was asked for is not counted twice', async () => {
+  const waiting = new Waiting();
+  const { provider, cancel } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  void provider.complete(request([]));
+  expect(await cancel()).toBeNull();
 });

@@ -4,6 +4,8 @@
  */
 
 import * as z from 'zod';
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import {
   ContentBlock,
   type ToolCall,
@@ -69,11 +71,20 @@ export class AnswerBuilder {
   #started: { model: string } | null = null;
   #tokens: TokenCounts = noTokens;
   #contentBytes = 0;
+  /** Bytes of what the model wrote, without what wraps its pieces. */
+  #writtenBytes = 0;
   #stop: { reason: string; detail: string } | null = null;
 
-  /** What the API has reported so far; null before it has reported anything. */
-  get usage(): Usage | null {
-    return this.#started ? toUsage(this.#tokens) : null;
+  /** What an answer that goes no further has used up; undefined before the API has reported anything. */
+  get spent(): SpentTokens | undefined {
+    if (!this.#started) return undefined;
+    const usage = toUsage(this.#tokens);
+    // The output is reported at the end, together with the stop reason.
+    if (this.#stop !== null) return { usage, estimated: false };
+    return {
+      usage: { ...usage, output: Math.max(usage.output, estimatedTokens(this.#writtenBytes)) },
+      estimated: true,
+    };
   }
 
   add(event: { type: string }): AnswerProgress {
@@ -165,6 +176,7 @@ export class AnswerBuilder {
     if (!parsed.success || !open?.open) return broken('A delta belongs to no open content block');
     const { delta } = parsed.data;
     if (!this.#hasRoomFor(delta)) return { status: 'too_large' };
+    this.#writtenBytes += writtenBytes(delta);
     if (delta.type === 'input_json_delta') {
       open.json = (open.json ?? '') + String(delta.partial_json ?? '');
     } else if (delta.type === 'citations_delta') {
@@ -226,6 +238,14 @@ function extend(block: ContentBlock, delta: ContentBlock): void {
     else if (Array.isArray(before) && Array.isArray(value)) block[field] = [...before, ...value];
     else block[field] = value;
   }
+}
+
+/** Thoughts that are not shown leave no more than their signature. */
+function writtenBytes({ text, thinking, partial_json: input, signature }: ContentBlock): number {
+  return [text, thinking, input, signature].reduce<number>(
+    (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),
+    0,
+  );
 }
 
 function shownText(delta: ContentBlock): string {

@@ -3,7 +3,7 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
-import type { Usage } from '../../../domain/conversation/conversation.ts';
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { formatNumber } from '../../../domain/text/format-number.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
@@ -30,9 +30,7 @@ export interface Attempt {
   readonly body: RequestBody;
   /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
-  /** Longest wait for the headers of the answer. */
-  readonly connectTimeoutMs: number;
-  /** Longest silence inside the answer; any byte ends a silence. */
+  /** Longest silence before the answer and inside it; any byte ends a silence. */
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -41,35 +39,48 @@ export interface Attempt {
   onText(text: string): void;
 }
 
-/** `usage` is what a broken answer had reported; `requestId` is the API's name for the request. */
+/** `spent` is what a broken answer had used up; `requestId` is the API's name for the request. */
 export type AttemptResult =
   | { status: 'ok'; answer: Answer }
-  | { status: 'failed'; failure: AttemptFailure; usage: Usage | null; requestId: string | null }
-  | { status: 'interrupted' };
+  | {
+      status: 'failed';
+      failure: AttemptFailure;
+      spent: SpentTokens | undefined;
+      requestId: string | null;
+    }
+  | { status: 'interrupted'; spent: SpentTokens | undefined };
+
+/** The SDK's own timer is left out of it. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Sends one request and reads the streamed answer. Retries nothing; failures are values. */
 export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   const watchdog = new RequestWatchdog(attempt.signal);
   const builder = new AnswerBuilder();
   let requestId: string | null = null;
-  const failed = (failure: AttemptFailure): AttemptResult =>
-    attempt.signal.aborted
-      ? { status: 'interrupted' }
-      : { status: 'failed', failure, usage: builder.usage, requestId };
+  const failed = (failure: AttemptFailure): AttemptResult => {
+    const { spent } = builder;
+    return attempt.signal.aborted
+      ? { status: 'interrupted', spent }
+      : { status: 'failed', failure, spent, requestId };
+  };
   try {
-    watchdog.expect(attempt.connectTimeoutMs, `no answer within ${attempt.connectTimeoutMs / 1000} s`);
+    watchdog.expect(
+      attempt.idleTimeoutMs,
+      `no answer within ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`,
+    );
     // `messages.create` is the same request, but prints warnings of its own to stderr, once a turn.
     const response = await attempt.client
       .post('/v1/messages', {
         body: attempt.body,
         signal: watchdog.signal,
-        timeout: attempt.connectTimeoutMs,
+        timeout: NO_TIMEOUT_MS,
       })
       .asResponse();
     requestId = response.headers.get('request-id');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
   } catch (error) {
-    if (attempt.signal.aborted) return { status: 'interrupted' };
+    if (attempt.signal.aborted) return { status: 'interrupted', spent: builder.spent };
     if (error instanceof APIError) {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));

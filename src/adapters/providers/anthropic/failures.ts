@@ -3,13 +3,18 @@
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 
-/** `never`: the same request would fail again. The other two have their own waits. */
-export type RetryClass = 'never' | 'rate_limit' | 'outage';
+/**
+ * `never`: the same request would fail again. The others have their own patience; a `broken` answer is one that began, so
+ * that each further one costs its prompt again.
+ */
+export type RetryClass = 'never' | 'rate_limit' | 'outage' | 'broken';
 
 /** Why one attempt failed, and whether another may help. */
 export interface AttemptFailure {
   readonly kind: ProviderFailureKind;
   readonly retry: RetryClass;
+  /** HTTP status of the refusal; null without one. */
+  readonly status: number | null;
   /** One or two sentences for people: what happened and how to mend it. */
   readonly message: string;
   /** The wait that the server asked for; null when it did not. */
@@ -38,6 +43,7 @@ export function failureOf(refusal: ApiRefusal): AttemptFailure {
   return {
     kind,
     retry,
+    status: refusal.status,
     message: `${label || 'error'}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${advice}`,
     retryAfterMs: refusal.retryAfterMs,
   };
@@ -48,14 +54,21 @@ export function connectionFailure(cause: string): AttemptFailure {
   return {
     kind: 'outage',
     retry: 'outage',
+    status: null,
     message: `No connection: ${oneLine(cause, MAX_QUOTED)}. Check the network, the proxy and the base URL.`,
     retryAfterMs: null,
   };
 }
 
 /** An answer that began and cannot be used. `retry` is `never` when the next answer would be as unusable. */
-export function streamFailure(cause: string, retry: RetryClass = 'outage'): AttemptFailure {
-  return { kind: 'stream', retry, message: `${oneLine(cause, MAX_QUOTED)}.`, retryAfterMs: null };
+export function streamFailure(cause: string, retry: RetryClass = 'broken'): AttemptFailure {
+  return {
+    kind: 'stream',
+    retry,
+    status: null,
+    message: `${oneLine(cause, MAX_QUOTED)}.`,
+    retryAfterMs: null,
+  };
 }
 
 /** Milliseconds of a `retry-after` header (seconds or an HTTP date), never negative; null when there is none. */

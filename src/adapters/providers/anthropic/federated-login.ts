@@ -73,7 +73,13 @@ export class FederatedLogin {
     throw new LoginFailed(
       again
         ? connectionFailure(message)
-        : { kind: 'authentication', retry: 'never', message: `${message}.`, retryAfterMs: null },
+        : {
+            kind: 'authentication',
+            retry: 'never',
+            status: null,
+            message: `${message}.`,
+            retryAfterMs: null,
+          },
     );
   }
 }
@@ -86,6 +92,7 @@ function failureFrom({ statusCode, message }: WorkloadIdentityError): AttemptFai
   return {
     kind: 'authentication',
     retry: 'never',
+    status: statusCode,
     message: `${message.replace(/\.$/, '')}.`,
     retryAfterMs: null,
   };

@@ -1,36 +1,51 @@
 /** How long to wait before the next attempt: pure, so that a test needs no clock. */
 
-import type { AttemptFailure } from './failures.ts';
+import type { AttemptFailure, RetryClass } from './failures.ts';
 
-/** Waits double from `firstWaitMs`. At most `attempts` requests are made for one turn, the first one included. */
+/** Waits double from `firstWaitMs`. */
 export interface RetryPolicy {
-  readonly attempts: number;
   readonly firstWaitMs: number;
+  /** No wait of our own is longer; one that the server asks for may be. */
+  readonly longestWaitMs: number;
+  /** From the first failure of the kind to the last attempt. */
+  readonly patienceMs: number;
+  /** Failures of the kind after which no attempt follows; null leaves it to the patience. */
+  readonly maxFailures: number | null;
 }
 
 /** How to retry each class of failure. */
-export interface RetryPolicies {
-  readonly rate_limit: RetryPolicy;
-  readonly outage: RetryPolicy;
-  /** No single wait is longer, also when the server asks for it. */
-  readonly maxWaitMs: number;
+export type RetryPolicies = Readonly<Record<Exclude<RetryClass, 'never'>, RetryPolicy>>;
+
+/** `at` is when the attempt had failed, in Unix milliseconds. */
+export interface FailureAt {
+  readonly failure: AttemptFailure;
+  readonly at: number;
 }
 
+/** `comeBackAt`: the server asks for a longer wait than there is patience for, until this time; null when it asks for none. */
+export type NextAttempt = { waitMs: number } | { comeBackAt: number | null };
+
 /**
- * Milliseconds to wait after the last of `failures`; null means give up. Attempts are counted over all kinds of
- * failures, so that a mixture does not multiply; waits grow with the failures of the same kind.
+ * What follows the last of `failures`. Each kind of failure has its own patience, and the last wait is cut so that the last
+ * attempt is made when it ends. What the server asks for is never cut short: where it is too much, nothing more is tried.
  */
-export function waitBeforeNext(
-  failures: readonly AttemptFailure[],
+export function nextAttempt(
+  failures: readonly FailureAt[],
   policies: RetryPolicies,
   random: () => number,
-): number | null {
+): NextAttempt {
   const last = failures.at(-1);
-  if (!last || last.retry === 'never') return null;
-  const policy = policies[last.retry];
-  if (failures.length >= policy.attempts) return null;
-  const alike = failures.filter((failure) => failure.retry === last.retry).length;
-  // Up to a quarter is random, so that many jobs do not come back in step. What the server asked for is never cut short.
-  const backOffMs = policy.firstWaitMs * 2 ** (alike - 1) * (1 - random() / 4);
-  return Math.min(policies.maxWaitMs, Math.round(last.retryAfterMs ?? backOffMs));
+  if (last === undefined || last.failure.retry === 'never') return { comeBackAt: null };
+  const kind = last.failure.retry;
+  const { firstWaitMs, longestWaitMs, patienceMs, maxFailures } = policies[kind];
+  const alike = failures.filter(({ failure }) => failure.retry === kind);
+  const { retryAfterMs } = last.failure;
+  const leftMs = patienceMs - (last.at - (alike[0]?.at ?? last.at));
+  if (retryAfterMs !== null && retryAfterMs > leftMs) return { comeBackAt: last.at + retryAfterMs };
+  if (leftMs <= 0 || (maxFailures !== null && alike.length >= maxFailures)) return { comeBackAt: null };
+  const backOffMs = Math.min(longestWaitMs, firstWaitMs * 2 ** (alike.length - 1));
+  // A server that asks for no wait at all, again and again, is not asked without a pause.
+  if (retryAfterMs !== null) return { waitMs: Math.max(retryAfterMs, Math.round(backOffMs / 16)) };
+  // Up to a tenth is random, so that many jobs do not come back in step.
+  return { waitMs: Math.min(leftMs, Math.round(backOffMs * (1 + random() / 10))) };
 }

@@ -1,0 +1,29 @@
+/** Makes a generator of work that reports what happens while it goes on. */
+
+/**
+ * Yields what the work reports, in its order and as soon as it is reported; returns what the work resolves with, after all of
+ * it. Rejects as the work does.
+ */
+export async function* reportWhile<Report, Result>(
+  work: (report: (happening: Report) => void) => Promise<Result>,
+): AsyncGenerator<Report, Result> {
+  const reported: Report[] = [];
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  const working = work((happening) => {
+    reported.push(happening);
+    wake();
+  });
+  const end = (): void => {
+    hasEnded = true;
+    wake();
+  };
+  working.then(end, end);
+  for (;;) {
+    for (let next = reported.shift(); next !== undefined; next = reported.shift()) yield next;
+    if (hasEnded) return await working;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+}
