@@ -270,6 +270,12 @@ const OWN_GIT = 'env -u GIT_DIR -u GIT_WORK_TREE git';
 const repository = (victim: Victim, folder: string, trap: string) =>
   `mkdir -p ${folder} && (cd ${folder} && ${OWN_GIT} init -q . && ${OWN_GIT} config core.fsmonitor ${victim.trap(trap)})`;
 
+const RENAMEAT = process.arch === 'arm64' ? 38 : 264;
+
+/** Perl in a folder below `cache/` that is 5,000 bytes deep; `$top` is the work tree. */
+const inTheDeep = (script: string) =>
+  `perl -e 'sub rename_at { syscall(${RENAMEAT}, fileno $_[0], $_[1], fileno $_[2], $_[3]) == 0 or die $! } open my $top, "<", "."; chdir "cache"; for (1 .. 20) { my $n = "d" x 250; mkdir $n; chdir $n or die $! } ${script}'`;
+
 /** To have the user's next `git status` in the folder run the trap. */
 function toBeObeyed(folder: string, trap: string): Goal {
   return toDo(({ victim }) => {
@@ -342,6 +348,15 @@ export const GIT_PLANTED: Stage = {
       (victim, trap) => [
         `${repository(victim, 'cache/closed/x', trap)}; chmod 000 cache/closed`,
         'chmod 755 cache/closed',
+      ],
+    ),
+    planted(
+      'deep',
+      'A command makes it deeper than any path can name, and the next command moves it up',
+      'cache/up',
+      (victim, trap) => [
+        `${repository(victim, 'cache/t', trap)}; mv cache/t/.git cache/t/innocent; ${inTheDeep('mkdir "up"; open my $up, "<", "up"; my ($from, $to) = ("cache/t/innocent", ".git"); rename_at($top, $from, $up, $to)')}`,
+        `${inTheDeep('open my $deep, "<", "."; my ($from, $to) = ("up", "cache/up"); rename_at($deep, $from, $top, $to)')}; rm -r cache/ddd*`,
       ],
     ),
     byRemoval(

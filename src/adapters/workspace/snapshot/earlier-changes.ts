@@ -81,15 +81,21 @@ export function earlierThan(
 }
 
 /**
- * Whether the very entry at a path was the same before `then`, whatever happened in the folders around it. Where that cannot
- * be told the answer is no.
+ * Whether somebody other than the commands since `then` has put the entry at a path there, which the look before did not
+ * find: it was changed between that look and `then`, or has come with a folder that was. An older entry that no such folder
+ * explains was hidden from that look, and a command has brought it out. Where nothing can be told the answer is no.
  */
-export function untouchedSince(then: Instant, now: Instant, root: string): (path: string) => boolean {
+export function appearedBefore(then: Instant, now: Instant, root: string): (path: string) => boolean {
   if (!areSteady(then, now)) return () => false;
   return (path) =>
     viewing(root, (view) => {
-      const stat = statOf(view, path);
-      return stat !== null && stat.dev === statOf(view, '')?.dev && stat.ctimeNs < then.clockNs;
+      const device = statOf(view, '')?.dev;
+      for (const place of [path, ...foldersOf(path)]) {
+        const stat = statOf(view, place);
+        if (stat === null || stat.dev !== device || stat.ctimeNs >= then.clockNs) return false;
+        if (stat.ctimeNs >= then.lastLookNs) return true;
+      }
+      return false;
     });
 }
 

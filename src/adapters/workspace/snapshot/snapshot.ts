@@ -17,7 +17,7 @@ import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
 import type { ChangeBudget } from './change-budget.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
-import { earlierThan, fileSystemTime, type Instant, nowByBoth, untouchedSince } from './earlier-changes.ts';
+import { appearedBefore, earlierThan, fileSystemTime, type Instant, nowByBoth } from './earlier-changes.ts';
 import { KnownFiles } from './file-states.ts';
 import { hiddenChange, RuleEffects } from './rule-effects.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
@@ -182,7 +182,7 @@ export class Snapshot {
   /** Removes git dirs that commands have made since `then`, where no capture has come to that; null: since the start. */
   async sweepGitDirs(then: Instant | null): Promise<void> {
     const { planted, tree } = this.#parts;
-    const isEarlier = then === null ? () => false : untouchedSince(then, this.instant(), tree.root);
+    const isEarlier = then === null ? () => false : appearedBefore(then, this.instant(), tree.root);
     await planted.sweep(this.#readClock(), isEarlier);
   }
 
@@ -191,7 +191,7 @@ export class Snapshot {
     const now = this.instant();
     const { root } = this.#parts.tree;
     const inodes = new Map<string, bigint>();
-    const changes = await this.#capture([''], inodes, untouchedSince(then, now, root));
+    const changes = await this.#capture([''], inodes, appearedBefore(then, now, root));
     const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
     viewing(root, (view) => {
       const isEarlier = earlierThan(then, now, view);

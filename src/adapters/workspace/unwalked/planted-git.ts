@@ -21,7 +21,7 @@ export interface PlantedGitParts {
   warn(text: string): void;
 }
 
-/** Whether something of the work tree is as it was before the commands ran. */
+/** Whether somebody else has put something into the work tree before the commands ran. */
 export type IsEarlier = (path: string) => boolean;
 
 /** Removes git dirs that a command has planted: the user's next `git status` would run what they configure. */

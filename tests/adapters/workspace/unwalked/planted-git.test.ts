@@ -1,6 +1,14 @@
 /** Git dirs that commands make: they are removed when the command has ended, and what lies beside them counts. */
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Workspace } from '../../../../src/ports.ts';
@@ -138,6 +146,32 @@ test('what somebody else made before the command is left alone, then and later',
   expect(workspace.warnings()).toContain(
     'Something outside the run created "theirs/.git" within reach of commands.',
   );
+});
+
+test('what somebody else moved here before the command is left alone as well', async () => {
+  const scratch = committed();
+  scratch.git('clone', '--quiet', '.', '../theirs');
+  const workspace = await scratch.open();
+  await afterCommand(workspace, () => undefined);
+  nextTick(scratch, '.');
+  renameSync(join(scratch.folder, 'theirs'), join(scratch.root, 'theirs'));
+  nextTick(scratch, 'theirs');
+  await afterCommand(workspace, () => scratch.write('src/a.txt', 'two\n'));
+  expect(workspace.removedGitDirs()).toEqual([]);
+  expect(existsSync(join(scratch.root, 'theirs/.git/HEAD'))).toBe(true);
+});
+
+test('what a command made where no look comes, and the next brought out, is no work of somebody else', async () => {
+  const scratch = committed();
+  const workspace = await scratch.open();
+  await afterCommand(workspace, () => scratch.git('init', '--quiet', '.git/hidden/made'));
+  nextTick(scratch, '.git/hidden/made/.git');
+  scratch.write('src/b.txt', 'by a tool\n');
+  nextTick(scratch, 'src');
+  await workspace.capture(['src/b.txt']);
+  await afterCommand(workspace, () => scratch.move('.git/hidden/made', 'src/made'));
+  expect(workspace.removedGitDirs()).toEqual(['src/made/.git']);
+  expect(existsSync(join(scratch.root, 'src/made/.git'))).toBe(false);
 });
 
 test('a run whose last look was cut short still removes them, and leaves what was there', async () => {
