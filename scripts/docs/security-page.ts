@@ -112,7 +112,7 @@ Past the fence:
   \`--mount PATH:rw\` for good. Nothing is cleared where the runner itself is killed and the run neither resumed nor undone.
   \`--sandbox required\` accepts this level. Do not run as root there, and remove the work tree afterwards.
 - **\`--sandbox off\`**, and \`auto\` where no sandbox is available (in CI the default is \`required\`): a command can do whatever the user
-  can. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
+  can. Of what root's commands then leave, set-uid and set-gid bits in the work tree are cleared, capabilities of files (\`setcap\`) are not. On GitHub Actions no such run starts on code of an outsider, or where a checkout has left credentials for git.
 - **Sockets with a path.** No network namespace holds a UNIX socket or a named pipe that lies in the work tree or in a \`--mount\` and
   that a process of the machine listens at: a command can connect to it.
 - **Process 1 of the sandbox** cannot be traced or read, but a command may change its limits and its priority (\`prlimit\`,
@@ -122,7 +122,9 @@ Past the fence:
 
 Out by a channel that is meant to be there:
 
-- **The work tree is shown to the provider of the model**, ignored files too. What must not leave must not lie there.
+- **The work tree is shown to the provider of the model**, ignored files too. What must not leave must not lie there. That holds for a
+  git dir in it that is not called \`.git\` as well, such as a bare repository: the file tools read its configuration, credentials in
+  it included.
 - **A secret in the work tree that is disguised** (reversed, encrypted, letter by letter) passes redaction, and the search for secrets in the
   patch: it can leave in a request, in the patch, and with \`publish\` on GitHub. Keep secrets out of the checkout; the runner's own are
   not in reach of commands.
@@ -164,6 +166,10 @@ At the cost of the machine:
   process behind, which has mounted nothing.
 - **Time of the processors.** There is no limit on it but the time of a command (\`--max-command-timeout\`), the number of its
   processes and the deadline of the run. A cgroup around the runner, or a machine of its own, bounds it.
+- **A fork bomb in a run that root has started**, or without a sandbox. There the kernel limits no number of processes, and the watch that
+  does is a process like the others: on a busy machine a bomb can be ahead of it, take every process number there is, and hold up
+  its own end, and with it the run's, for minutes. A user without privileges has the kernel's limit
+  (\`commandLimits\` says \`kernel\`). Do not run as root on a machine that others work on, or put a cgroup with \`pids.max\` around the runner.
 - **Memory and disk up to their limits**, and for a moment beyond: where the watch keeps a limit it looks four times a second.
   \`--max-disk\` is 10 GiB by default; what was written to ignored folders stays after the run.
 - **Inside one command** nothing is fenced off but process 1 and the shell that runs the script: programs of a command can trace, stop and
