@@ -64,6 +64,8 @@ async function locate(session: Session): Promise<Located | Stopped> {
   if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
   if (found.status === 'failed') return stopped(usageError(found.message));
   const { checkout } = found;
+  const busy = await session.takeWorkTree(checkout.root);
+  if (busy !== null) return stopped(usageError(busy));
   const place = { session, checkout, directory, model: { choice, providing } };
   return { status: 'located', checkout, directory, admit: () => admit(place) };
 }

@@ -13,7 +13,7 @@ import {
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
-import { lockRun, runIsBusy } from '../adapters/storage/run-lock.ts';
+import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
@@ -120,7 +120,7 @@ export class Session {
   sinks: readonly EventSink[];
   readonly #stopClock: () => void;
   readonly #spentMs: number;
-  #letGo: () => void = () => {};
+  readonly #locks: (() => void)[] = [];
   #disarm: () => Promise<void> = async () => {};
 
   /** `earlier` is null for a new run. */
@@ -166,10 +166,18 @@ export class Session {
     if (made.status === 'failed') return made.message;
     const letGo = await lockRun(made.directory.path);
     if (letGo === null) return runIsBusy(made.directory.path);
-    this.#letGo = letGo;
+    this.#locks.push(letGo);
     this.directory = made.directory;
     this.recordAndSave({});
     this.input.watcher?.onDirectory(made.directory);
+    return null;
+  }
+
+  /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
+  async takeWorkTree(root: string): Promise<string | null> {
+    const letGo = await lockWorkTree(root);
+    if (letGo === null) return treeIsBusy(root);
+    this.#locks.push(letGo);
     return null;
   }
 
@@ -224,7 +232,7 @@ export class Session {
 
   /** Lets other processes into the run directory. Before its result is written they would take the run for dead. */
   letGo(): void {
-    this.#letGo();
+    for (const letGo of this.#locks.splice(0)) letGo();
   }
 
   /** Puts the outcome into the result. */

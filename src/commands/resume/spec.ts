@@ -57,6 +57,8 @@ async function locate(resuming: Resuming): Promise<Located<ReopenedWorkspace> | 
     const what = `The run directory ${directory.path} lies in the work tree ${checkout.root}`;
     return stopped(usageError(`${what}. Move it out.`));
   }
+  const busy = await session.takeWorkTree(checkout.root);
+  if (busy !== null) return stopped(usageError(busy));
   return { status: 'located', checkout, directory, admit: () => admit(resuming, checkout) };
 }
 

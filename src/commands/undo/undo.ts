@@ -2,7 +2,7 @@
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
-import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
+import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../../adapters/storage/run-lock.ts';
 import {
   clearSetIdsOf,
   findCheckout,
@@ -59,6 +59,11 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   }
   const letGo = await lockRun(directory.path);
   if (letGo === null) return usageError(runIsBusy(directory.path));
+  const letGoOfTree = await lockWorkTree(root);
+  if (letGoOfTree === null) {
+    letGo();
+    return usageError(treeIsBusy(root));
+  }
   const folder = makeTemporaryFolder(env);
   try {
     const left = input.force
@@ -76,6 +81,7 @@ export async function undoRun(input: UndoInput): Promise<RunOutcome> {
     });
   } finally {
     folder.remove();
+    letGoOfTree();
     letGo();
   }
 }

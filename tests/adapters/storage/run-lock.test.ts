@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockRun } from '../../../src/adapters/storage/run-lock.ts';
+import { lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 test('a run directory is locked for one, until that one lets go', async () => {
@@ -30,4 +30,14 @@ test('the lock of a process that was killed is gone with it', async () => {
   const letGo = await lockRun(folder);
   expect(letGo).not.toBeNull();
   letGo?.();
+});
+
+test('a work tree has a lock of its own, whatever path leads there', async () => {
+  const folder = tempFolder();
+  const letGoOfRun = await lockRun(folder);
+  const letGo = await lockWorkTree(folder);
+  expect(letGo).not.toBeNull();
+  expect(await lockWorkTree(`${folder}/.`)).toBeNull();
+  letGo?.();
+  letGoOfRun?.();
 });
