@@ -37,6 +37,11 @@ export interface LlmProvider {
 export interface TurnRequest {
   readonly conversation: Conversation;
   readonly signal: AbortSignal;
+  /**
+   * The most tokens that the answer to the next attempt may have, when those before it have used up so much; null when there is
+   * no room for another one. The turn then ends as `interrupted`, with what the last attempt had used up.
+   */
+  answerTokens(spent: readonly SpentTokens[]): number | null;
   onProgress(progress: TurnProgress): void;
 }
 

@@ -4,6 +4,7 @@ import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
 import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
+import lastTurn from '../prompts/last-turn.md';
 import outside from '../prompts/outside.md';
 import putBack from '../prompts/put-back.md';
 import removedGit from '../prompts/removed-git.md';
@@ -84,6 +85,11 @@ export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft
 /** Asks the model to go on after an answer that the output limit cut off. */
 export function continuePrompt(): string {
   return render(continueText, {});
+}
+
+/** Tells the model that there is room for one more answer, in which only `finish` is carried out. */
+export function lastTurnPrompt(): string {
+  return render(lastTurn, {}).trim();
 }
 
 /** The answer to a call that was under way when the run was killed. `changed` are paths; none is an answer too. */

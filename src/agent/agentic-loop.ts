@@ -5,14 +5,15 @@
  * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
  */
 
+import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
 import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
 import type { Interruption, Limits } from '../domain/run/limits.ts';
-import { advance, type RunState } from '../domain/run/state.ts';
+import { advance, type RunState, withSpent } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
-import { continuePrompt, verifyFailedPrompt } from '../prompts.ts';
+import { continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
 import { reportWhile } from './report-while.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
@@ -65,6 +66,8 @@ export class AgenticLoop {
       const over = overChanges();
       if (over !== null && this.#state.overChanges === null)
         yield this.#advance({ type: 'changes.limited', ...over });
+      const near = nearlyReached(this.#state, limits, this.#state.warnedOf);
+      if (near !== null) yield this.#advance({ type: 'budget.warned', ...near });
       const stop = stopReason(this.#state, limits);
       if (stop) {
         for await (const action of this.#parts.executor.settle(this.#state.iterations))
@@ -106,6 +109,7 @@ export class AgenticLoop {
           calls,
           tooMany: callsTooMany(phase, calls),
           cutOff: phase.cutOff,
+          finishOnly: state.lastTurn !== null,
           iteration: state.iterations,
           signal: interrupt,
         });
@@ -134,11 +138,17 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { provider, interrupt, onText } = this.#parts;
+    const { provider, limits, interrupt, onText } = this.#parts;
     const { conversation } = state;
+    const next = nextRequest(state, limits);
+    if (next.status === 'last_turn') {
+      yield { type: 'budget.reached', ...next.cap, text: lastTurnPrompt() };
+      return;
+    }
     const answering = reportWhile<RunAction, TurnResult>((report) =>
       provider.complete({
         conversation,
+        answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
         signal: interrupt,
         onProgress: (progress) =>
           progress.type === 'retry'

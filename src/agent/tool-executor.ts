@@ -50,6 +50,8 @@ export interface TurnCalls {
   /** Those of them that are answered without being run, since their turn has too many. */
   readonly tooMany: ReadonlySet<ToolCall>;
   readonly cutOff: boolean;
+  /** The run has come to a cap: whatever else the model calls is answered without being run. */
+  readonly finishOnly: boolean;
   readonly iteration: number;
   readonly signal: AbortSignal;
 }
@@ -67,6 +69,8 @@ interface Ran {
 
 const CUT_OFF =
   'Not run: the answer was cut off at the output limit, so this call may be incomplete. Send it again, in smaller pieces.';
+
+const AT_THE_CAP = 'Not run: the budget of this run is used up, and only `finish` was to be called.';
 
 const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls. Send the rest in the next turns.`;
 
@@ -91,7 +95,11 @@ export class ToolExecutor {
       }
       return;
     }
-    const calls = turn.calls.filter((call) => !turn.tooMany.has(call));
+    const refused = turn.finishOnly ? turn.calls.filter((call) => !this.#isFinish(call)) : [];
+    for (const call of refused) {
+      yield completed(call, { status: 'failed', reason: 'budget', text: AT_THE_CAP }, 0);
+    }
+    const calls = turn.calls.filter((call) => !turn.tooMany.has(call) && !refused.includes(call));
     for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
       const line = yield* this.#lookBefore(lane, turn.iteration);
@@ -106,6 +114,7 @@ export class ToolExecutor {
     }
     if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
     for (const call of turn.tooMany) {
+      if (refused.includes(call)) continue;
       yield completed(call, { status: 'failed', reason: 'too_many_calls', text: TOO_MANY }, 0);
     }
   }
@@ -115,6 +124,10 @@ export class ToolExecutor {
     const { workspace } = this.#parts;
     yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
+  }
+
+  #isFinish({ name }: ToolCall): boolean {
+    return this.#tools.get(name)?.lane === 'finish';
   }
 
   #prepare(call: ToolCall): Prepared {

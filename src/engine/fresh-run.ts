@@ -3,13 +3,14 @@
 import { providerNamed } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
+import { answerTokens } from '../domain/budget/next-request.ts';
 import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
-import type { Conversation } from '../domain/conversation/conversation.ts';
+import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { usageError } from '../domain/run/outcome.ts';
 import { costOf, type Price } from '../domain/run/pricing.ts';
-import { openingOf } from '../domain/run/state.ts';
-import type { LlmProvider, Sandbox } from '../ports.ts';
+import { openingOf, withSpent } from '../domain/run/state.ts';
+import type { LlmProvider, Sandbox, TurnRequest } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { definitionsOf } from '../tools/registry.ts';
 import { type PrefetchedTurn, prefetchFirstTurn } from './open/prefetch-first-turn.ts';
@@ -102,15 +103,27 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
 }
 
 /** An answer that comes to nothing is billed all the same. */
-function prefetch(session: Session, provider: LlmProvider, first: Conversation): PrefetchedTurn {
-  const ahead = prefetchFirstTurn(provider, first, session.interrupt);
+function prefetch(
+  session: Session,
+  provider: LlmProvider,
+  conversation: Conversation,
+): PrefetchedTurn | null {
+  const price = priceIn(session);
+  const { maxOutputTokens } = session.input.settings;
+  const unspent = { usage: noUsage, costUsd: 0, isEstimated: false, counted: null, lastTurn: null };
+  const spending = { ...unspent, conversation, price, model: provider.model, maxOutputTokens };
+  const tokensAfter: TurnRequest['answerTokens'] = (spent) =>
+    answerTokens(spent.reduce(withSpent, spending), session.limits);
+  // What does not fit is for the loop to say.
+  if (tokensAfter([]) === null) return null;
+  const ahead = prefetchFirstTurn(provider, { conversation, answerTokens: tokensAfter }, session.interrupt);
   return {
     provider: ahead.provider,
     async cancel() {
       const spent = await ahead.cancel();
       if (spent === null) return null;
       const { usage: tokens, estimated } = spent;
-      const costUsd = costOf(provider.model, tokens, priceIn(session)) ?? 'unknown';
+      const costUsd = costOf(provider.model, tokens, price) ?? 'unknown';
       session.record({ provider: provider.name, model: provider.model, tokens, costUsd, estimated });
       return spent;
     },

@@ -7,6 +7,7 @@ import { openLog } from '../adapters/sinks/log.ts';
 import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
+import { nearCapWarning } from '../domain/budget/caps.ts';
 import type { RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
@@ -103,6 +104,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'run.stopped') stop = event.stop;
+    if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
   };
   const followed = await tryStep(async () => {
     session.writeResult();

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createReplayProvider } from '../../src/adapters/providers/replay.ts';
 import { AgenticLoop } from '../../src/agent/agentic-loop.ts';
 import { Verification } from '../../src/agent/verification.ts';
+import { noUsage, type ToolCall } from '../../src/domain/conversation/conversation.ts';
 import type { RunAction, RunEvent, RunStarted } from '../../src/domain/run/events.ts';
 import type { Limits, StopReason } from '../../src/domain/run/limits.ts';
 import { startOf } from '../../src/domain/run/state.ts';
@@ -170,6 +171,77 @@ describe('the fences', () => {
     const ended = await play([cut, cut, cut, cut, cut]);
     expect(ended.requests).toHaveLength(4);
     expect(ended.stop).toMatchObject({ limit: 'output_tokens', used: 4 });
+  });
+});
+
+describe('at a cap', () => {
+  const usage = { ...noUsage, input: 90_000 };
+  const write = call('w', 'write_file', { path: 'a.txt', content: 'new\n' });
+  const finish = (status: string) => call('f', 'finish', { status, summary: 'As far as it went.' });
+  /** The first turn leaves room for the last one only; tokens of a script are its own affair. */
+  const atCap = (...calls: ToolCall[]) =>
+    play(
+      [turn({ calls: [write], usage }), turn({ calls, usage: { ...noUsage, input: 91_000, output: 9 } })],
+      {
+        limits: { maxTotalTokens: 184_000 },
+      },
+    );
+  const cap = { why: 'limit', limit: 'tokens', value: 184_000 };
+
+  test('the model is told so, once, in a message that changes nothing before it', async () => {
+    const ended = await atCap(finish('done'));
+    expect(ended.types.filter((type) => type === 'budget.reached')).toHaveLength(1);
+    const [first = '', second = ''] = ended.requests.map(({ conversation }) => JSON.stringify(conversation));
+    expect(second.startsWith(first.slice(0, -3))).toBe(true);
+    const last = ended.requests[1]?.conversation.messages.at(-1)?.content ?? [];
+    expect(last.map(({ type }) => type)).toEqual(['tool_result', 'text']);
+    expect(ended.requests[1]?.conversation.tools).toBe(ended.requests[0]?.conversation.tools);
+  });
+
+  test('its word that the work is done is taken, and verified', async () => {
+    expect((await atCap(finish('done'))).stop).toEqual({ why: 'completed', summary: 'As far as it went.' });
+  });
+
+  test.each([
+    ['says what is missing', finish('blocked')],
+    ['calls another tool', call('x', 'write_file', { path: 'a.txt', content: 'late\n' })],
+  ])('the run ends with the limit when it %s', async (_what, last) => {
+    const ended = await atCap(last);
+    expect(ended.stop).toMatchObject(cap);
+    expect(ended.requests).toHaveLength(2);
+    expect(ended.loop.state.changes.net().map(({ path }) => path)).toEqual(['a.txt']);
+  });
+
+  test('nothing is carried out beside finish', async () => {
+    const ended = await atCap(call('x', 'write_file', { path: 'late.txt', content: '' }), finish('done'));
+    expect(netPaths(ended)).toEqual(['a.txt']);
+    expect(ended.stop?.why).toBe('completed');
+  });
+
+  test('a text in place of finish is no word that the work is done', async () => {
+    expect((await atCap()).stop).toMatchObject(cap);
+  });
+
+  test('a request that cannot fit is not made, also the first', async () => {
+    const ended = await play([turn()], { limits: { maxTotalTokens: 2_000 } });
+    expect([ended.types, ended.requests]).toEqual([['run.stopped'], []]);
+    expect(ended.stop).toMatchObject({ limit: 'tokens', value: 2_000, used: 0 });
+  });
+
+  test('four fifths of it are told once', async () => {
+    const more = { ...noUsage, input: 900 };
+    const ended = await play(
+      [
+        turn({ calls: [write], usage: { ...usage, output: 1 } }),
+        edit('x', 'x\n'),
+        edit('y', 'y\n'),
+        turn({ usage: more }),
+      ],
+      { limits: { maxTotalTokens: 112_000 } },
+    );
+    expect(ended.events.filter(({ type }) => type === 'budget.warned')).toMatchObject([
+      { limit: 'tokens', value: 112_000, used: 90_001 },
+    ]);
   });
 });
 

@@ -86,7 +86,6 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
   const startedAt = clock();
   const attempt = {
     client: setup.client,
-    body: requestBody(options, request.conversation),
     earlierCalls: callIds(request.conversation),
     idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
     clock,
@@ -96,8 +95,11 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
   };
   const policies = policiesOf(options);
   const failures: FailureAt[] = [];
-  while (!signal.aborted) {
-    const result = await attemptTurn(attempt);
+  const spent: SpentTokens[] = [];
+  let maxTokens = request.answerTokens(spent);
+  while (!signal.aborted && maxTokens !== null) {
+    const body = requestBody(options, request.conversation, maxTokens);
+    const result = await attemptTurn({ ...attempt, body });
     if (result.status === 'interrupted') return { status: 'interrupted', ...spentPart(result) };
     if (result.status === 'ok') {
       return { status: 'ok', turn: { ...result.answer, durationMs: clock() - startedAt } };
@@ -109,6 +111,9 @@ async function completeTurn(setup: Setup, request: TurnRequest): Promise<TurnRes
       const message = redact(describe(setup.where, failures, { ...result, ...next, policies }));
       return { status: 'failed', kind: failure.kind, message, ...spentPart(result) };
     }
+    if (result.spent !== undefined) spent.push(result.spent);
+    maxTokens = request.answerTokens(spent);
+    if (maxTokens === null) return { status: 'interrupted', ...spentPart(result) };
     const { kind, status } = failure;
     const cause = redact(failure.message);
     const retry = { attempt: failures.length + 1, kind, status, cause, waitMs: next.waitMs };

@@ -32,7 +32,13 @@ export async function openLog(path: string, level: string, redact: Redact): Prom
   };
 }
 
-const WARNINGS: readonly RunEvent['type'][] = ['turn.retried', 'turn.failed', 'warning.raised'];
+const WARNINGS: readonly RunEvent['type'][] = [
+  'turn.retried',
+  'turn.failed',
+  'budget.warned',
+  'budget.reached',
+  'warning.raised',
+];
 
 function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
@@ -52,6 +58,10 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       const { attempt, kind, status, cause, waitMs, spent } = event;
       return { attempt, kind, status, cause, waitMs, spent };
     }
+    case 'budget.warned':
+      return { limit: event.limit, value: event.value, used: event.used };
+    case 'budget.reached':
+      return { limit: event.limit, value: event.value, used: event.used, needed: event.needed };
     case 'turn.interrupted':
       return { spent: event.spent };
     case 'tool.started':

@@ -142,6 +142,10 @@ export class Progress implements EventSink {
       case 'turn.retried':
         this.note(`attempt ${event.attempt} in ${(event.waitMs / 1000).toFixed(1)} s, after: ${event.cause}`);
         return;
+      case 'budget.reached':
+        this.note('the budget is nearly used up: one last answer, without tools');
+        return;
+      case 'budget.warned':
       case 'turn.failed':
       case 'turn.interrupted':
       case 'message.added':

@@ -11,6 +11,7 @@ export const FailureReason = z.enum([
   'invalid_input',
   'cut_off',
   'too_many_calls',
+  'budget',
   'path_refused',
   'not_found',
   'not_text',

@@ -61,6 +61,8 @@ function describe(event: RunEvent): string {
     case 'turn.retried':
     case 'turn.failed':
     case 'turn.interrupted':
+    case 'budget.warned':
+    case 'budget.reached':
     case 'change.recorded':
     case 'changes.put_back':
     case 'files.hidden':
@@ -107,6 +109,10 @@ function comparable(event: RunEvent): unknown {
       return { kind: event.kind, message: event.message, spent: event.spent };
     case 'turn.retried':
       return { kind: event.kind, cause: event.cause, spent: event.spent };
+    case 'budget.warned':
+      return { limit: event.limit };
+    case 'budget.reached':
+      return { limit: event.limit, text: event.text };
     case 'turn.interrupted':
       return { spent: event.spent };
     case 'tool.started':

@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { NearCap, ReachedCap } from '../budget/caps.ts';
 import { Retry, SpentTokens } from '../budget/spent.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
@@ -150,7 +151,7 @@ export const RunAction = z.discriminatedUnion('type', [
     /** What the last attempt had used up. */
     spent: SpentTokens.exactOptional(),
   }),
-  /** The run was stopped in the middle of an answer, which is lost and billed. */
+  /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
@@ -169,6 +170,10 @@ export const RunAction = z.discriminatedUnion('type', [
   VerifyCompleted,
   /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
+  /** Four fifths of a cap are used up. */
+  z.strictObject({ type: z.literal('budget.warned'), ...NearCap.shape }),
+  /** The next request does not fit into a cap; what the model is told before its last answer. */
+  z.strictObject({ type: z.literal('budget.reached'), ...ReachedCap.shape, text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
   /** Some of what changed is over a limit and was left out. */
   z.strictObject({ type: z.literal('changes.limited'), ...ExceededChangeLimit.shape }),

@@ -67,6 +67,8 @@ export const StopReason = z.discriminatedUnion('why', [
     ]),
     value: z.number(),
     used: z.number(),
+    /** Of tokens and cost: what the next request could have come to, so that it was not made. */
+    needed: z.number().exactOptional(),
     folder: ExceededChangeLimit.shape.folder,
   }),
   z.strictObject({

@@ -122,9 +122,9 @@ function describeLimit(stop: StopReason & { why: 'limit' }): string {
     case 'iterations':
       return `All ${stop.value} iterations were used (--max-iterations)`;
     case 'tokens':
-      return `Used ${stop.used} tokens of ${stop.value} (--max-total-tokens)`;
+      return `Used ${formatNumber(stop.used)} tokens of ${formatNumber(stop.value)} (--max-total-tokens)${stop.needed === undefined ? '' : `, and the next request could take ${formatNumber(stop.needed)}`}`;
     case 'cost_usd':
-      return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)`;
+      return `Spent $${stop.used.toFixed(4)} of $${stop.value} (--max-cost-usd)${stop.needed === undefined ? '' : `, and the next request could cost $${stop.needed.toFixed(4)}`}`;
     case 'output_tokens':
       return `The model's answer was cut off ${stop.used} times in a row (--max-output-tokens)`;
     case 'changed_files':

@@ -53,6 +53,21 @@ export function costOf(model: string, usage: Usage, override: Price | null): num
   );
 }
 
+/**
+ * USD per token that a request is reckoned with before it is sent; null when the model's price is not known. Any token of the
+ * prompt may have to be written to the cache, also one that was in it a moment ago.
+ */
+export function reservedPrice(
+  model: string,
+  promptTokens: number,
+  override: Price | null,
+): { prompt: number; output: number } | null {
+  const price = override ?? priceFor(model, promptTokens);
+  if (price === null) return null;
+  const { input, cacheWrite, cacheRead, output } = price;
+  return { prompt: Math.max(input, cacheWrite, cacheRead) / 1_000_000, output: output / 1_000_000 };
+}
+
 /** True when the table knows the model. A dated id such as `claude-sonnet-4-5-20250929` has its family's price. */
 export function hasPrice(model: string): boolean {
   return priceFor(model, 0) !== null;

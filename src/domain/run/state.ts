@@ -1,5 +1,7 @@
 /** Where a run stands: the pure fold of its events. */
 
+import type { NearCap } from '../budget/caps.ts';
+import type { Spending } from '../budget/next-request.ts';
 import type { SpentTokens } from '../budget/spent.ts';
 import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
@@ -35,7 +37,7 @@ import type {
   VerifyCompleted,
 } from './events.ts';
 import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
-import { costOf, type Price } from './pricing.ts';
+import { costOf } from './pricing.ts';
 import { judgeReports } from './verify-baseline.ts';
 
 /**
@@ -51,9 +53,8 @@ export type Phase =
   | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
 
 /** The state of a run: what its events add up to. */
-export interface RunState extends Repeats {
+export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
-  readonly conversation: Conversation;
   readonly base: BaseRevision;
   /** Number of the last event. */
   readonly seq: number;
@@ -63,14 +64,10 @@ export interface RunState extends Repeats {
   readonly now: number;
   /** Model turns that were completed. */
   readonly iterations: number;
-  readonly usage: Usage;
   /** Some of `usage` is an estimate, since an answer was cut off. */
   readonly isEstimated: boolean;
-  /** Null as soon as one answer's price is unknown. */
-  readonly costUsd: number | null;
-  readonly price: Price | null;
-  /** The model that was asked for. */
-  readonly model: string;
+  /** Caps of which it has been said that they are nearly used up. */
+  readonly warnedOf: ReadonlySet<NearCap['limit']>;
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
   readonly cutOffsInARow: number;
@@ -117,6 +114,10 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     iterations: 0,
     usage: noUsage,
     isEstimated: false,
+    warnedOf: new Set(),
+    counted: null,
+    lastTurn: null,
+    maxOutputTokens: event.modelSettings.maxOutputTokens,
     costUsd: 0,
     price: event.price,
     model: event.model,
@@ -163,6 +164,9 @@ export function advance(before: RunState, event: RunEvent): RunState {
         phase: afterResuming(state.phase),
         base: event.base,
         startedAt: event.at - Math.max(0, before.now - before.startedAt),
+        // There may be more to spend by now. Calls of the last answer stay those of a last answer.
+        lastTurn: before.phase.at === 'tools' ? before.lastTurn : null,
+        warnedOf: new Set(),
         interruption: null,
         overChanges: null,
       };
@@ -195,6 +199,17 @@ export function advance(before: RunState, event: RunEvent): RunState {
         phase: { at: 'model' },
         fixRoundsUsed: state.fixRoundsUsed + (state.phase.at === 'fix' ? 1 : 0),
       };
+    case 'budget.warned':
+      return { ...state, warnedOf: new Set([...state.warnedOf, event.limit]) };
+    case 'budget.reached': {
+      const { limit, value, used, needed, text } = event;
+      const told = said(state, { role: 'user', content: [{ type: 'text', text }] });
+      return {
+        ...told,
+        phase: { at: 'model' },
+        lastTurn: { cap: { limit, value, used, needed }, isAnswered: false },
+      };
+    }
     case 'run.interrupted':
       return { ...state, interruption: event.interruption };
     case 'changes.limited': {
@@ -226,13 +241,17 @@ function said(state: RunState, message: Message): RunState {
   return { ...state, conversation: { ...conversation, messages } };
 }
 
-function withSpent(state: RunState, spent: SpentTokens | undefined): RunState {
+/** What a lost answer has used up counts like any other. */
+export function withSpent<State extends Bill>(state: State, spent: SpentTokens | undefined): State {
   if (spent === undefined) return state;
   const { usage, estimated } = spent;
   return { ...charged(state, usage, state.model), isEstimated: state.isEstimated || estimated };
 }
 
-function charged(state: RunState, usage: Usage, model: string): RunState {
+/** What is known of the cost so far. */
+type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'model'>;
+
+function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
   // An endpoint may answer under a name of its own; it was asked for a model whose price is known.
   const cost = costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
   return {
@@ -244,10 +263,15 @@ function charged(state: RunState, usage: Usage, model: string): RunState {
 
 function afterTurn(before: RunState, turn: LlmTurn): RunState {
   const charge = charged(before, turn.usage, turn.model);
+  const answered = said(charge, { role: 'assistant', content: turn.content });
+  const tokens = totalTokens(turn.usage);
   const state: RunState = {
-    ...said(charge, { role: 'assistant', content: turn.content }),
+    ...answered,
+    // A provider that counts nothing leaves the whole to be estimated.
+    counted: tokens === 0 ? before.counted : { tokens, messages: answered.conversation.messages.length },
+    lastTurn: before.lastTurn && { ...before.lastTurn, isAnswered: true },
     iterations: before.iterations + 1,
-    lastPromptTokens: totalTokens(turn.usage) - turn.usage.output,
+    lastPromptTokens: tokens - turn.usage.output,
     modelMs: before.modelMs + turn.durationMs,
     cutOffsInARow: turn.stop === 'max_tokens' ? before.cutOffsInARow + 1 : 0,
   };
@@ -268,6 +292,8 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
     case 'tool_use':
       return { ...state, phase: { at: 'model' } };
     case 'end_turn':
+      // At a cap only the word `done` counts: a text may as well say what is missing.
+      if (state.lastTurn !== null) return { ...state, phase: { at: 'model' } };
       return { ...state, phase: workDone(state, turn.text) };
   }
 }

@@ -1,6 +1,6 @@
 /** The one place that decides whether a run goes on. */
 
-import { totalTokens } from '../conversation/conversation.ts';
+import { capAfter, nextRequest } from '../budget/next-request.ts';
 import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 
@@ -37,12 +37,10 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
       reason: `The same calls gave the same results ${state.repeats} times in a row.`,
     };
   }
-  const tokens = totalTokens(state.usage);
-  if (limits.maxTotalTokens !== null && tokens >= limits.maxTotalTokens) {
-    return { why: 'limit', limit: 'tokens', value: limits.maxTotalTokens, used: tokens };
-  }
-  if (limits.maxCostUsd !== null && state.costUsd !== null && state.costUsd >= limits.maxCostUsd) {
-    return { why: 'limit', limit: 'cost_usd', value: limits.maxCostUsd, used: state.costUsd };
+  const next = nextRequest(state, limits);
+  // A verification that failed has said what there is to say: the last answer could mend nothing.
+  if (next.status === 'none' || (next.status === 'last_turn' && state.phase.at === 'fix')) {
+    return { why: 'limit', ...next.cap };
   }
   if (state.iterations >= limits.maxIterations) {
     return { why: 'limit', limit: 'iterations', value: limits.maxIterations, used: state.iterations };
@@ -71,6 +69,8 @@ function endOfWork(state: RunState): StopReason | null {
     case 'done':
       return { why: 'completed', summary };
     case 'blocked':
+      // What is missing is missing for want of tokens or money.
+      if (state.lastTurn !== null) return { why: 'limit', ...capAfter(state, state.lastTurn) };
       return { why: 'blocked', by: 'model', reason: summary };
     case 'refused':
       return { why: 'blocked', by: 'refusal', reason: summary };

@@ -1,8 +1,7 @@
 /** Sends the first request before anybody asks for its answer. */
 
 import { addSpent, type SpentTokens } from '../../domain/budget/spent.ts';
-import type { Conversation } from '../../domain/conversation/conversation.ts';
-import type { LlmProvider, TurnProgress, TurnResult } from '../../ports.ts';
+import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../ports.ts';
 
 /** A first request that went out before the baseline was complete. */
 export interface PrefetchedTurn {
@@ -13,19 +12,20 @@ export interface PrefetchedTurn {
 }
 
 /**
- * `first` is the conversation that the provider will be asked to complete first. A first request changes nothing but the
+ * The conversation is the one that the provider will be asked to complete first. A first request changes nothing but the
  * bill, so it may go out while the state that tools will work on is still being recorded.
  */
 export function prefetchFirstTurn(
   provider: LlmProvider,
-  first: Conversation,
+  { conversation, answerTokens }: Pick<TurnRequest, 'conversation' | 'answerTokens'>,
   interrupt: AbortSignal,
 ): PrefetchedTurn {
   const cancelled = new AbortController();
   const early: TurnProgress[] = [];
   let listener = (progress: TurnProgress): void => void early.push(progress);
   let underWay: Promise<TurnResult> | null = provider.complete({
-    conversation: first,
+    conversation,
+    answerTokens,
     signal: AbortSignal.any([interrupt, cancelled.signal]),
     onProgress: (progress) => listener(progress),
   });

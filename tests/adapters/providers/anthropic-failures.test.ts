@@ -221,6 +221,29 @@ describe('after a failed attempt', () => {
   });
 });
 
+describe('the tokens that an answer may have', () => {
+  const broken: ScriptedTurn = { text: 'half', fault: { kind: 'end', afterEvents: 4 } };
+
+  test('are asked for anew before each attempt, with what those before it have used up', async () => {
+    const { server, ask } = await asking([broken, http(529), { text: 'whole' }]);
+    const seen: number[] = [];
+    const answer = await ask(undefined, undefined, (spent) => {
+      seen.push(spent.length);
+      return 9_000 - 1_000 * spent.length;
+    });
+    expect(turnOf(answer).text).toBe('whole');
+    expect(server.requests.map(({ body }) => body?.max_tokens)).toEqual([9_000, 8_000, 8_000]);
+    expect(seen).toEqual([0, 1, 1]);
+  });
+
+  test('may be none, and the turn then ends with what the last attempt had used up', async () => {
+    const { server, ask, waits } = await asking(always(broken));
+    const answer = await ask(undefined, undefined, (spent) => (spent.length < 2 ? 9_000 : null));
+    expect(answer).toMatchObject({ status: 'interrupted', spent: { estimated: true } });
+    expect([server.requests.length, waits]).toEqual([2, [500]]);
+  });
+});
+
 describe('the output of an answer that was cut off', () => {
   const usage = { input_tokens: 900, cache_read_input_tokens: 50, output_tokens: 1 };
   const begun: Record<string, unknown>[] = [

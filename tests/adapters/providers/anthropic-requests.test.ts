@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
+import { type RequestSettings, requestBody } from '../../../src/adapters/providers/anthropic/request.ts';
 import { createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
 import { ProviderSettingsError } from '../../../src/adapters/providers/settings-error.ts';
+import type { Conversation } from '../../../src/domain/conversation/conversation.ts';
 import { answered, asking, plainConversation, resultsOf, turnOf } from './asking.ts';
 
-const settings = { model: 'claude-sonnet-5-5', maxOutputTokens: 8192, effort: null, showThinking: false };
+const settings = { model: 'claude-sonnet-5-5', effort: null, showThinking: false };
+const bodyOf = (given: RequestSettings, conversation: Conversation) => requestBody(given, conversation, 8192);
 const ephemeral = { cache_control: { type: 'ephemeral' } };
 
 describe('a request', () => {
   test('is nothing but the conversation and the settings', () => {
-    expect(requestBody(settings, plainConversation())).toEqual({
+    expect(bodyOf(settings, plainConversation())).toEqual({
       model: 'claude-sonnet-5-5',
       max_tokens: 8192,
       tools: [
@@ -43,7 +45,7 @@ describe('a request', () => {
         ],
       },
     );
-    expect(requestBody(settings, conversation).messages[2]).toEqual({
+    expect(bodyOf(settings, conversation).messages[2]).toEqual({
       role: 'user',
       content: [
         { type: 'tool_result', tool_use_id: 'a', content: '(no output)' },
@@ -97,7 +99,7 @@ describe('a request', () => {
         content: [{ type: 'tool_result' as const, callId: `t${n}`, text: 'x', isError: false }],
       },
     ]).flat();
-    const bytes = JSON.stringify(requestBody(settings, plainConversation(...turns)));
+    const bytes = JSON.stringify(bodyOf(settings, plainConversation(...turns)));
     expect(bytes.match(/cache_control/g)?.length).toBe(3);
   });
 });

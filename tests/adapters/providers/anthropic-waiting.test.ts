@@ -93,12 +93,12 @@ test('an interruption ends the wait before the next attempt', async () => {
     baseUrl: server.url,
     model: 'claude-sonnet-5-5',
     effort: null,
-    maxOutputTokens: 8192,
     showThinking: false,
   });
   const abort = new AbortController();
   const result = await provider.complete({
     conversation: plainConversation(),
+    answerTokens: () => 8192,
     signal: abort.signal,
     onProgress: () => setImmediate(() => abort.abort()),
   });

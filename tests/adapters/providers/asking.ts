@@ -3,7 +3,7 @@
 import { onTestFinished } from 'vitest';
 import { type AnthropicOptions, createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
 import type { Conversation, LlmTurn, Message } from '../../../src/domain/conversation/conversation.ts';
-import type { LlmProvider, TurnProgress, TurnResult } from '../../../src/ports.ts';
+import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 
@@ -16,7 +16,11 @@ export interface Asking {
   readonly progress: TurnProgress[];
   /** Milliseconds of every wait between two attempts; the clock stands still but for them. */
   readonly waits: number[];
-  ask(conversation?: Conversation, signal?: AbortSignal): Promise<TurnResult>;
+  ask(
+    conversation?: Conversation,
+    signal?: AbortSignal,
+    answerTokens?: TurnRequest['answerTokens'],
+  ): Promise<TurnResult>;
 }
 
 /** The server is closed when the test ends. */
@@ -31,7 +35,6 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
     baseUrl: server.url,
     model: 'claude-sonnet-5-5',
     effort: null,
-    maxOutputTokens: 8192,
     showThinking: false,
     clock: () => now,
     random: () => 0,
@@ -46,8 +49,11 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
     provider,
     progress,
     waits,
-    ask: (conversation = plainConversation(), signal = new AbortController().signal) =>
-      provider.complete({ conversation, signal, onProgress: (step) => progress.push(step) }),
+    ask: (
+      conversation = plainConversation(),
+      signal = new AbortController().signal,
+      answerTokens = () => 8192,
+    ) => provider.complete({ conversation, signal, answerTokens, onProgress: (step) => progress.push(step) }),
   };
 }
 

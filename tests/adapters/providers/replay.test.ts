@@ -35,6 +35,7 @@ function ask(provider: LlmProvider, progress: TurnProgress[] = []): Promise<Turn
   const { signal } = new AbortController();
   return provider.complete({
     conversation: plainConversation(),
+    answerTokens: () => null,
     signal,
     onProgress: (step) => progress.push(step),
   });
@@ -144,7 +145,8 @@ test.each([
 });
 
 test('an interrupted run is told so', async () => {
-  const request = { conversation: plainConversation(), signal: AbortSignal.abort(), onProgress: () => {} };
+  const silent = { answerTokens: () => null, onProgress: () => {} };
+  const request = { ...silent, conversation: plainConversation(), signal: AbortSignal.abort() };
   expect(await recorded(completed('one')).complete(request)).toEqual({ status: 'interrupted' });
 });
 

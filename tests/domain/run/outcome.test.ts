@@ -48,7 +48,18 @@ describe('decideOutcome', () => {
 
   test('a limit says which, its value and its use, and that the work is kept', () => {
     const { reason } = decideOutcome(facts({ why: 'limit', limit: 'tokens', value: 1000, used: 1203 }));
-    expect(reason).toBe('Used 1203 tokens of 1000 (--max-total-tokens); the patch so far has 2 files.');
+    expect(reason).toBe('Used 1,203 tokens of 1,000 (--max-total-tokens); the patch so far has 2 files.');
+  });
+
+  test('a limit that the next request does not fit into says what that could have come to', () => {
+    const tokens = { why: 'limit', limit: 'tokens', value: 9_000, used: 4_000, needed: 6_100 } as const;
+    expect(decideOutcome(facts(tokens)).reason).toBe(
+      'Used 4,000 tokens of 9,000 (--max-total-tokens), and the next request could take 6,100; the patch so far has 2 files.',
+    );
+    const cost = { why: 'limit', limit: 'cost_usd', value: 0.5, used: 0.45, needed: 0.061 } as const;
+    expect(decideOutcome(facts(cost)).reason).toContain(
+      'Spent $0.4500 of $0.5 (--max-cost-usd), and the next request could cost $0.0610; ',
+    );
   });
 
   test('a sentence of the provider goes on with what became of the work', () => {

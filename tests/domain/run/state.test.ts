@@ -4,7 +4,7 @@ import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../../src/domain/run/events.ts';
 import { advance } from '../../../src/domain/run/state.ts';
-import { call, commandEnd, completed, stateAfter, turn } from '../../support/runs/events.ts';
+import { call, commandEnd, completed, started, stateAfter, turn } from '../../support/runs/events.ts';
 
 const retried = (spent: SpentTokens): RunAction => ({
   type: 'turn.retried',
@@ -127,6 +127,22 @@ describe('the fold of a run', () => {
     expect(state.usage.input).toBe(2_000_000);
     expect(state.costUsd).toBeCloseTo(4);
     expect(state.isEstimated).toBe(false);
+  });
+
+  test('a run that is resumed at a cap may have more to spend by now', () => {
+    const cap = { limit: 'tokens', value: 9, used: 8, needed: 5 } as const;
+    const resumed: RunAction = {
+      type: 'run.resumed',
+      patchsmith: '0',
+      base: started.base,
+      accepted: [],
+      iteration: 1,
+    };
+    const reached = { type: 'budget.reached', ...cap, text: 'Finish.' } as const;
+    expect(stateAfter([reached]).lastTurn).toEqual({ cap, isAnswered: false });
+    expect(stateAfter([reached, turn({ text: 'So far.' })]).lastTurn?.isAnswered).toBe(true);
+    expect(stateAfter([reached, turn({}), resumed]).lastTurn).toBeNull();
+    expect(stateAfter([reached, turn({ calls: [call('x')] }), resumed]).lastTurn).not.toBeNull();
   });
 
   test('an answer that was cut off by the end of the run is billed, and said to be an estimate', () => {

@@ -4,6 +4,7 @@ import { prefetchFirstTurn } from '../../../src/engine/open/prefetch-first-turn.
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 
 const first: Conversation = { system: 's', tools: [], messages: [] };
+const firstRequest = { conversation: first, answerTokens: () => 8_192 };
 const answer: TurnResult = { status: 'failed', kind: 'outage', message: 'm' };
 
 /** Keeps its requests, and answers when it is told to. */
@@ -30,7 +31,7 @@ class Waiting implements LlmProvider {
 
 function request(seen: TurnProgress[]): TurnRequest {
   return {
-    conversation: first,
+    ...firstRequest,
     signal: new AbortController().signal,
     onProgress: (progress) => seen.push(progress),
   };
@@ -38,7 +39,7 @@ function request(seen: TurnProgress[]): TurnRequest {
 
 test('the first request is under way before anybody asks, and its answer goes to the first who does', async () => {
   const waiting = new Waiting();
-  const { provider } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  const { provider } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   expect(waiting.requests.map(({ conversation }) => conversation)).toEqual([first]);
   const asked = provider.complete(request([]));
   waiting.answer();
@@ -50,7 +51,7 @@ test('the first request is under way before anybody asks, and its answer goes to
 
 test('what has happened to it by then is told when it is asked for, and the rest as it happens', () => {
   const waiting = new Waiting();
-  const { provider } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  const { provider } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   waiting.requests[0]?.onProgress({ type: 'text', text: 'early' });
   const seen: TurnProgress[] = [];
   void provider.complete(request(seen));
@@ -64,17 +65,17 @@ test('what has happened to it by then is told when it is asked for, and the rest
 test('it ends with the run, and when nobody wants it any more', () => {
   const interrupt = new AbortController();
   const interrupted = new Waiting();
-  prefetchFirstTurn(interrupted, first, interrupt.signal);
+  prefetchFirstTurn(interrupted, firstRequest, interrupt.signal);
   interrupt.abort();
   const cancelled = new Waiting();
-  void prefetchFirstTurn(cancelled, first, new AbortController().signal).cancel();
+  void prefetchFirstTurn(cancelled, firstRequest, new AbortController().signal).cancel();
   expect([interrupted, cancelled].map(({ requests }) => requests[0]?.signal.aborted)).toEqual([true, true]);
 });
 
 test('an answer that nobody asked for tells what it and the attempts before it had used up', async () => {
   const spent = (input: number, estimated: boolean) => ({ usage: { ...noUsage, input }, estimated });
   const waiting = new Waiting({ status: 'interrupted', spent: spent(3, true) });
-  const { cancel } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  const { cancel } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   const retry = { attempt: 2, kind: 'stream', status: null, cause: 'x', waitMs: 1 } as const;
   waiting.requests[0]?.onProgress({ type: 'retry', retry: { ...retry, spent: spent(2, false) } });
   const cancelled = cancel();
@@ -84,7 +85,7 @@ test('an answer that nobody asked for tells what it and the attempts before it h
 
 test('one that was asked for is not counted twice', async () => {
   const waiting = new Waiting();
-  const { provider, cancel } = prefetchFirstTurn(waiting, first, new AbortController().signal);
+  const { provider, cancel } = prefetchFirstTurn(waiting, firstRequest, new AbortController().signal);
   void provider.complete(request([]));
   expect(await cancel()).toBeNull();
 });

@@ -75,7 +75,12 @@ export function placeIn(sandbox: Sandbox): VerifyPlace {
 export async function actionsOf(
   { executor }: RealParts,
   calls: readonly ToolCall[],
-  turn: { cutOff?: boolean; tooMany?: ReadonlySet<ToolCall>; signal?: AbortSignal } = {},
+  turn: {
+    cutOff?: boolean;
+    finishOnly?: boolean;
+    tooMany?: ReadonlySet<ToolCall>;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<RunAction[]> {
   const signal = turn.signal ?? new AbortController().signal;
   const actions: RunAction[] = [];
@@ -83,6 +88,7 @@ export async function actionsOf(
     calls,
     tooMany: turn.tooMany ?? new Set(),
     cutOff: turn.cutOff ?? false,
+    finishOnly: turn.finishOnly ?? false,
     iteration: 1,
     signal,
   });

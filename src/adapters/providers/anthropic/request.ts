@@ -16,7 +16,6 @@ type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 /** The settings that are part of every request and must not change within a run. */
 export interface RequestSettings {
   readonly model: string;
-  readonly maxOutputTokens: number;
   /** Null leaves it to the model; some older models refuse the field. */
   readonly effort: Effort | null;
   /** Ask for summaries of the thinking, in which newer models put what they say between tool calls. */
@@ -52,10 +51,14 @@ interface WireMessage {
 }
 
 /** The body of the next request. The same conversation gives the same bytes, so that the cache holds. */
-export function requestBody(settings: RequestSettings, conversation: Conversation): RequestBody {
+export function requestBody(
+  settings: RequestSettings,
+  conversation: Conversation,
+  maxTokens: number,
+): RequestBody {
   return {
     model: settings.model,
-    max_tokens: settings.maxOutputTokens,
+    max_tokens: maxTokens,
     ...(settings.showThinking && hasAdaptiveThinking(settings.model)
       ? { thinking: { type: 'adaptive', display: 'summarized' } }
       : {}),

@@ -1,0 +1,161 @@
+/**
+ * Whether the next request fits into what is left of the run's caps, and how long its answer may be. Pure, so that a run that is
+ * played again decides alike.
+ *
+ * What a request may come to is reserved before it is sent: its prompt at the dearest price there is for one, and an answer of
+ * `max_tokens`. The API holds the answer to that, so a cap can be exceeded only by what the estimate of the prompt is short.
+ */
+
+import { type Conversation, type Message, totalTokens, type Usage } from '../conversation/conversation.ts';
+import type { Limits } from '../run/limits.ts';
+import { type Price, reservedPrice } from '../run/pricing.ts';
+import type { LastTurn, NearCap, ReachedCap } from './caps.ts';
+import { estimatedTokens } from './token-estimate.ts';
+
+/** What is known when a request is about to be sent. */
+export interface Spending {
+  readonly conversation: Conversation;
+  readonly usage: Usage;
+  /** Null when a price is not known; nothing is then held to a cap on the cost. */
+  readonly costUsd: number | null;
+  /** The last prompt that was counted, with its answer; null before the first. */
+  readonly counted: CountedContext | null;
+  readonly price: Price | null;
+  readonly model: string;
+  /** The most tokens that one answer may have. */
+  readonly maxOutputTokens: number;
+  /** The one request that is made at a cap; null before it is announced to the model. */
+  readonly lastTurn: LastTurn | null;
+}
+
+/** The first messages of a conversation, as the provider has counted them together with system prompt and tools. */
+export interface CountedContext {
+  readonly tokens: number;
+  readonly messages: number;
+}
+
+/** `last_turn`: the model is to be told that its next answer is the last one. `none`: not even that fits. */
+export type NextRequest =
+  | { readonly status: 'ask'; readonly maxOutputTokens: number }
+  | { readonly status: 'last_turn'; readonly cap: ReachedCap }
+  | { readonly status: 'none'; readonly cap: ReachedCap };
+
+/** An answer with less room than this is more likely cut off than of use. */
+const LEAST_ANSWER = 4_096;
+
+/** Enough to say what the state of the work is. */
+const LEAST_LAST_ANSWER = 1_024;
+
+/** Of the message that announces the last turn. */
+const ANNOUNCEMENT_BYTES = 1_000;
+
+/** What is to be done next. Once the last answer has been given, nothing more is asked. */
+export function nextRequest(
+  spending: Spending,
+  caps: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
+): NextRequest {
+  const { lastTurn, maxOutputTokens } = spending;
+  if (caps.maxTotalTokens === null && caps.maxCostUsd === null) return { status: 'ask', maxOutputTokens };
+  if (lastTurn?.isAnswered) return { status: 'none', cap: capAfter(spending, lastTurn) };
+  const prompt = promptOf(spending);
+  const least = lastTurn === null ? LEAST_ANSWER : LEAST_LAST_ANSWER;
+  const room = roomFor(spending, caps, { prompt, least });
+  if (room.cap === null) return { status: 'ask', maxOutputTokens: Math.min(maxOutputTokens, room.tokens) };
+  // Before the first answer there is nothing that the model could sum up.
+  if (lastTurn !== null || spending.counted === null) return { status: 'none', cap: room.cap };
+  const announced = withBytes(prompt, ANNOUNCEMENT_BYTES);
+  const last = roomFor(spending, caps, { prompt: announced, least: LEAST_LAST_ANSWER });
+  return { status: last.cap === null ? 'last_turn' : 'none', cap: room.cap };
+}
+
+/** The cap that a run has come to, with what is used up by now. */
+export function capAfter(
+  { usage, costUsd }: Pick<Spending, 'usage' | 'costUsd'>,
+  { cap }: LastTurn,
+): ReachedCap {
+  return { ...cap, used: cap.limit === 'tokens' ? totalTokens(usage) : (costUsd ?? cap.used) };
+}
+
+/** Tokens that the next answer may have; null when no request is to be made as things are. */
+export function answerTokens(
+  spending: Spending,
+  caps: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
+): number | null {
+  const next = nextRequest(spending, caps);
+  return next.status === 'ask' ? next.maxOutputTokens : null;
+}
+
+/** A cap of which four fifths are used up; null while there is none among those that are not in `known`. */
+export function nearlyReached(
+  { usage, costUsd }: Pick<Spending, 'usage' | 'costUsd'>,
+  { maxTotalTokens, maxCostUsd }: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
+  known: ReadonlySet<NearCap['limit']>,
+): NearCap | null {
+  const all = [
+    { limit: 'tokens', value: maxTotalTokens, used: totalTokens(usage) },
+    { limit: 'cost_usd', value: maxCostUsd, used: costUsd ?? 0 },
+  ] as const;
+  for (const { limit, value, used } of all)
+    if (value !== null && used >= value * 0.8 && !known.has(limit)) return { limit, value, used };
+  return null;
+}
+
+/** Tokens that are left for an answer, and the cap that leaves fewer than `least`; null for none. */
+interface Room {
+  readonly tokens: number;
+  readonly cap: ReachedCap | null;
+}
+
+function roomFor(
+  { usage, costUsd, model, price }: Spending,
+  { maxTotalTokens, maxCostUsd }: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
+  { prompt, least }: { prompt: PromptSize; least: number },
+): Room {
+  let tokens = Number.POSITIVE_INFINITY;
+  let cap: ReachedCap | null = null;
+  if (maxTotalTokens !== null) {
+    const used = totalTokens(usage);
+    tokens = maxTotalTokens - used - prompt.tokens;
+    if (tokens < least) cap = { limit: 'tokens', value: maxTotalTokens, used, needed: prompt.tokens + least };
+  }
+  // A prompt that has more tokens than estimated may be one of the longer ones, which have another price.
+  const reserved = reservedPrice(model, prompt.atMost, price);
+  if (maxCostUsd !== null && costUsd !== null && reserved !== null) {
+    const left = maxCostUsd - costUsd - prompt.tokens * reserved.prompt;
+    const affordable = reserved.output === 0 ? (left < 0 ? 0 : tokens) : Math.floor(left / reserved.output);
+    const needed = prompt.tokens * reserved.prompt + least * reserved.output;
+    if (affordable < least && cap === null)
+      cap = { limit: 'cost_usd', value: maxCostUsd, used: costUsd, needed };
+    tokens = Math.min(tokens, affordable);
+  }
+  return { tokens, cap };
+}
+
+/** As it is estimated, and as large as it can be: no token has less than one byte. */
+interface PromptSize {
+  readonly tokens: number;
+  readonly atMost: number;
+}
+
+/** What was counted last, and what has come to it since. */
+function promptOf({ conversation, counted }: Spending): PromptSize {
+  const { system, tools, messages } = conversation;
+  if (counted !== null) {
+    const known = { tokens: counted.tokens, atMost: counted.tokens };
+    return withBytes(known, bytesOf(messages.slice(counted.messages)));
+  }
+  const opening = byteLength(system) + byteLength(JSON.stringify(tools));
+  return withBytes({ tokens: 0, atMost: 0 }, bytesOf(messages) + opening);
+}
+
+function withBytes({ tokens, atMost }: PromptSize, bytes: number): PromptSize {
+  return { tokens: tokens + estimatedTokens(bytes), atMost: atMost + bytes };
+}
+
+function bytesOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content }) => sum + byteLength(JSON.stringify(content)), 0);
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
