@@ -1,0 +1,60 @@
+/** The command line: argv in, exit code out. What it shares with the action stands in host/process.ts. */
+
+import { resultLine, resultText } from '../adapters/storage/run-directory.ts';
+import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
+import { refusedResult } from '../engine/finish/result.ts';
+import { checkFdLimit } from '../host/fd-limit.ts';
+import { type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
+import { readArguments } from './arguments.ts';
+import type { Command } from './command.ts';
+import { COMMANDS } from './registry.ts';
+
+/** Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. */
+export async function runCommandLine(host: NodeJS.Process): Promise<number> {
+  const opened = openHostProcess(host);
+  return carryOut(host, opened).catch(opened.crash);
+}
+
+async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: HostProcess): Promise<number> {
+  const asked = await readArguments(host.argv.slice(2), COMMANDS, host.stdout.columns ?? 100);
+  switch (asked.ask) {
+    case 'help':
+      host.stdout.write(`${asked.text}\n`);
+      return 0;
+    case 'version':
+      host.stdout.write(`${VERSION}\n`);
+      return 0;
+    case 'mistake':
+      return refuse(asked.problems);
+    case 'command': {
+      const output = asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT;
+      const obstacle = checkFdLimit();
+      const { command } = asked;
+      if (obstacle !== null) return tell(internalError(obstacle), { output, command });
+      const end = await command.start(edge, asked.given);
+      return end.status === 'told' ? end.outcome.exitCode : refuse(end.problems, { output, command });
+    }
+  }
+
+  function refuse(problems: readonly string[], given: Asked = {}): number {
+    const outcome = refusal(problems);
+    const more = problems.length === 1 ? '' : '; patchsmith --help lists the commands';
+    // The machine reads one document: there the problems are the reason.
+    return tell({ ...outcome, reason: `${outcome.reason}${more}` }, given, problems.join('; '));
+  }
+
+  /** The outcome of a command that has done nothing. */
+  function tell(outcome: RunOutcome, { output, command }: Asked, reason = outcome.reason): number {
+    const textOf = output === 'json' ? resultText : output === 'jsonl' ? resultLine : null;
+    const document = command?.nothingDone ?? refusedResult;
+    if (textOf) host.stdout.write(textOf(document({ ...outcome, reason }, VERSION), edge.redact));
+    printLast(outcome);
+    return outcome.exitCode;
+  }
+}
+
+/** The command that was asked for, and its output on stdout, as far as they are known by now. */
+interface Asked {
+  readonly output?: unknown;
+  readonly command?: Command;
+}
