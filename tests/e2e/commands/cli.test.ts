@@ -29,7 +29,7 @@ const refusals = (...problems: string[]) => {
 const said = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', lastLine: '' });
 
 test('--version prints the version and nothing else', async () => {
-  expect(await runCli(['--version'], { cwd: tempFolder() })).toEqual(said(`${version}\n`));
+  expect(await runCli(['--version'], { cwd: tempFolder(), built: true })).toEqual(said(`${version}\n`));
 });
 
 test('--help names the commands, examples and exit codes', async () => {
@@ -68,7 +68,7 @@ test('--help and --version load no client of the API and none of the run', async
   const cwd = tempFolder();
   for (const flag of ['--help', '--version']) {
     const coverage = join(cwd, flag);
-    await runCli([flag], { cwd, env: { NODE_V8_COVERAGE: coverage } });
+    await runCli([flag], { cwd, env: { NODE_V8_COVERAGE: coverage }, built: true });
     const loaded = readdirSync(coverage).flatMap((name) => scriptsIn(join(coverage, name)));
     expect(loaded.some((url) => url.endsWith('/dist/cli.js'))).toBe(true);
     expect(loaded.filter((url) => /anthropic|\/run-|\/demo-/.test(url))).toEqual([]);

@@ -8,7 +8,11 @@ import { runCli } from '../../support/runs/cli.ts';
 
 test('the demo: red before, green after, and a patch on stdout that applies and mends the tests', async () => {
   const home = tempFolder();
-  const { exitCode, stdout, stderr } = await runCli(['demo'], { cwd: home, env: { TMPDIR: home } });
+  const { exitCode, stdout, stderr } = await runCli(['demo'], {
+    cwd: home,
+    env: { TMPDIR: home },
+    built: true,
+  });
   expect(exitCode, stderr).toBe(0);
   expect(stderr).toContain('demo: its tests before the run: node --test → exit code 1\n');
   expect(stderr).toMatch(/^verify node --test → exit code 0 after /m);

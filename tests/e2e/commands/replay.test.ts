@@ -201,6 +201,7 @@ test('a replay leaves the run as it was and no copy behind', async () => {
   const end = await runCli(['replay', recorded.runDir, '--run-dir', join(temporary, 'again')], {
     cwd: temporary,
     env: { TMPDIR: temporary },
+    built: true,
   });
   expect(end.lastLine).toMatch(proven);
   expect(readFileSync(join(temporary, 'again/changes.patch'))).toEqual(

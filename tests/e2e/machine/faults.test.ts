@@ -259,6 +259,7 @@ test('an answer that there is no memory for is refused, not held', async () => {
     repository: await repositoryOf(),
     turns: [command('echo b > b.txt'), { ...edit, text: 'x'.repeat(24_000_000) }, done],
     env: { NODE_OPTIONS: '--max-old-space-size=48' },
+    built: true,
     args: off,
   });
   expect([run.exitCode, run.result.outcome], run.stderr).toEqual([4, 'provider_error']);

@@ -25,6 +25,7 @@ test.each(['off', 'required'])(
         { text: 'Done.' },
       ],
       args: ['--sandbox', mode],
+      built: true,
       env: { GITHUB_TOKEN: 'canary-of-the-token' },
     });
     expect(result.outcome).toBe('done');

@@ -59,6 +59,8 @@ test.each(['auto', 'off'])(
     const args = ['run', '--plan-from-issue', String(number), '--sandbox', sandbox, '--run-dir', runDir];
     const ended = await runCli([...args, '--output', 'json'], {
       cwd: root,
+      // A process reads NODE_EXTRA_CA_CERTS when it starts.
+      built: true,
       env: {
         ...env,
         HOME: temporaryFolder(),
@@ -92,7 +94,6 @@ test('a pull request is made through it', async () => {
   const { env, asked } = await behindProxy({ 'github.example.test': place.github.url });
   const { told, exitCode, stderr } = await publish(place, {
     env: { ...env, GITHUB_API_URL: 'https://github.example.test' },
-    // A process reads NODE_EXTRA_CA_CERTS when it starts.
     built: true,
   });
   expect([exitCode, told?.outcome, told?.pullRequest?.number], stderr).toEqual([0, 'done', 1]);

@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { PATIENCE_MS } from '../waiting/patience.ts';
+import { cliHere } from './in-process.ts';
 
 /** The built command line; `tests/support/setup/build-once.ts` builds it before all tests. */
 export const CLI = new URL('../../../dist/cli.js', import.meta.url).pathname;
@@ -12,19 +13,34 @@ export interface CliEnd {
   readonly lastLine: string;
 }
 
-/** Runs the built command line to its end. Of the environment it gets the search path and what is given here. */
+/**
+ * Carries out a command line to its end, in this process or, if `built` says so, by the built command. Of the environment it
+ * gets the search path and what is given here.
+ */
 export async function runCli(
   args: readonly string[],
-  given: { cwd: string; env?: Record<string, string>; input?: string },
+  given: { cwd: string; env?: Record<string, string>; input?: string; built?: boolean },
 ): Promise<CliEnd> {
-  const { exitCode, stdout, stderr } = await execa(process.execPath, [CLI, ...args], {
-    cwd: given.cwd,
+  const env = { PATH: process.env.PATH ?? '', HOME: given.cwd, ...given.env };
+  const carryOut = given.built === true ? spawned : cliHere;
+  const { exitCode, stdout, stderr } = await carryOut(args, { ...given, env });
+  return { exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1) ?? '' };
+}
+
+function spawned(args: readonly string[], { cwd, env, input }: Given) {
+  return execa(process.execPath, [CLI, ...args], {
+    cwd,
     extendEnv: false,
-    env: { PATH: process.env.PATH ?? '', HOME: given.cwd, ...given.env },
+    env,
     reject: false,
     timeout: PATIENCE_MS,
     stripFinalNewline: false,
-    ...(given.input === undefined ? { stdin: 'ignore' } : { input: given.input }),
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
   });
-  return { exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1) ?? '' };
+}
+
+interface Given {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly input?: string;
 }

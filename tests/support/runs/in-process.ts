@@ -2,6 +2,7 @@
 
 import { Readable, Writable } from 'node:stream';
 import { readArguments } from '../../../src/commands/arguments.ts';
+import { runCommandLine } from '../../../src/commands/command-line.ts';
 import { COMMANDS } from '../../../src/commands/registry.ts';
 import { redactorFor, secretsAmong } from '../../../src/domain/secrets/redact.ts';
 import type { HostContext } from '../../../src/host/context.ts';
@@ -45,11 +46,23 @@ export async function runHere(
   return { exitCode: end.outcome.exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }
 
+/** Carries out a command line to its end, all that the built command does but for being a process. */
+export async function cliHere(
+  args: readonly string[],
+  given: { cwd: string; env: Readonly<Record<string, string | undefined>>; input?: string },
+): Promise<CommandEnd> {
+  const host = fakeProcess({ ...given, args });
+  const exitCode = await exitCodeOf(() => runCommandLine(host.process));
+  return { exitCode, stdout: host.stdout(), stderr: host.stderr() };
+}
+
 /** A process with these arguments, which ends with an exception where a real one would end: `exitCodeOf` catches it. */
 export function fakeProcess(given: {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   args: readonly string[];
+  /** On its stdin; default: nothing. */
+  input?: string;
 }): { process: NodeJS.Process; stdout: () => string; stderr: () => string } {
   const stdout = sink();
   const stderr = sink();
@@ -58,7 +71,7 @@ export function fakeProcess(given: {
     argv: [process.execPath, 'entry.js', ...given.args],
     env: Object.fromEntries(env),
     cwd: () => given.cwd,
-    stdin: Readable.from([]),
+    stdin: Readable.from(given.input === undefined ? [] : [Buffer.from(given.input)]),
     stdout: stdout.stream,
     stderr: stderr.stream,
     on: () => fake,

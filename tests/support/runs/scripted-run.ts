@@ -9,10 +9,11 @@ import { startClaudeServer } from '../claude-server/server.ts';
 import { type Repository, temporaryFolder } from '../files/repository.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
+import { cliHere } from './in-process.ts';
 
 export const KEY = 'sk-ant-test-0123456789abcdef';
 
-/** What a run of the built command left behind. */
+/** What a run left behind. */
 export interface FinishedRun {
   readonly exitCode: number | undefined;
   readonly stdout: string;
@@ -37,9 +38,11 @@ export interface ScriptedRun {
   readonly runDir?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The built command, as with what follows; left out, the run is carried out in this process. */
+  readonly built?: boolean;
   /** A command line that the run's own is added to, which it ends by becoming. */
   readonly wrap?: readonly string[];
-  /** The built command; default: where it was built. */
+  /** Where the built command is; default: where it was built. */
   readonly cli?: string;
   /** Called with the running process, to send it signals. */
   readonly during?: (run: { pid: number; runDir: string; server: ClaudeServer }) => Promise<void>;
@@ -48,35 +51,26 @@ export interface ScriptedRun {
 /** Calls a tool. */
 export const call = (name: string, input: Record<string, unknown>): ScriptedCall => ({ name, input });
 
-/** Runs the built command in a repository, against a scripted API on loopback. */
+/** A run in a repository, against a scripted API on loopback. */
 export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
-  const { repository, turns, plan, args = [], env = {}, wrap = [], cli = CLI, during } = run;
+  const { repository, turns, plan, args = [], env = {} } = run;
   const runDir = run.runDir ?? join(temporaryFolder(), 'run');
   const message = run.withoutTask === true ? [] : ['--message', 'Do it'];
   const task = plan === undefined ? message : ['--plan', plan];
   const server = await startClaudeServer({ turns, apiKey: KEY });
   try {
-    const [program = '', ...line] = [...wrap, process.execPath, cli];
-    const child = execa(
-      program,
-      [...line, 'run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],
-      {
-        env: {
-          PATH: process.env.PATH,
-          HOME: process.env.HOME,
-          ANTHROPIC_API_KEY: KEY,
-          ANTHROPIC_BASE_URL: server.url,
-          ...env,
-        },
-        extendEnv: false,
-        reject: false,
-        stdin: 'ignore',
-        timeout: PATIENCE_MS,
-        stripFinalNewline: false,
+    const { exitCode, stdout, stderr } = await carryOut(run, {
+      runDir,
+      server,
+      args: ['run', '--repo', repository.root, '--run-dir', runDir, ...task, ...args],
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        ANTHROPIC_API_KEY: KEY,
+        ANTHROPIC_BASE_URL: server.url,
+        ...env,
       },
-    );
-    if (during && child.pid) await during({ pid: child.pid, runDir, server });
-    const { exitCode, stdout, stderr } = await child;
+    });
     return {
       exitCode,
       stdout,
@@ -89,6 +83,30 @@ export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
   } finally {
     await server.close();
   }
+}
+
+interface Line {
+  readonly runDir: string;
+  readonly server: ClaudeServer;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+async function carryOut({ built, wrap = [], cli, during }: ScriptedRun, { args, env, ...there }: Line) {
+  if (built !== true && wrap.length === 0 && cli === undefined && during === undefined) {
+    return cliHere(args, { cwd: process.cwd(), env });
+  }
+  const [program = '', ...line] = [...wrap, process.execPath, cli ?? CLI, ...args];
+  const child = execa(program, line, {
+    env,
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: PATIENCE_MS,
+    stripFinalNewline: false,
+  });
+  if (during && child.pid) await during({ pid: child.pid, ...there });
+  return child;
 }
 
 function filesOf(runDir: string, stderr: string) {
