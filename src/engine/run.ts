@@ -93,6 +93,8 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
   finishing.catch(() => undefined);
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
   await ready.close();
+  // No command runs any more; whoever waits for it does so at the end.
+  void session.disarm();
   const { finish } = await finishing;
   return until(session.endOfPatch, () => finish(session, ready, driven));
 }

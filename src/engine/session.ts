@@ -122,6 +122,7 @@ export class Session {
   readonly #spentMs: number;
   readonly #locks: (() => void)[] = [];
   #disarm: () => Promise<void> = async () => {};
+  #disarmed: Promise<void> | null = null;
 
   /** `earlier` is null for a new run. */
   constructor(input: RunInput, earlier: EarlierPart | null = null) {
@@ -213,14 +214,15 @@ export class Session {
     this.#disarm = disarm;
   }
 
-  /** Takes from the run directory what git would run or obey there. */
-  async disarm(): Promise<void> {
-    await this.#disarm().catch((error: unknown) => {
+  /** Takes from the run directory what git would run or obey there. Done once, however often it is asked for. Never rejects. */
+  disarm(): Promise<void> {
+    this.#disarmed ??= this.#disarm().catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       this.warn(
         `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
       );
     });
+    return this.#disarmed;
   }
 
   /** Stops the clock and clears up. */

@@ -157,8 +157,11 @@ async function baseRevision(
         });
   const scratch = new ScratchIndex(shadowDir, BASE_INDEX);
   scratch.copy(BASELINE_INDEX, objectFormat);
-  const [head] = await Promise.all([headTree, scratch.edit(snapshot.known.differences())]);
-  const tree = await scratch.writeTree();
+  const writeTree = async () => {
+    await scratch.edit(snapshot.known.differences());
+    return scratch.writeTree();
+  };
+  const [head, tree] = await Promise.all([headTree, writeTree()]);
   return {
     commit,
     tree,

@@ -19,12 +19,13 @@ export async function makeProvenPatch(
 ): Promise<PatchResult> {
   const { tree: baseTree, objectFormat } = base;
   if (net.length === 0) return { status: 'proven', patch: emptyPatch(baseTree) };
+  const early = beginProof(shadowDir, baseTree);
   const target = new ScratchIndex(shadowDir, 'patch.index');
   if (!target.copy(BASE_INDEX, objectFormat)) await target.readTree(baseTree);
   await target.edit(net.map(({ path, after }) => ({ path, state: after })));
   const trees = { shadowDir, baseTree, tree: await target.writeTree() };
   const asked = { renames: '--find-renames=50%', attributes: [] };
-  const first = await prove(trees, asked);
+  const first = await prove(trees, asked, early);
   if (first.status === 'proven') return first;
   const attributes = first.status === 'too_large' ? binaryFrom(shadowDir, net) : [];
   const second = first.status === 'too_large' ? await prove(trees, { ...asked, attributes }) : first;
@@ -80,16 +81,30 @@ interface DiffOptions {
 /** `too_large`: git would need more memory than it may have. */
 type Proven = PatchResult | { status: 'too_large'; message: string };
 
-async function prove(trees: Trees, { renames, attributes }: DiffOptions): Promise<Proven> {
+/** The index in which a patch is applied, with the base in it. */
+interface Proof {
+  readonly index: ScratchIndex;
+  readonly isRead: Promise<void>;
+}
+
+/** It begins from the tree itself, and not from the index that the target is made with; so it can be read meanwhile. */
+function beginProof(shadowDir: string, baseTree: string): Proof {
+  const index = new ScratchIndex(shadowDir, 'proof.index');
+  const isRead = index.readTree(baseTree);
+  // Its failure counts when it is awaited.
+  isRead.catch(() => undefined);
+  return { index, isRead };
+}
+
+async function prove(trees: Trees, { renames, attributes }: DiffOptions, early?: Proof): Promise<Proven> {
   const { shadowDir, baseTree, tree } = trees;
   const git = { cwd: shadowDir };
   const options = [`--git-dir=${shadowDir}`, ...attributes, ...DIFF, renames];
-  const proof = new ScratchIndex(shadowDir, 'proof.index');
-  // The proof begins from the tree itself, and not from the index that the target was made with.
+  const proof = early ?? beginProof(shadowDir, baseTree);
   const [diff, listed] = await Promise.all([
     askGit({ ...git, args: [...options, ...TEXT, baseTree, tree] }),
     askGit({ ...git, args: [...options, '-z', '--raw', '--numstat', baseTree, tree] }),
-    proof.readTree(baseTree),
+    proof.isRead,
   ]);
   for (const answer of [diff, listed]) {
     if (needsMoreMemory(answer)) return { status: 'too_large', message: answer.stderr };
@@ -98,10 +113,10 @@ async function prove(trees: Trees, { renames, attributes }: DiffOptions): Promis
   const bytes = diff.stdout;
   const files = changedFiles(listed.stdout);
   if (bytes.length > 0) {
-    const applied = await proof.apply(bytes);
+    const applied = await proof.index.apply(bytes);
     if (needsMoreMemory(applied)) return { status: 'too_large', message: applied.stderr };
     if (applied.exitCode !== 0) return failed('be applied to its base', applied.stderr);
-    const rebuilt = await proof.writeTree();
+    const rebuilt = await proof.index.writeTree();
     if (rebuilt !== tree) return failed('be proven', `it makes tree ${rebuilt} instead of ${tree}`);
   } else if (tree !== baseTree) {
     return failed('be made', `trees ${baseTree} and ${tree} differ without a difference`);
