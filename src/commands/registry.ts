@@ -7,6 +7,7 @@ import { finalLine } from '../engine/finish/result.ts';
 import { runPatchsmith } from '../engine/run.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Command, Given } from './command.ts';
+import { handOver } from './hand-over.ts';
 import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './inputs.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
@@ -193,7 +194,11 @@ export const COMMANDS: readonly Command[] = [
 
 async function startRun(edge: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
   const inputs = await readRunInputs(edge, flags, problems);
-  if (inputs.status === 'refused') return inputs;
+  if (inputs.status === 'refused') {
+    const { keepRefusal } = await import('./refused-run.ts');
+    keepRefusal(edge, flags, inputs.problems);
+    return inputs;
+  }
   const { settings, apiKey, notes, trust } = inputs;
   if (apiKey !== null) edge.hide(apiKey);
   const env = withoutKey(edge.env);
@@ -299,7 +304,7 @@ async function startDoctor(edge: HostContext, { flags, problems }: Given): Promi
     settings: read.settings,
     cwd: edge.cwd,
     env: withoutKey(edge.env),
-    print: (document) => new Promise((resolve) => edge.stdout.write(document, () => resolve())),
+    print: (document) => handOver(edge.stdout, document),
   });
   edge.stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
   return { status: 'told', outcome };
@@ -318,8 +323,7 @@ async function startBlame(edge: HostContext, { operands, flags, problems }: Give
     redact: edge.redact,
     cwd: edge.cwd,
     env: withoutKey(edge.env),
-    // A reader that has gone away has wanted no more.
-    print: (document: string) => new Promise<void>((resolve) => edge.stdout.write(document, () => resolve())),
+    print: (document: string) => handOver(edge.stdout, document),
   };
   const { untilSignal } = await import('./until-signal.ts');
   const outcome = await untilSignal(edge.interrupt, () => blameRun(input));

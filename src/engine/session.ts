@@ -57,6 +57,8 @@ export interface RunInput {
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;
+  /** Has this called before the process ends at once, with the outcome that stands for that. */
+  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** The providers there are; without it those that the program brings. */
   readonly providers?: ProviderRegistry;
   /** Makes the tools that the model gets; without it those that the program brings. */
@@ -121,6 +123,8 @@ export class Session {
   readonly #stopClock: () => void;
   readonly #spentMs: number;
   readonly #locks: (() => void)[] = [];
+  /** There is a result in the directory. */
+  #isKept = false;
   #disarm: () => Promise<void> = async () => {};
   #disarmed: Promise<void> | null = null;
 
@@ -200,7 +204,18 @@ export class Session {
 
   /** Throws what the file system throws. */
   writeResult(): void {
-    if (this.directory) writeResult(this.directory, resultText(this.result, this.redact));
+    if (this.directory === null) return;
+    writeResult(this.directory, resultText(this.result, this.redact));
+    if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => this.#endSuddenly(outcome));
+    this.#isKept = true;
+  }
+
+  /** A result that says that the run is running does not outlive the process. What was spent stands in the journal alone. */
+  #endSuddenly(outcome: RunOutcome): void {
+    if (this.result.status === 'finished') return;
+    this.record({ costUsd: 'unknown' });
+    this.decide(outcome);
+    this.writeResult();
   }
 
   /** A warning is printed at once and stands in the result. */

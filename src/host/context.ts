@@ -29,6 +29,8 @@ export interface HostContext {
   /** In place of a key for the Claude API. */
   readonly federation?: Federation;
   readonly watcher?: RunWatcher;
+  /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
+  readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** Asked by a run that may go on, before it spends anything; an outcome is why it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
   /** Gets what a publication came to, without the secrets of the environment. */

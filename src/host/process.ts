@@ -7,7 +7,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { SIGNAL_EXIT_CODE, StopSignal } from '../domain/run/exit-code.ts';
 import type { Interruption } from '../domain/run/limits.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
-import { internalError, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { internalError, interrupted, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { redactorFor, secretsAmong } from '../domain/secrets/redact.ts';
 import { oneLine, prefixed } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
@@ -47,6 +47,8 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   const printable = (text: string) => oneLine(redact(text), 4_000);
   const printLast = (outcome: RunOutcome) => void host.stderr.write(`${printable(finalLine(outcome))}\n`);
 
+  const lastWords = new LastWords();
+
   const crash = (error: unknown): never => {
     const fault = machineFault(error);
     if (fault === null)
@@ -55,6 +57,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
       );
     const outcome = internalError(fault === null ? bugReport() : brokenMachine(fault));
     ends.onCrash?.(outcome);
+    lastWords.say(outcome);
     printLast(outcome);
     host.exit(outcome.exitCode);
   };
@@ -64,7 +67,10 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   for (const stream of [host.stdout, host.stderr]) stream.on('error', () => {});
 
   return {
-    edge: edgeOf(host, { secrets, redact, interrupt: interruptedBySignals(host, ends) }),
+    edge: {
+      ...edgeOf(host, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
+      onSuddenEnd: (keep) => lastWords.add(keep),
+    },
     printLast,
     refusal(problems) {
       const [only, ...more] = problems;
@@ -106,17 +112,46 @@ function edgeOf(
 }
 
 /** The first signal asks the run to end and write what it has; a second one ends the process on the spot. */
-function interruptedBySignals(host: NodeJS.Process, { onInterrupt }: ProcessEnds): AbortSignal {
+function interruptedBySignals(
+  host: NodeJS.Process,
+  { onInterrupt }: ProcessEnds,
+  lastWords: LastWords,
+): AbortSignal {
   const controller = new AbortController();
   for (const signal of StopSignal.options) {
     host.on(signal, () => {
-      if (controller.signal.aborted) host.exit(SIGNAL_EXIT_CODE[signal]);
+      if (controller.signal.aborted) {
+        lastWords.say(
+          interrupted(signal, `Stopped at once by a second signal (${signal}); no patch was made.`),
+        );
+        host.exit(SIGNAL_EXIT_CODE[signal]);
+      }
       const reason: Interruption = { cause: 'signal', signal };
       onInterrupt?.(reason);
       controller.abort(reason);
     });
   }
   return controller.signal;
+}
+
+/** What is to be written before the process ends on the spot. */
+class LastWords {
+  readonly #keepers: ((outcome: RunOutcome) => void)[] = [];
+
+  add(keep: (outcome: RunOutcome) => void): void {
+    this.#keepers.push(keep);
+  }
+
+  /** Said once. A disk that takes nothing any more does not keep the process. */
+  say(outcome: RunOutcome): void {
+    for (const keep of this.#keepers.splice(0)) {
+      try {
+        keep(outcome);
+      } catch (error) {
+        if (machineFault(error) === null) throw error;
+      }
+    }
+  }
 }
 
 function stackOf(error: Error): string {

@@ -33,8 +33,8 @@ export interface BlameInput {
   readonly redact: Redact;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Prints the document on stdout, and resolves when it is on its way. */
-  readonly print: (document: string) => Promise<void>;
+  /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
+  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** Nothing is changed, and the checkout is not looked at. */
@@ -67,7 +67,9 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   const told = input.json
     ? blameJson(started.runId, files, input.redact)
     : blameText(files, { history: ledger.history, calls, redact: input.redact });
-  await input.print(told);
+  const unread = await input.print(told);
+  // A person who leaves early has seen enough; a machine has half a document.
+  if (input.json && unread !== null) return unread;
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 

@@ -14,8 +14,8 @@ export interface DoctorInput {
   readonly settings: Settings;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Prints the document on stdout, and resolves when it is on its way. */
-  readonly print: (document: string) => Promise<void>;
+  /** Prints the document on stdout. Resolves when it is on its way, with an outcome where it could not be written. */
+  readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
 /** The outcome is that of a run which gets no further: a sandbox that cannot be had, or a tool that does not work in it. */
@@ -26,10 +26,11 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
   const examination = await diagnose({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
   const where = checkout?.root ?? `none (${found.status === 'failed' ? found.message : ''})`;
-  await print(
-    settings.output === 'json' ? `${JSON.stringify(examination, null, 2)}\n` : page(examination, where),
-  );
-  return verdictOn(examination);
+  const isJson = settings.output === 'json';
+  const unread = await print(isJson ? `${JSON.stringify(examination, null, 2)}\n` : page(examination, where));
+  const verdict = verdictOn(examination);
+  // A person who leaves early has seen enough; a machine has half a document.
+  return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }
 
 function verdictOn(examination: Diagnosis): RunOutcome {

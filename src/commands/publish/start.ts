@@ -12,6 +12,7 @@ import { inertJson, oneLine } from '../../domain/text/terminal.ts';
 import { finalLine } from '../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
+import { handOver } from '../hand-over.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
 
 /** Starts `patchsmith publish` with the flags and variables given. */
@@ -39,8 +40,12 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   const told = Publication.parse(redactedStrings(made, edge.redact));
   edge.onPublication?.(told);
   for (const warning of told.warnings) say(`warning: ${warning}`);
-  const outcome = { name: told.outcome, exitCode: told.exitCode, reason: told.reason };
-  if (output === 'json') await print(edge, `${inertJson(redactedJson(told, edge.redact, 2))}\n`);
+  const published = { name: told.outcome, exitCode: told.exitCode, reason: told.reason };
+  const unread =
+    output === 'json'
+      ? await handOver(edge.stdout, `${inertJson(redactedJson(told, edge.redact, 2))}\n`)
+      : null;
+  const outcome = published.exitCode === 0 ? (unread ?? published) : published;
   say(finalLine(outcome));
   return { status: 'told', outcome };
 }
@@ -67,11 +72,6 @@ export function readPublishInputs(
   ];
   if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
   return { status: 'ok', settings, repository, token };
-}
-
-/** A reader that has gone away has wanted no more. */
-function print(edge: HostContext, document: string): Promise<void> {
-  return new Promise((resolve) => edge.stdout.write(document, () => resolve()));
 }
 
 /** The body of a request is told whole by a dry run. */

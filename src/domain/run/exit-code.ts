@@ -41,11 +41,12 @@ export const EXIT_CODE = {
 export const CHANGES_EXPECTED_EXIT_CODE = 3;
 
 /** A signal that ends a run. */
-export const StopSignal = z.enum(['SIGINT', 'SIGTERM']);
+export const StopSignal = z.enum(['SIGHUP', 'SIGINT', 'SIGTERM']);
 export type StopSignal = z.infer<typeof StopSignal>;
 
 /** Of `interrupted`: 128 and the number of the signal, as shells report it. */
 export const SIGNAL_EXIT_CODE = {
+  SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 } as const satisfies Readonly<Record<StopSignal, number>>;
@@ -58,6 +59,6 @@ export function exitCodeList(): string[] {
   for (const [name, code] of Object.entries(EXIT_CODE)) names.set(code, [...(names.get(code) ?? []), name]);
   return [
     ...[...names].sort(([a], [b]) => a - b).map(([code, meanings]) => `${code} ${meanings.join(' or ')}`),
-    `${Object.values(SIGNAL_EXIT_CODE).join(' and ')} interrupted`,
+    `${Object.values(SIGNAL_EXIT_CODE).join(', ')} interrupted`,
   ];
 }

@@ -29,8 +29,8 @@ export function concludeRun(session: Session, decided: RunOutcome): RunOutcome {
 }
 
 /**
- * The one machine document on stdout. Events were written as they happened. The outcome when it cannot be written;
- * a reader that has gone away has wanted no more.
+ * The one machine document on stdout. Events were written as they happened. A run that went well but could not hand it over
+ * has not: its reader would take a part, or nothing, for the whole. Null where the outcome stays.
  */
 export async function printDocument(session: Session, patch: ProvenPatch | null): Promise<RunOutcome | null> {
   const { stdout, settings } = session.input;
@@ -39,7 +39,9 @@ export async function printDocument(session: Session, patch: ProvenPatch | null)
   const failure = await new Promise<NodeJS.ErrnoException | null>((resolve) =>
     stdout.write('', (error) => resolve(error ?? null)),
   );
-  if (failure === null || failure.code === 'EPIPE' || settings.output === 'none') return null;
+  if (failure === null || settings.output === 'none') return null;
+  // What went wrong before says more than that nobody reads of it.
+  if (session.result.exitCode !== 0) return null;
   const outcome = internalError(
     `The --output ${settings.output} document cannot be written: ${failure.message}.`,
   );

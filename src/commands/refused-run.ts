@@ -1,0 +1,47 @@
+/** A run that is refused for its flags and settings still leaves its outcome where its caller looks for it. */
+
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import {
+  clearScratch,
+  makeRunDirectory,
+  newRunId,
+  resultText,
+  writeResult,
+} from '../adapters/storage/run-directory.ts';
+import { machineFault } from '../domain/run/machine-fault.ts';
+import { usageError } from '../domain/run/outcome.ts';
+import { refusedResult } from '../engine/finish/result.ts';
+import type { HostContext } from '../host/context.ts';
+
+/**
+ * Writes a final `result.json` into the run directory that was named, by the rules of every run: into no folder that has a run
+ * already, and into no checkout. Nothing where none was named, or where it cannot be made, which the run would have said itself.
+ */
+export function keepRefusal(
+  edge: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact'>,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): void {
+  const named = flags['run-dir'] ?? edge.env.PATCHSMITH_RUN_DIR;
+  if (typeof named !== 'string' || named === '') return;
+  const runId = newRunId(edge.now());
+  const workTree = checkoutAround(resolve(edge.cwd, named));
+  const made = makeRunDirectory({ runId, chosen: named, cwd: edge.cwd, env: edge.env, workTree });
+  if (made.status === 'failed') return;
+  const result = { ...refusedResult(usageError(problems.join('; ')), edge.version), runId };
+  try {
+    writeResult(made.directory, resultText(result, edge.redact));
+    clearScratch(made.directory);
+  } catch (error) {
+    if (machineFault(error) === null) throw error;
+  }
+}
+
+/** The nearest folder around a path that git would take for a checkout; null when there is none. */
+function checkoutAround(path: string): string | null {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}

@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const WRITE = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+const DONE = { text: 'Done.' };
+
+describe('every run that has a run directory leaves a final result there', () => {
+  test('one with mistakes in its flags', async () => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const runDir = join(temporaryFolder(), 'run');
+    const args = ['run', '--repo', repository.root, '--run-dir', runDir, '--bogus', '--deadline', 'soon'];
+    const { exitCode } = await runCli(args, { cwd: repository.root });
+    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    expect([exitCode, result.status, result.outcome, result.exitCode]).toEqual([
+      2,
+      'finished',
+      'usage_error',
+      2,
+    ]);
+    expect(result.reason).toMatch(/--bogus.*; --deadline/);
+    expect(result.runId).not.toBe('');
+  });
+
+  test('and no mistake writes into a checkout, or over an earlier run', async () => {
+    const { root } = await makeRepository({ 'a.txt': 'a\n' });
+    await runCli(['run', '--run-dir', join(root, 'run'), '--bogus'], { cwd: root });
+    expect(existsSync(join(root, 'run'))).toBe(false);
+    const earlier = join(temporaryFolder(), 'run');
+    mkdirSync(earlier);
+    writeFileSync(join(earlier, 'result.json'), 'of an earlier run');
+    await runCli(['run', '--run-dir', earlier, '--bogus'], { cwd: root });
+    expect(readFileSync(join(earlier, 'result.json'), 'utf8')).toBe('of an earlier run');
+  });
+
+  test.each([
+    [['SIGHUP'], 129, 'Stopped by SIGHUP;'],
+    [['SIGTERM', 'SIGINT'], 130, 'Stopped at once by a second signal (SIGINT); no patch was made.'],
+  ] as const)('one that is ended by %j', async (signals, exitCode, reason) => {
+    const repository = await makeRepository({ 'a.txt': 'a\n' });
+    const seconds = oddSeconds();
+    const sleep = { calls: [call('run_command', { command: `sleep ${seconds}` })] };
+    const ended = await scriptedRun({
+      repository,
+      turns: [WRITE, sleep, DONE],
+      async during({ pid }) {
+        await until('the command runs', () => isRunning(seconds));
+        for (const signal of signals) process.kill(pid, signal);
+      },
+    });
+    const { result } = ended;
+    expect([ended.exitCode, result.status, result.outcome, result.exitCode], ended.stderr).toEqual([
+      exitCode,
+      'finished',
+      'interrupted',
+      exitCode,
+    ]);
+    expect(result.reason).toContain(reason);
+  });
+});
+
+test.each(['json', 'jsonl', 'patch'])('--output %s into a closed stdout is no success', async (output) => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const wrap = ['bash', '-c', 'exec "$@" > >(true)', 'bash'];
+  const { result, exitCode, stderr } = await scriptedRun({
+    repository,
+    turns: [WRITE, DONE],
+    args: ['--output', output],
+    wrap,
+  });
+  expect([exitCode, result.outcome, result.patch === null], stderr).toEqual([1, 'internal_error', false]);
+  expect(result.reason).toMatch(new RegExp(`^The --output ${output} document cannot be written: `));
+});
