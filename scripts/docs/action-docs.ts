@@ -141,7 +141,7 @@ and summary are written within a second or two, and every child is gone. When a 
 in log and summary what is left and how to continue, also if it was killed while publishing; it starts nothing and
 ends nothing.
 
-The summary of the step has the outcome, what was verified, the cost, warnings and the changed files. Failed verify commands,
+The summary of the step has the outcome, what was verified and denied, the cost, warnings and the changed files. Failed verify commands,
 secrets and changes that deserve a second look are annotations of the step that ran, at their lines where these are known. The
 progress of the work is folded into a group; what is wrong before it begins stands in the open. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
 

@@ -12,6 +12,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { AllowedDomain } from '../domain/review/allowed-domain.ts';
+import { IF_DENIED } from '../domain/review/denied.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
 import {
@@ -143,6 +144,9 @@ export const Settings = z.strictObject({
   ifNoChanges: choice(NO_CHANGES).default('ok').register(about, {
     flag: 'if-no-changes', value: NO_CHANGES.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run that changes nothing exits with 0 or 3' }),
+  ifDenied: choice(IF_DENIED).default('report').register(about, {
+    flag: 'if-denied', value: IF_DENIED.join('|'), group: 'Task', file: 'set',
+    help: 'Whether a run to which something was denied (a protected path, a missing program, a host) ends as it would, or with exit 8' }),
 
   repo: text().nullable().default(null).register(about, {
     flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',

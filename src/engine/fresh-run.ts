@@ -230,6 +230,7 @@ function settledPart(
       verifyTimeoutMs: settings.verifyTimeoutMs,
     },
     ifNoChanges: settings.ifNoChanges,
+    ifDenied: settings.ifDenied,
     price: priceIn(session),
   } satisfies Partial<RunStarted>;
 }

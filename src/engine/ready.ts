@@ -4,6 +4,7 @@ import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
+import { NO_DENIALS } from '../domain/review/denied.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { decideOutcome, type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import { type RunState, startOf } from '../domain/run/state.ts';
@@ -95,6 +96,9 @@ export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
     verifyIn: 'worktree',
     preexisting: 0,
     ifNoChanges: 'ok',
+    ifDenied: 'report',
+    denied: NO_DENIALS,
+    unwritable: null,
     withheld: null,
     publishFailure: null,
     unmade: null,

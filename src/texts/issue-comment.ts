@@ -8,7 +8,7 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
-import { factsLine } from './run-parts.ts';
+import { deniedList, factsLine } from './run-parts.ts';
 
 /** What the comment on an issue says. */
 export interface CommentFacts {
@@ -40,6 +40,7 @@ export function commentText(facts: CommentFacts): string {
   const isLacking = isOpen && name === 'publish_failed';
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
+  const denied = deniedList(result, 4_000);
   return render(template, {
     headline: isOpen
       ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
@@ -49,6 +50,7 @@ export function commentText(facts: CommentFacts): string {
       isOpen ? factsLine(result) : escaped(reason, 2_000),
       ...(isLacking ? [escaped(reason, 2_000)] : []),
       ...(files === '' ? [] : [files]),
+      ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
       ...accountOf(result, isOpen),
     ].join('\n\n'),
     next: isLacking ? LACKING : isOpen ? nextOf(pullRequest) : OUTCOMES[name].next,

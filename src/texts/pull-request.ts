@@ -10,6 +10,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import {
+  deniedList,
   factsLine,
   failedOutput,
   filesTable,
@@ -31,6 +32,7 @@ const ROOM = {
   verify: 6_000,
   output: 14_000,
   flags: 6_000,
+  denied: 4_000,
   files: 16_000,
   merged: 3_000,
   warnings: 4_000,
@@ -67,12 +69,14 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
   const { result, flags, marker } = facts;
   const account = prose(result.summary, ROOM.account);
   const lookTwice = flagList(flags, ROOM.flags);
+  const denied = deniedList(result, ROOM.denied);
   const body = render(template, {
     closes: paragraph(closingLine(facts)),
     draft: paragraph(draftLine(facts)),
     facts: factsLine(result),
     account: paragraph(account === '' ? '' : `In the model's own words:\n\n${quoted(account)}`),
     verification: `${paragraph(verifyTable(result, ROOM.verify))}${paragraph(failedOutput(result, ROOM.output))}`,
+    denied: paragraph(denied === '' ? '' : `**Denied to the run**\n\n${denied}`),
     second_look: paragraph(lookTwice === '' ? '' : `**Worth a second look**\n\n${lookTwice}`),
     files: filesTable(result, ROOM.files),
     origin: originOf(facts),

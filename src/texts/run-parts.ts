@@ -14,6 +14,7 @@ import {
   textCell,
 } from '../domain/github/publishing/markdown.ts';
 import { verificationOf } from '../domain/github/publishing/policy.ts';
+import { DENIAL_KIND, type Denial } from '../domain/review/denied.ts';
 import { FLAGS, type Flag } from '../domain/review/flag.ts';
 import type { CommandReport } from '../domain/run/events.ts';
 import type { RunResult } from '../domain/run/result.ts';
@@ -171,6 +172,20 @@ export function flagList(flags: readonly Flag[], maxLength: number): string {
     return `${pathCode(path)} ${FLAGS[flag]}${found}`;
   };
   return bullets(flags, lineOf, { maxLength, maxLines: 30, noun: 'place' });
+}
+
+/** One item for each thing that the run asked for and did not get; empty when it got all. */
+export function deniedList({ denied, deniedCount }: RunResult, maxLength: number): string {
+  const lineOf = ({ kind, what, calls, why }: Denial) => {
+    const by =
+      calls.length > 0
+        ? `, ${calls.length > 1 ? 'one of the calls' : 'call'} ${calls.map((id) => code(id, 60)).join(', ')}`
+        : '';
+    return `${code(what, 200)} (${DENIAL_KIND[kind]}${by}): ${escaped(why, 300)}`;
+  };
+  const list = bullets(denied, lineOf, { maxLength, maxLines: 30, noun: 'denial' });
+  const unnamed = deniedCount - denied.length;
+  return unnamed > 0 ? `${list}\n- … ${pluralize(unnamed, 'more denial')} that the result only counts` : list;
 }
 
 /** Warnings as they stand in the result; empty when there are none. */

@@ -7,6 +7,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import type { FoundSecret } from '../domain/secrets/secret-scan.ts';
 import { bullets } from './bounded-list.ts';
 import {
+  deniedList,
   factsLine,
   failedOutput,
   filesTable,
@@ -61,6 +62,7 @@ function runParts(result: RunResult): string[] {
     verifyTable(result, ROOM.verify),
     failedOutput(result, ROOM.output),
     ...titled('Looks like a secret', secretList(result)),
+    ...titled('Denied', deniedList(result, ROOM.flags)),
     ...titled('Worth a second look', flagList(result.flags, ROOM.flags)),
     changedFiles.length === 0
       ? ''

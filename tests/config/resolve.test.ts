@@ -36,6 +36,7 @@ test('without any source every setting has its documented default', () => {
     verifyIn: 'worktree',
     includeForeign: false,
     ifNoChanges: 'ok',
+    ifDenied: 'report',
     repo: null,
     workingDirectory: null,
     rulesFrom: null,

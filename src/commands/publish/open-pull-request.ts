@@ -38,6 +38,7 @@ export async function openForReview(
     ...facts,
     setting: settings.draft,
     verification: verificationOf(job.result),
+    wasDenied: job.result.deniedCount > 0,
   });
   const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
   const there = await findPullRequest(upstream, wanted);

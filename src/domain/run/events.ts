@@ -11,6 +11,7 @@ import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { AllowedDomain } from '../review/allowed-domain.ts';
+import { IF_DENIED } from '../review/denied.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
@@ -98,6 +99,8 @@ const RunStarted = z.strictObject({
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,
   ifNoChanges: z.enum(NO_CHANGES),
+  /** Whether a run to which something was denied ends well. */
+  ifDenied: z.enum(IF_DENIED).default('report'),
   price: Price.nullable(),
   system: z.string(),
   tools: z.array(ToolDefinition),

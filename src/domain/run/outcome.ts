@@ -1,5 +1,6 @@
 /** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
 
+import { type Denials, describeDenials } from '../review/denied.ts';
 import { formatNumber } from '../text/format-number.ts';
 import { listed } from '../text/listed.ts';
 import { pluralize } from '../text/pluralize.ts';
@@ -33,6 +34,11 @@ export interface OutcomeFacts {
   /** Verify commands that failed at the end as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
+  /** What calls asked for and did not get, and whether a run may end well without it. */
+  readonly denied: Denials;
+  readonly ifDenied: 'report' | 'error';
+  /** Why nothing can be written to the work tree, where something was to be; null when it can. */
+  readonly unwritable: string | null;
   /** Why the patch is published nowhere although there is one; null when nothing speaks against it. */
   readonly withheld: string | null;
   /** Why the patch could not be proven or written; null when it was. */
@@ -92,12 +98,26 @@ function completed(facts: OutcomeFacts): RunOutcome {
       `A repository that was there before is gone, and these may be copies of it: ${listed(facts.gitDirsInDoubt, MAX_NAMED)}. Look into their configuration before you use git there.`,
     );
   }
+  const { denied } = facts;
+  if (facts.ifDenied === 'error' && denied.count > 0) {
+    return policyViolation(
+      `The run could not have what it asked for (--if-denied error): ${describeDenials(denied)}.`,
+    );
+  }
+  if (facts.changedFiles === 0 && facts.unwritable !== null) {
+    return internalError(
+      `No file could be written: ${facts.unwritable}. Make the work tree writable, and run it again.`,
+    );
+  }
+  const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
   if (facts.changedFiles === 0) {
-    const reason = `The model finished without changing a file${verified}.`;
+    const reason = `The model finished without changing a file${verified}${without}.`;
     return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);
   }
-  return done(`${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}.`);
+  return done(
+    `${pluralize(facts.changedFiles, 'file')} changed${verified || ', nothing to verify'}${without}.`,
+  );
 }
 
 /** Empty when nothing was verified, else with a comma in front. */

@@ -5,6 +5,7 @@ import { ChangedFile } from '../changes/changed-file.ts';
 import { Provenance } from '../changes/provenance.ts';
 import { Usage } from '../conversation/conversation.ts';
 import { NetworkUse } from '../review/allowed-domain.ts';
+import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
 import { EnforcedLimits } from './command-limits.ts';
@@ -80,6 +81,12 @@ export const RunResult = z.strictObject({
   putBack: z
     .array(z.strictObject({ path: z.string(), by: z.enum(['tool', 'setup', 'verify', 'outside']) }))
     .describe('Paths that commands changed against allow and protect, and that the runner put back'),
+  denied: z
+    .array(Denial)
+    .describe(
+      `What calls asked for and did not get; at most ${MAX_DENIALS}. Of commands only what they print is known`,
+    ),
+  deniedCount: z.int().describe('How many there are in all'),
   ignoredFiles: z
     .array(z.string())
     .describe(

@@ -26,6 +26,7 @@ import {
   withOutcome,
   withStarted,
 } from '../conversation/tools-phase.ts';
+import { type Denials, denialsOf, deniedChanges, NO_DENIALS, withDenials } from '../review/denied.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
   BaseRevision,
@@ -95,6 +96,8 @@ export interface RunState extends Repeats, Spending {
   readonly stuck: ReadonlyMap<string, string>;
   /** Files that the runner could not examine after a command, though they were there before. */
   readonly hidden: ReadonlySet<string>;
+  /** What calls asked for and did not get. */
+  readonly denied: Denials;
   /** Milliseconds spent waiting for the model, retries included. */
   readonly modelMs: number;
 }
@@ -140,6 +143,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     putBack: new Map(),
     stuck: new Map(),
     hidden: new Set(),
+    denied: NO_DENIALS,
     modelMs: 0,
   };
 }
@@ -181,7 +185,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
         providerFailure: { kind: event.kind, message: event.message },
       };
     case 'tool.completed':
-      return afterTool(state, event.call, event.outcome);
+      return afterTool(withDenied(state, event.call, event.outcome), event.call, event.outcome);
     case 'change.recorded':
       for (const change of event.changes) state.changes.record(change);
       return state.phase.at === 'tools'
@@ -313,7 +317,17 @@ function afterPutBack(state: RunState, { changes, stuck, source }: ChangesPutBac
     stillStuck.delete(path);
   }
   for (const { path, why } of stuck) stillStuck.set(path, why);
-  return { ...state, putBack, stuck: stillStuck };
+  const calls = source.by === 'tool' ? source.calls : [];
+  const maker = { tool: 'a command', verify: 'verify commands', setup: 'setup commands', outside: 'others' };
+  const paths = changes.map(({ path }) => path);
+  const denied = withDenials(state.denied, deniedChanges(paths, calls, maker[source.by]));
+  return { ...state, putBack, stuck: stillStuck, denied };
+}
+
+function withDenied(state: RunState, callId: string, outcome: ToolOutcome): RunState {
+  const call = state.phase.at === 'tools' ? state.phase.calls.find(({ id }) => id === callId) : undefined;
+  const more = call === undefined ? [] : denialsOf(call, outcome);
+  return more.length === 0 ? state : { ...state, denied: withDenials(state.denied, more) };
 }
 
 function workDone(state: RunState, summary: string): Phase {

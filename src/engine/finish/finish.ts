@@ -3,10 +3,12 @@
  * is decided. Each step is tried, whatever became of those before it.
  */
 
+import { access, constants } from 'node:fs/promises';
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
+import { type Denials, deniedHosts, withDenials } from '../../domain/review/denied.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -53,13 +55,30 @@ interface Steps {
 export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
-  session.record({ ...statePart(state), durations: { totalMs: 0, modelMs: state.modelMs } });
+  const denied = allDenied(session, state);
+  session.record({ ...statePart(state), denied: [...denied.named], deniedCount: denied.count });
+  session.record({ durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
   const steps = await takeSteps(session, ready, { state, net });
   warnOf(session, ready, { state, steps });
   session.record(partOf(ready, { state, steps }));
-  const outcome = outcomeOf(session, ready, { loop, net, steps });
+  const unwritable = await whyUnwritable(ready, denied);
+  const outcome = outcomeOf(session, ready, { loop, net, steps, denied, unwritable });
   return { outcome, patch: steps.kept.patch };
+}
+
+/** With the hosts that no call is known to have asked for. */
+function allDenied({ result }: Session, { denied }: RunState): Denials {
+  return withDenials(denied, deniedHosts(result.network, denied.named));
+}
+
+/** Asked only where something that was to be written could not be. */
+async function whyUnwritable({ workspace }: Ready, { named }: Denials): Promise<string | null> {
+  if (!named.some(({ kind }) => kind === 'sandbox')) return null;
+  return access(workspace.root, constants.W_OK).then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
 }
 
 /** What a command has made must not wait for the user's git, however the run has ended. */
@@ -178,14 +197,17 @@ interface Decision {
   readonly loop: LoopEnd;
   readonly net: readonly PathChange[];
   readonly steps: Steps;
+  readonly denied: Denials;
+  readonly unwritable: string | null;
 }
 
-function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decision): RunOutcome {
+function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutcome {
+  const { loop, steps, denied, unwritable } = decision;
   const { stop, state, driven } = loop;
   const { made, proven, reviewed, kept, attributed, nested, ignored } = steps;
   const crash = firstCrash([driven, made, reviewed, attributed, nested, ignored]);
   if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
-  const unmade = whyUnmade({ loop, net, steps });
+  const unmade = whyUnmade(decision);
   const isMade = unmade === null;
   const decided = decideOutcome({
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
@@ -195,10 +217,13 @@ function outcomeOf(session: Session, ready: Ready, { loop, net, steps }: Decisio
     unverified: session.result.unverified,
     preexisting: session.result.preexistingFailures.length,
     ifNoChanges: ready.start.ifNoChanges,
+    denied,
+    ifDenied: ready.start.ifDenied,
+    unwritable,
     withheld: isMade ? (doneValue(reviewed)?.withheld ?? null) : null,
     publishFailure: isMade ? (failureIn(made) ?? kept.failure) : null,
     unmade,
-    forbiddenPaths: forbiddenPaths(ready, { loop, net, steps }),
+    forbiddenPaths: forbiddenPaths(ready, decision),
     hiddenPaths: [...state.hidden].sort(),
     gitDirsInDoubt: ready.workspace.gitDirsInDoubt(),
   });

@@ -43,6 +43,8 @@ export function emptyResult(runId: string, version: string): RunResult {
     secrets: [],
     unexplained: [],
     putBack: [],
+    denied: [],
+    deniedCount: 0,
     ignoredFiles: [],
     hiddenFiles: [],
     exposedFiles: [],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NO_DENIALS, withDenials } from '../../../src/domain/review/denied.ts';
 import type { StopReason } from '../../../src/domain/run/limits.ts';
 import { decideOutcome, type OutcomeFacts } from '../../../src/domain/run/outcome.ts';
 
@@ -11,6 +12,9 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   unverified: [],
   preexisting: 0,
   ifNoChanges: 'ok',
+  denied: NO_DENIALS,
+  ifDenied: 'report',
+  unwritable: null,
   withheld: null,
   publishFailure: null,
   unmade: null,
@@ -19,6 +23,10 @@ const facts = (stop: StopReason, more: Partial<OutcomeFacts> = {}): OutcomeFacts
   gitDirsInDoubt: [],
   ...more,
 });
+
+const DENIED = withDenials(NO_DENIALS, [
+  { kind: 'missing_tool', what: 'eslint', calls: ['a'], why: 'not found' },
+]);
 
 describe('decideOutcome', () => {
   test.each<[string, OutcomeFacts, string, number]>([
@@ -29,6 +37,19 @@ describe('decideOutcome', () => {
       facts(completed, { changedFiles: 0, ifNoChanges: 'error' }),
       'no_change',
       3,
+    ],
+    ['something denied', facts(completed, { denied: DENIED }), 'done', 0],
+    [
+      'something denied, which is an error',
+      facts(completed, { denied: DENIED, ifDenied: 'error', changedFiles: 0 }),
+      'policy_violation',
+      8,
+    ],
+    [
+      'a work tree that takes nothing',
+      facts(completed, { changedFiles: 0, unwritable: 'EROFS' }),
+      'internal_error',
+      1,
     ],
     ['a provider failure', facts({ why: 'provider', kind: 'outage', message: 'x' }), 'provider_error', 4],
     ['blocked by the model', facts({ why: 'blocked', by: 'model', reason: 'x' }), 'blocked', 5],

@@ -43,7 +43,7 @@ describe('every run that has a run directory leaves a final result there', () =>
 
   test.each([
     [['SIGHUP'], 129, 'Stopped by SIGHUP;'],
-    [['SIGTERM', 'SIGINT'], 130, 'Stopped at once by a second signal (SIGINT); no patch was made.'],
+    [['SIGINT', 'SIGTERM'], 143, 'Stopped at once by a second signal (SIGTERM); no patch was made.'],
   ] as const)('one that is ended by %j', async (signals, exitCode, reason) => {
     const repository = await makeRepository({ 'a.txt': 'a\n' });
     const seconds = oddSeconds();

@@ -61,6 +61,7 @@ export const started: RunStarted = {
     outageWaitMs: 300_000,
   },
   ifNoChanges: 'ok',
+  ifDenied: 'report',
   price: null,
   system: 'system',
   tools: [],

@@ -63,7 +63,7 @@ function endedAs(name: BadEnd, { exitCode }: RunResult, rest: string): Publishab
 /** The run's own code is not believed, except for which of the signals it was: its directory may be anybody's. */
 function badExitCode(name: BadEnd, said: number | null): number {
   if (name !== 'interrupted') return EXIT_CODE[name];
-  return said === SIGNAL_EXIT_CODE.SIGTERM ? said : SIGNAL_EXIT_CODE.SIGINT;
+  return Object.values(SIGNAL_EXIT_CODE).find((code) => code === said) ?? SIGNAL_EXIT_CODE.SIGINT;
 }
 
 /** The largest patch that may be published. */
@@ -142,18 +142,21 @@ export interface DraftFacts {
   /** Protected paths that are published all the same. */
   readonly protectedPaths: readonly string[];
   readonly verification: VerificationSummary;
+  /** Something that the run asked for was denied to it. */
+  readonly wasDenied: boolean;
 }
 
 /**
- * Why the pull request is a draft; empty when it is ready. `never` speaks of verification alone: unfinished work and
+ * Why the pull request is a draft; empty when it is ready. `never` speaks of verification and denials: unfinished work and
  * protected paths stay drafts.
  */
 export function draftReasons(facts: DraftFacts): string[] {
-  const { setting, unfinished, protectedPaths, verification } = facts;
+  const { setting, unfinished, protectedPaths, verification, wasDenied } = facts;
   return [
     ...(setting === 'always' ? ['a draft was requested'] : []),
     ...(unfinished ? ['the run ended before its work was done'] : []),
     ...(protectedPaths.length > 0 ? ['it changes protected files'] : []),
+    ...(setting !== 'never' && wasDenied ? ['something that the run asked for was denied to it'] : []),
     ...(setting !== 'never' && verification !== 'passed' ? [UNVERIFIED[verification]] : []),
   ];
 }

@@ -157,6 +157,7 @@ describe('a pull request is a draft', () => {
     unfinished: false,
     protectedPaths: [],
     verification: 'passed',
+    wasDenied: false,
     ...part,
   });
 
@@ -170,7 +171,8 @@ describe('a pull request is a draft', () => {
       { verification: 'otherwise' },
       ['some of its files were verified with other contents than the patch has'],
     ],
-    [{ verification: 'failed', setting: 'never' }, []],
+    [{ wasDenied: true }, ['something that the run asked for was denied to it']],
+    [{ verification: 'failed', wasDenied: true, setting: 'never' }, []],
     [
       { unfinished: true, protectedPaths: ['AGENTS.md'], setting: 'never' },
       ['the run ended before its work was done', 'it changes protected files'],

@@ -1,0 +1,201 @@
+/**
+ * What a run asked for and did not get: refusals by the policy, by the sandbox or the file system, programs that are not there,
+ * hosts that cannot be reached. A model that says it is done may have done without.
+ */
+
+import * as z from 'zod';
+import { isGitDirName } from '../changes/path.ts';
+import type { ToolCall } from '../conversation/conversation.ts';
+import type { ToolOutcome } from '../conversation/tool.ts';
+import { listed } from '../text/listed.ts';
+import { shortened } from '../text/shorten.ts';
+import { oneLine } from '../text/terminal.ts';
+import type { NetworkUse } from './allowed-domain.ts';
+
+/** One thing that was denied. Strings are printable, on one line. */
+export const Denial = z.strictObject({
+  kind: z
+    .enum(['policy', 'sandbox', 'missing_tool', 'network'])
+    .describe(
+      'policy: allow, protect, .git and paths outside; sandbox: it, or the file system, is read-only there; missing_tool: a program that is not in the sandbox, or a tool that there is not',
+    ),
+  what: z.string().describe('Path, program or host; the command where its output does not name one'),
+  calls: z
+    .array(z.string())
+    .describe('Ids of the calls; several when commands ran side by side, none where no call is known'),
+  why: z
+    .string()
+    .describe(
+      'Why, in words of the runner; of a command, the line of its output that says so, which is all that is known',
+    ),
+});
+export type Denial = z.infer<typeof Denial>;
+
+/** Whether a run to which something was denied went well. */
+export const IF_DENIED = ['report', 'error'] as const;
+
+/** Denials that a result names; the rest is counted. */
+export const MAX_DENIALS = 100;
+const MAX_OF_A_CALL = 10;
+const MAX_WHAT = 200;
+const MAX_WHY = 300;
+
+/** All denials of a run. Bounded, with the number of all. */
+export interface Denials {
+  readonly named: readonly Denial[];
+  readonly count: number;
+}
+
+/** None yet. */
+export const NO_DENIALS: Denials = { named: [], count: 0 };
+
+/** The same and more; what is known of the same calls counts once. */
+export function withDenials(before: Denials, more: readonly Denial[]): Denials {
+  const known = new Set(before.named.map(keyOf));
+  const fresh = more.filter((denial) => !known.has(keyOf(denial)));
+  return {
+    named: [...before.named, ...fresh].slice(0, MAX_DENIALS),
+    count: before.count + fresh.length,
+  };
+}
+
+function keyOf({ kind, what, calls }: Denial): string {
+  return JSON.stringify([kind, what, calls]);
+}
+
+/** What the end of one call says that it was denied. */
+export function denialsOf(call: ToolCall, outcome: ToolOutcome): Denial[] {
+  if (outcome.status === 'finished') return [];
+  const of = denialBy([call.id]);
+  if (outcome.command !== undefined) return deniedToCommand(commandOf(call), outcome, of);
+  if (outcome.status === 'ok') return [];
+  if (outcome.reason === 'unknown_tool') return [of('missing_tool', call.name, outcome.text)];
+  const path = inputText(call, 'path') ?? call.name;
+  if (outcome.reason === 'policy') return [of('policy', path, outcome.text)];
+  if (outcome.reason !== 'path_refused') return [];
+  if (/\((?:EROFS|EACCES|EPERM)\)/.test(outcome.text)) return [of('sandbox', path, outcome.text)];
+  return isOffLimits(path) || outcome.text.includes('lies in the submodule')
+    ? [of('policy', path, outcome.text)]
+    : [];
+}
+
+/** Other paths that are refused are mistakes, such as the name of a folder, and are put right in the next call. */
+function isOffLimits(path: string): boolean {
+  return path.split('/').some((part) => part === '..' || isGitDirName(part));
+}
+
+/** What commands changed against the policy and the runner put back. */
+export function deniedChanges(paths: readonly string[], calls: readonly string[], by: string): Denial[] {
+  const of = denialBy(calls);
+  return paths.map((path) => of('policy', path, `Changed by ${by} and put back: it may not change.`));
+}
+
+/** Hosts that the proxy refused and no call is known to have asked for. */
+export function deniedHosts(network: NetworkUse | null, known: readonly Denial[]): Denial[] {
+  const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
+  return (network?.refused ?? [])
+    .filter(({ host }) => !named.has(host))
+    .map(({ host, times }) =>
+      denialBy([])(
+        'network',
+        host,
+        `Refused by the sandbox ${times === 1 ? 'once' : `${times} times`}: not among the allowed hosts.`,
+      ),
+    );
+}
+
+/** `.github/ci.yml (policy), eslint (missing tool) and 3 more`; empty when nothing was denied. */
+export function describeDenials({ named, count }: Denials): string {
+  const names = [...new Set(named.map(({ what, kind }) => `${what} (${DENIAL_KIND[kind]})`))];
+  const more = count > named.length ? ` (${count} in all)` : '';
+  return `${listed(names, 5)}${more}`;
+}
+
+/** The kinds, in words. */
+export const DENIAL_KIND: Readonly<Record<Denial['kind'], string>> = {
+  policy: 'policy',
+  sandbox: 'sandbox or file system',
+  missing_tool: 'not found',
+  network: 'network',
+};
+
+type MakeDenial = (kind: Denial['kind'], what: string, why: string) => Denial;
+
+function denialBy(calls: readonly string[]): MakeDenial {
+  return (kind, what, why) => ({
+    kind,
+    what: oneLine(what, MAX_WHAT),
+    calls: calls.map((id) => oneLine(id)),
+    why: oneLine(why, MAX_WHY),
+  });
+}
+
+/** By what programs print: nothing else is known of what happens in a command. The shell's own line counts whatever the exit code. */
+function deniedToCommand(
+  command: string,
+  { status, text, command: end }: Exclude<ToolOutcome, { status: 'finished' }>,
+  of: MakeDenial,
+): Denial[] {
+  const found = new Map<string, Denial>();
+  for (const line of text.split('\n')) {
+    if (line.length > 2_000 || found.size >= MAX_OF_A_CALL) continue;
+    const sign = SIGNS.find(
+      ({ pattern, isCertain }) => (isCertain || status === 'failed') && pattern.test(line),
+    );
+    if (sign === undefined) continue;
+    const what = sign.pattern.exec(line)?.groups?.what ?? command;
+    const denial = of(sign.kind, what, line.trim());
+    found.set(`${denial.kind} ${denial.what}`, denial);
+  }
+  if (end?.exitCode === 127 && ![...found.values()].some(({ kind }) => kind === 'missing_tool'))
+    found.set(
+      '',
+      of('missing_tool', command, 'The command ended with exit code 127: a program was not found.'),
+    );
+  return [...found.values()];
+}
+
+interface Sign {
+  readonly kind: Denial['kind'];
+  readonly pattern: RegExp;
+  /** Only the shell that runs the command prints it. */
+  readonly isCertain?: boolean;
+}
+
+const SIGNS: readonly Sign[] = [
+  {
+    kind: 'missing_tool',
+    pattern: /^\/(?:usr\/)?bin\/bash: line \d+: (?<what>[^:]+): command not found$/,
+    isCertain: true,
+  },
+  {
+    kind: 'missing_tool',
+    pattern: /^(?:\S*\/)?(?:ba|da|z)?sh: (?:line )?\d+: (?<what>[^:]+): (?:command )?not found$/,
+  },
+  {
+    kind: 'missing_tool',
+    pattern: /^(?:\S*\/)?env: ['‘"]?(?<what>[^'’":]+)['’"]?: No such file or directory$/,
+  },
+  { kind: 'sandbox', pattern: /['‘"](?<what>[^'’"]+)['’"]?: Read-only file system/ },
+  { kind: 'sandbox', pattern: /(?:^|[ :])(?<what>\/[^:]*): Read-only file system/ },
+  { kind: 'sandbox', pattern: /Read-only file system|\bEROFS\b/ },
+  { kind: 'sandbox', pattern: /Operation not permitted|\bEPERM\b/ },
+  { kind: 'network', pattern: /Could not resolve (?:host|proxy): (?<what>[\w.-]+)/ },
+  { kind: 'network', pattern: /(?:EAI_AGAIN|ENOTFOUND) (?<what>[\w.-]+)/ },
+  { kind: 'network', pattern: /Refused by the sandbox: (?:.*?(?<what>[\w-]+(?:\.[\w-]+)+))?/ },
+  {
+    kind: 'network',
+    pattern:
+      /Temporary failure in name resolution|Name or service not known|Network is unreachable|\bENETUNREACH\b/,
+  },
+];
+
+function commandOf(call: ToolCall): string {
+  return shortened(inputText(call, 'command') ?? call.name, MAX_WHAT);
+}
+
+function inputText({ input }: ToolCall, key: string): string | null {
+  const value =
+    typeof input === 'object' && input !== null ? (input as Record<string, unknown>)[key] : undefined;
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import type { CommandEnd, ToolOutcome } from '../../../src/domain/conversation/tool.ts';
+import {
+  denialsOf,
+  deniedChanges,
+  deniedHosts,
+  describeDenials,
+  MAX_DENIALS,
+  NO_DENIALS,
+  withDenials,
+} from '../../../src/domain/review/denied.ts';
+
+const end = (exitCode: number): CommandEnd => ({
+  exitCode,
+  signal: null,
+  timedOut: false,
+  interrupted: false,
+  durationMs: 1,
+});
+const write = { id: 'w', name: 'write_file', input: { path: 'x/y.txt', content: '' } };
+const run = { id: 'c', name: 'run_command', input: { command: 'make all' } };
+const failed = (reason: 'policy' | 'path_refused' | 'not_found', text: string): ToolOutcome => ({
+  status: 'failed',
+  reason,
+  text,
+});
+const ended = (text: string, exitCode = 1): ToolOutcome =>
+  exitCode === 0
+    ? { status: 'ok', text, command: end(0) }
+    : { status: 'failed', reason: 'exit_code', text, command: end(exitCode) };
+const found = (outcome: ToolOutcome) => denialsOf(run, outcome).map(({ kind, what }) => [kind, what]);
+
+describe('a file tool', () => {
+  test('is denied what the policy or the file system keeps from it', () => {
+    expect(denialsOf(write, failed('policy', 'The plan does not allow it.\u001b[2J'))).toEqual([
+      { kind: 'policy', what: 'x/y.txt', calls: ['w'], why: 'The plan does not allow it. [2J' },
+    ]);
+    const readOnly = failed(
+      'path_refused',
+      '"x/y.txt" cannot be written: the file system is read-only (EROFS).',
+    );
+    expect(denialsOf(write, readOnly)).toMatchObject([{ kind: 'sandbox', what: 'x/y.txt' }]);
+    const git = { ...write, input: { path: '.git/config' } };
+    expect(denialsOf(git, failed('path_refused', 'off limits'))).toMatchObject([{ kind: 'policy' }]);
+  });
+
+  test('is denied nothing by its own mistakes', () => {
+    expect(denialsOf(write, failed('path_refused', '"x" is a folder.'))).toEqual([]);
+    expect(denialsOf(write, failed('not_found', 'There is no "x".'))).toEqual([]);
+  });
+
+  test('that there is not counts as missing', () => {
+    const outcome: ToolOutcome = { status: 'failed', reason: 'unknown_tool', text: 'There is no tool' };
+    expect(denialsOf({ ...run, name: 'browse' }, outcome)).toMatchObject([
+      { kind: 'missing_tool', what: 'browse' },
+    ]);
+  });
+});
+
+describe('of a command its output tells', () => {
+  test.each([
+    ['/usr/bin/bash: line 1: eslint: command not found\n[exit code 127]', 127, [['missing_tool', 'eslint']]],
+    ['/bin/bash: line 3: eslint: command not found\n[exit code 0]', 0, [['missing_tool', 'eslint']]],
+    ['sh: 1: eslint: not found\n', 1, [['missing_tool', 'eslint']]],
+    ['/usr/bin/env: ‘python’: No such file or directory\n', 127, [['missing_tool', 'python']]],
+    ['nothing said', 127, [['missing_tool', 'make all']]],
+    ["touch: cannot touch '/etc/x': Read-only file system\n", 1, [['sandbox', '/etc/x']]],
+    ['mkdir: /opt/x: Read-only file system\n', 1, [['sandbox', '/opt/x']]],
+    ['Error: EROFS: read-only file system, open\n', 1, [['sandbox', 'make all']]],
+    ['curl: (6) Could not resolve host: example.org\n', 6, [['network', 'example.org']]],
+    ['npm error getaddrinfo EAI_AGAIN registry.npmjs.org\n', 1, [['network', 'registry.npmjs.org']]],
+    [
+      'sh: 1: a: not found\nsh: 1: a: not found\nsh: 1: b: not found\n',
+      1,
+      [
+        ['missing_tool', 'a'],
+        ['missing_tool', 'b'],
+      ],
+    ],
+    ['sh: 1: eslint: not found in the log\n', 1, []],
+    ['sh: 1: eslint: not found\n', 0, []],
+    ['1 failed', 1, []],
+  ])('%j (exit code %d)', (text, exitCode, denied) => {
+    expect(found(ended(text, exitCode))).toEqual(denied);
+  });
+});
+
+test('the list is bounded, and what it leaves out is counted', () => {
+  const paths = Array.from({ length: MAX_DENIALS + 5 }, (_, at) => `a${at}`);
+  const all = withDenials(NO_DENIALS, deniedChanges(paths, ['c'], 'a command'));
+  expect([all.named.length, all.count]).toEqual([MAX_DENIALS, MAX_DENIALS + 5]);
+  expect(withDenials(all, deniedChanges(['a0'], ['c'], 'a command')).count).toBe(MAX_DENIALS + 5);
+  expect(describeDenials(all)).toBe(
+    'a0 (policy), a1 (policy), a2 (policy), a3 (policy), a4 (policy) and 95 more (105 in all)',
+  );
+});
+
+test('hosts that the proxy refused are named where no call names them', () => {
+  const network = {
+    allowed: [],
+    refused: [
+      { host: 'a.org', times: 1 },
+      { host: 'b.org', times: 2 },
+    ],
+  };
+  const known = denialsOf(run, ended('curl: (6) Could not resolve host: a.org'));
+  expect(deniedHosts(network, known)).toEqual([
+    {
+      kind: 'network',
+      what: 'b.org',
+      calls: [],
+      why: 'Refused by the sandbox 2 times: not among the allowed hosts.',
+    },
+  ]);
+});

@@ -1,0 +1,60 @@
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const DONE = { text: 'Done.' };
+const write = (path: string) => call('write_file', { path, content: 'b\n' });
+
+async function denied(args: readonly string[] = []) {
+  const repository = await makeRepository({ 'a.txt': 'a\n', 'kept.txt': 'kept\n' });
+  const commands = [
+    call('run_command', { command: 'nmp test 2>&1 | tail -3' }),
+    call('run_command', { command: 'echo x > kept.txt; touch /usr/x' }),
+  ];
+  const turns = [{ calls: [write('kept.txt'), write('b.txt')] }, { calls: commands }, DONE];
+  return scriptedRun({
+    repository,
+    turns,
+    args: ['--protect', 'kept.txt', '--sandbox', 'required', ...args],
+  });
+}
+
+test('what was denied is in the result, by call, and in the last line', async () => {
+  const { result, exitCode, lastLine, stderr } = await denied();
+  expect([result.outcome, exitCode], stderr).toEqual(['done', 0]);
+  expect(result.denied.map(({ kind, what, calls }) => [kind, what, calls])).toEqual([
+    ['policy', 'kept.txt', ['toolu_0_0']],
+    ['policy', 'kept.txt', ['toolu_1_0', 'toolu_1_1']],
+    ['missing_tool', 'nmp', ['toolu_1_0']],
+    ['sandbox', '/usr/x', ['toolu_1_1']],
+  ]);
+  expect(result.deniedCount).toBe(4);
+  expect(lastLine).toContain(
+    'nothing to verify; denied: kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
+  );
+});
+
+test('with --if-denied error the run ends with exit 8, and its patch is there', async () => {
+  const { result, exitCode, patch } = await denied(['--if-denied', 'error']);
+  expect([result.outcome, exitCode, result.reason]).toEqual([
+    'policy_violation',
+    8,
+    'The run could not have what it asked for (--if-denied error): kept.txt (policy), nmp (not found), /usr/x (sandbox or file system).',
+  ]);
+  expect(patch).toContain('b.txt');
+});
+
+test('a work tree that takes nothing is no run without changes', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
+  const { result, exitCode, stderr } = await scriptedRun({
+    repository: { root },
+    turns: [{ calls: [write('b.txt')] }, DONE],
+    wrap: ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'],
+  });
+  expect([result.outcome, exitCode], stderr).toEqual(['internal_error', 1]);
+  expect(result.reason).toMatch(/^No file could be written: EROFS: /);
+  expect(result.denied).toMatchObject([{ kind: 'sandbox', what: 'b.txt' }]);
+});
