@@ -122,7 +122,12 @@ ${MARKER}`);
           const text = part.repeat(times);
           const body = commentText(
             facts({
-              result: finishedRun({ outcome: name, reason: text, summary: text }),
+              result: finishedRun({
+                outcome: name,
+                reason: text,
+                summary: text,
+                denied: [{ kind: 'network', what: text, calls: [text], why: text }],
+              }),
               outcome: { name, exitCode: 1, reason: text },
               pullRequest: isOpen ? { number: 12, draft: true, draftReasons: [], operation: 'none' } : null,
               conflicts: [{ path: text, why: text }],

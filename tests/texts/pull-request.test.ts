@@ -202,6 +202,7 @@ describe('a pull request of a hostile run', () => {
         },
         verify: [report(command, 1, output), report(text, 0)],
         flags: [{ path, flag: 'link_outside', detail: text }],
+        denied: [{ kind: 'policy', what: path, calls: [text], why: text }],
         warnings: [text, output],
       });
     });
@@ -246,6 +247,8 @@ describe('a pull request of a hostile run', () => {
         },
         verify: many(report(text, 1, text)).slice(0, 60),
         flags: many({ path, flag: 'link_outside', detail: text }),
+        denied: many({ kind: 'policy', what: path, calls: [text], why: text }),
+        deniedCount: 1_000,
         warnings: many(text),
       });
       const { title, body } = pullRequestText(

@@ -43,6 +43,24 @@ In the model's own words:
 `);
   });
 
+  test('names what was denied, by kind, call and reason, and counts what the result only counts', () => {
+    const run = finishedRun({
+      denied: [
+        { kind: 'policy', what: 'LICENSE', calls: ['t1'], why: 'Not allowed.' },
+        { kind: 'missing_tool', what: 'eslint', calls: ['t2', 't3'], why: 'eslint: not found' },
+        { kind: 'network', what: 'a.org', calls: [], why: 'Refused.' },
+      ],
+      deniedCount: 5,
+    });
+    expect(stepSummary(run, facts())).toContain(`**Denied**
+
+- \`LICENSE\` (policy, call \`t1\`): Not allowed.
+- \`eslint\` (not found, one of the calls \`t2\`, \`t3\`): eslint: not found
+- \`a.org\` (network): Refused.
+- … 2 more denials that the result only counts
+`);
+  });
+
   test('leads to the pull request', () => {
     const pullRequest = { number: 12, url: 'https://github.com/acme/shop/pull/12', draft: true };
     expect(stepSummary(finishedRun(), facts({ pullRequest }))).toMatch(
@@ -92,6 +110,7 @@ In the model's own words:
           changedFiles: [{ path, kind: 'modify', additions: 1, deletions: 0 }],
           secrets: [{ path, line: 1, what: text }],
           flags: [{ path, flag: 'workflow', detail: text }],
+          denied: [{ kind: 'policy', what: path, calls: [text], why: text }],
           warnings: [text],
         });
         const page = stepSummary(run, facts({ outcome: { ...done, reason: text } }))

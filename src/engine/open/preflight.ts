@@ -35,7 +35,7 @@ export async function whyNotRunnable(
   for (const line of lines) {
     const [, kind, at = '', said = ''] = /^(syntax|missing|closed) (\d+) ?(.*)$/.exec(line) ?? [];
     if (kind === 'syntax')
-      return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${session.redact(said)}`;
+      return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
     const program = needed[Number(at)];
     if (kind === undefined || program === undefined) continue;
     const what = kind === 'missing' ? 'is not found in the sandbox' : 'is not executable';
