@@ -33,7 +33,7 @@ test('the example of the page runs as it stands, without a key', async () => {
   expect(program).toBe('patchsmith');
   const end = await runCli([...words, '--run-dir', join(temporaryFolder(), 'run')], { cwd: root });
   expect(end.lastLine, end.stderr).toBe(
-    'patchsmith: done (exit 0): 1 file changed, 1 verify command passed.',
+    'patchsmith: done (exit 0): 1 file changed, 1 verify command passed; denied: LICENSE (policy).',
   );
   expect(end.stdout).toContain('-Hello\n+Hello, world\n');
   expect(end.stderr).toContain('write_file LICENSE → failed: policy');
