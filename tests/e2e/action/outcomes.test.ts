@@ -76,6 +76,7 @@ describe('every row of the outcome table, through the action', () => {
       'input-tokens': expect.stringMatching(/^[1-9]\d*$/),
       'output-tokens': expect.stringMatching(/^[1-9]\d*$/),
       'cost-usd': expect.stringMatching(/^0\.\d{6}$/),
+      estimated: 'false',
     });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
     expect(annotations(finished)).toEqual([]);
