@@ -187,6 +187,8 @@ export interface Workspace {
   warnings(): string[];
   /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */
   rebase(changes: readonly PathChange[]): Promise<void>;
+  /** The patch that makes the commit of the base into its tree; null where nothing was uncommitted when the run began. */
+  uncommitted(): Promise<PatchResult | null>;
   /** Builds the patch of the net changes on the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }

@@ -28,6 +28,8 @@ export interface RunDirectory {
   readonly events: string;
   readonly result: string;
   readonly patch: string;
+  /** What was uncommitted when the run began, as a patch of the base commit; `patch` applies after it. */
+  readonly uncommitted: string;
   readonly log: string;
   /** What its last publication came to. */
   readonly publication: string;
@@ -96,6 +98,7 @@ export function runDirectoryAt(path: string): RunDirectory {
     events: join(path, 'events.jsonl'),
     result: join(path, 'result.json'),
     patch: join(path, 'changes.patch'),
+    uncommitted: join(path, 'uncommitted.patch'),
     log: join(path, 'patchsmith.log'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),

@@ -9,10 +9,11 @@ import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
+import { askGit } from '../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
-import { makeProvenPatch } from './patch/patch.ts';
+import { makeProvenPatch, makeTreePatch } from './patch/patch.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
 import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -139,12 +140,34 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       snapshot.rebase(changes);
     },
 
+    async uncommitted() {
+      if (!base.dirty) return null;
+      const committed =
+        base.commit === null ? EMPTY_TREE[base.objectFormat] : await treeOf(shadowDir, base.commit);
+      if (committed === null)
+        return { status: 'failed', message: `The commit ${base.commit} is not there any more.` };
+      return inTurn(() => makeTreePatch(shadowDir, committed, base.tree));
+    },
+
     async makePatch(net) {
       // Both read the same objects; neither waits for the other.
       const [made] = await Promise.all([inTurn(() => makeProvenPatch(shadowDir, base, net)), keeping]);
       return made;
     },
   };
+}
+
+/** What a repository without commits has. */
+const EMPTY_TREE = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+} as const;
+
+/** Null when the repository does not hold the commit. */
+async function treeOf(shadowDir: string, commit: string): Promise<string | null> {
+  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`];
+  const answer = await askGit({ cwd: shadowDir, args });
+  return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
 
 /** Gives a function that begins a piece of work when the one before has ended, however it ended. */

@@ -97,6 +97,9 @@ function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutco
 
 const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made are listed above.';
 
+const UNCOMMITTED =
+  'The run began with uncommitted changes, on which its patch builds and which a pull request would not have. Commit and push them, and run the plan again; or apply uncommitted.patch and changes.patch of the run directory to a branch of your own.';
+
 /** What the result says of lines is not believed. */
 function recounted({ result, patch }: CheckedRun): RunResult {
   const counts = new Map(
@@ -112,6 +115,7 @@ function recounted({ result, patch }: CheckedRun): RunResult {
 async function publish(job: PublishJob): Promise<RunOutcome> {
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
   if (verdict.status !== 'publish') return verdict.outcome;
+  if (job.run.result.baseDirty === true) return usageError(UNCOMMITTED);
   const { patch } = job.run;
   if (patch === null) return usageError('The run has no patch.');
   const judged = checkPolicy(job, patch);

@@ -65,6 +65,13 @@ export const RunResult = z.strictObject({
     .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
     .nullable()
     .describe('null when no patch could be proven, or when it is withheld'),
+  uncommittedPatch: z
+    .strictObject({ path: z.string(), sha256: z.string(), bytes: z.int() })
+    .nullable()
+    .default(null)
+    .describe(
+      'The uncommitted work that the run began with, as a patch of baseSha: `patch` applies after it. null where baseDirty is false, and where there is no patch',
+    ),
   changedFiles: z.array(ChangedFile),
   provenance: Provenance.nullable().describe('Which changes made the patch; null when there is no patch'),
   flags: z.array(Flag).describe('Changes of the patch that deserve a second look'),

@@ -23,6 +23,7 @@ import { nestedPart } from './nested-part.ts';
 import { closingWarnings, statePart } from './result.ts';
 import { type ReviewedPart, reviewedPart } from './reviewed-part.ts';
 import { doneValue, firstCrash, type StepEnd, tryStep } from './step.ts';
+import { type UncommittedPart, uncommittedPart } from './uncommitted-part.ts';
 
 /** What the loop came to. */
 export interface LoopEnd {
@@ -46,6 +47,7 @@ interface Steps {
   readonly proven: ProvenPatch | null;
   readonly reviewed: StepEnd<ReviewedPart>;
   readonly kept: KeptPatch;
+  readonly uncommitted: StepEnd<UncommittedPart>;
   readonly attributed: StepEnd<Awaited<ReturnType<typeof attributedPart>>>;
   readonly nested: StepEnd<Awaited<ReturnType<typeof nestedPart>>>;
   readonly ignored: StepEnd<IgnoredFiles>;
@@ -100,10 +102,11 @@ async function takeSteps(
   const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven }));
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
+  const uncommitted = await tryStep(() => uncommittedPart(ready, kept));
   const attributed = await tryStep(() => attributedPart(ready, state, proven));
   const nested = await tryStep(() => nestedPart(ready));
   const ignored = await tryStep(() => ready.workspace.ignoredWrites());
-  return { made, proven, reviewed, kept, attributed, nested, ignored };
+  return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
 }
 
 /** A machine that does not work is why there is no patch. Whatever else is thrown is a bug. */
@@ -148,9 +151,10 @@ const NESTED_CUT_SHORT =
 function warnOf(
   session: Session,
   { workspace, verifyPlace }: Ready,
-  { state, steps: { attributed, nested, ignored } }: { state: RunState; steps: Steps },
+  { state, steps: { attributed, nested, ignored, uncommitted } }: { state: RunState; steps: Steps },
 ): void {
   const warnings = [
+    ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
     ...(nested.status === 'cut_short' ? [NESTED_CUT_SHORT] : []),
     ...workspace.warnings(),
@@ -180,6 +184,7 @@ function partOf(
       kept.patch !== null && kept.isThere
         ? { path: directory.patch, sha256: kept.patch.sha256, bytes: kept.patch.bytes.length }
         : null,
+    uncommittedPatch: doneValue(steps.uncommitted)?.patch ?? null,
     changedFiles: proven?.files ?? [],
     provenance: doneValue(attributed)?.provenance ?? null,
     flags,
@@ -204,8 +209,8 @@ interface Decision {
 function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutcome {
   const { loop, steps, denied, unwritable } = decision;
   const { stop, state, driven } = loop;
-  const { made, proven, reviewed, kept, attributed, nested, ignored } = steps;
-  const crash = firstCrash([driven, made, reviewed, attributed, nested, ignored]);
+  const { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored } = steps;
+  const crash = firstCrash([driven, made, reviewed, uncommitted, attributed, nested, ignored]);
   if (crash !== null || stop === null) return crashed(session, crash?.error ?? null);
   const unmade = whyUnmade(decision);
   const isMade = unmade === null;

@@ -37,6 +37,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     baseDirty: null,
     treeSha: null,
     patch: null,
+    uncommittedPatch: null,
     changedFiles: [],
     provenance: null,
     flags: [],

@@ -35,6 +35,15 @@ export async function makeProvenPatch(
   return last.status === 'too_large' ? failed('be made', last.message) : last;
 }
 
+/** The patch that makes one tree of the shadow repository into another. */
+export async function makeTreePatch(shadowDir: string, baseTree: string, tree: string): Promise<PatchResult> {
+  const trees = { shadowDir, baseTree, tree };
+  const first = await prove(trees, { renames: '--find-renames=50%', attributes: [] });
+  const last =
+    first.status === 'failed' ? await prove(trees, { renames: '--no-renames', attributes: [] }) : first;
+  return last.status === 'too_large' ? failed('be made', last.message) : last;
+}
+
 /**
  * Git keeps some hundred bytes for each line of texts that it compares. When that is more than it may have, files above this
  * size, both sides counted, are in the patch as binary ones: below it even a text of nothing but line ends fits.

@@ -1,0 +1,36 @@
+/** What the patch of a run applies to, where the work tree had uncommitted work when it began. */
+
+import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import type { ProvenPatch } from '../../ports.ts';
+import type { Ready } from '../ready.ts';
+
+/** The uncommitted work as it was kept, and what people must know of it. */
+export interface UncommittedPart {
+  readonly patch: RunResult['uncommittedPatch'];
+  readonly warnings: readonly string[];
+}
+
+const NOTHING: UncommittedPart = { patch: null, warnings: [] };
+
+/** Keeps the uncommitted work beside a patch that has something in it: without it nobody could apply the patch to the commit. */
+export async function uncommittedPart(
+  { workspace, directory }: Ready,
+  kept: { readonly patch: ProvenPatch | null; readonly isThere: boolean },
+): Promise<UncommittedPart> {
+  if (kept.patch === null || kept.patch.bytes.length === 0 || !kept.isThere) return NOTHING;
+  const made = await workspace.uncommitted();
+  if (made === null) return NOTHING;
+  if (made.status === 'failed') return { patch: null, warnings: [notKept(made.message)] };
+  const { bytes, sha256 } = made.patch;
+  const failure = await patchFilePublisher(directory.uncommitted).publish(made.patch);
+  if (failure !== null) return { patch: null, warnings: [notKept(failure)] };
+  const { commit } = workspace.base();
+  const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
+  const what = `The work tree had uncommitted changes when the run began. The patch applies to ${base} after ${directory.uncommitted}.`;
+  return { patch: { path: directory.uncommitted, sha256, bytes: bytes.length }, warnings: [what] };
+}
+
+function notKept(why: string): string {
+  return `The patch applies to the uncommitted work that the run began with, and that could not be kept as a patch: ${why}`;
+}
