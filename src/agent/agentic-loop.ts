@@ -9,7 +9,7 @@ import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-
 import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
-import type { Interruption, Limits } from '../domain/run/limits.ts';
+import type { Interruption } from '../domain/run/limits.ts';
 import { advance, type RunState, withSpent } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
@@ -23,7 +23,6 @@ export interface LoopParts {
   readonly provider: LlmProvider;
   readonly executor: ToolExecutor;
   readonly verification: Verification;
-  readonly limits: Limits;
   readonly clock: Clock;
   /** Aborted by a signal or the deadline; its reason is an `Interruption`. */
   readonly interrupt: AbortSignal;
@@ -31,6 +30,8 @@ export interface LoopParts {
   overChanges(): ExceededChangeLimit | null;
   /** The model's text as it arrives. */
   onText(text: string): void;
+  /** How a run that is played again was carried on when it had stopped here; null where it ended. */
+  resumption?(): RunAction | null;
 }
 
 /**
@@ -57,7 +58,7 @@ export class AgenticLoop {
    * Rejects only for bugs and a broken machine.
    */
   async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {
-    const { interrupt, limits, overChanges } = this.#parts;
+    const { interrupt, overChanges } = this.#parts;
     for (const action of first) yield this.#advance(action);
     while (this.#state.stop === null) {
       if (interrupt.aborted && this.#state.interruption === null) {
@@ -66,6 +67,7 @@ export class AgenticLoop {
       const over = overChanges();
       if (over !== null && this.#state.overChanges === null)
         yield this.#advance({ type: 'changes.limited', ...over });
+      const { limits } = this.#state;
       const near = nearlyReached(this.#state, limits, this.#state.warnedOf);
       if (near !== null) yield this.#advance({ type: 'budget.warned', ...near });
       const stop = stopReason(this.#state, limits);
@@ -73,6 +75,8 @@ export class AgenticLoop {
         for await (const action of this.#parts.executor.settle(this.#state.iterations))
           yield this.#advance(action);
         yield this.#advance({ type: 'run.stopped', stop });
+        const resumed = this.#parts.resumption?.() ?? null;
+        if (resumed !== null) yield this.#advance(resumed);
       } else {
         for await (const action of this.#step(this.#state)) yield this.#advance(action);
       }
@@ -81,12 +85,11 @@ export class AgenticLoop {
 
   /** Ends a run whose time was over in the middle of a step; calls under way stay without an outcome. */
   *cutShort(interruption: Interruption): Generator<RunEvent> {
-    const { limits } = this.#parts;
     if (this.#state.interruption === null) yield this.#advance({ type: 'run.interrupted', interruption });
     if (this.#state.stop === null)
       yield this.#advance({
         type: 'run.stopped',
-        stop: stopOfInterruption(this.#state, interruption, limits),
+        stop: stopOfInterruption(this.#state, interruption, this.#state.limits),
       });
   }
 
@@ -97,8 +100,8 @@ export class AgenticLoop {
   }
 
   async *#step(state: RunState): AsyncGenerator<RunAction> {
-    const { executor, verification, limits, interrupt } = this.#parts;
-    const { phase } = state;
+    const { executor, verification, interrupt } = this.#parts;
+    const { phase, limits } = state;
     switch (phase.at) {
       case 'model':
         yield* this.#modelTurn(state);
@@ -138,8 +141,8 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { provider, limits, interrupt, onText } = this.#parts;
-    const { conversation } = state;
+    const { provider, interrupt, onText } = this.#parts;
+    const { conversation, limits } = state;
     const next = nextRequest(state, limits);
     if (next.status === 'last_turn') {
       yield { type: 'budget.reached', ...next.cap, text: lastTurnPrompt() };

@@ -5,6 +5,7 @@ import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/pr
 import { didYouMean } from '../config/did-you-mean.ts';
 import { readApiKey } from '../config/dotenv.ts';
 import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config/resolve.ts';
+import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
 import type { Trust } from '../engine/trust/trust.ts';
 import type { HostContext } from '../host/context.ts';
@@ -14,17 +15,26 @@ export type RunInputs =
   | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
   | { status: 'refused'; problems: string[] };
 
+/** `given`: settings that a flag or a variable gives, and not a default. */
+type SettingsRead =
+  | { status: 'ok'; settings: Settings; given: SettingKey[] }
+  | { status: 'refused'; problems: string[] };
+
 /** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
 export function readSettings(
   { env }: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
-): { status: 'ok'; settings: Settings } | { status: 'refused'; problems: string[] } {
+): SettingsRead {
   const resolved = resolveSettings({ flags, env, file: null, nearest: didYouMean });
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
   return resolved.status === 'failed' || all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings: resolved.settings };
+    : { status: 'ok', settings: resolved.settings, given: givenIn(resolved.sources) };
+}
+
+function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): SettingKey[] {
+  return (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
 }
 
 /** The key of a provider, or why there is none; no key and no problem where it needs none. */

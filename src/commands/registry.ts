@@ -9,6 +9,7 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './inputs.ts';
+import { namedRun } from './named-run.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
 /** How commands are contained here and now, whatever run they belong to. */
@@ -69,7 +70,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'publish',
-    summary: 'Open or update a pull request with the changes of a run (RUN: its id or run directory)',
+    summary:
+      'Open or update a pull request with the changes of a run (RUN: its id or run directory; default: last)',
     examples: [
       [
         'patchsmith publish RUN --label bot --reviewer octocat',
@@ -77,7 +79,7 @@ export const COMMANDS: readonly Command[] = [
       ],
       ['patchsmith publish RUN --dry-run', 'Show the calls without making them'],
     ],
-    operands: ['RUN'],
+    operands: ['[RUN]'],
     settings: SETTINGS_TAKEN.publish,
     output: { value: 'json|none', help: 'Print the publication as JSON', initial: 'none' },
     switches: {},
@@ -89,9 +91,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'replay',
-    summary: 'Replay a run without a model and prove its patch (RUN: its id or run directory)',
+    summary: 'Replay a run without a model and prove its patch (RUN: its id or run directory; default: last)',
     examples: [['patchsmith replay RUN', 'Check that a recorded run still makes the same patch']],
-    operands: ['RUN'],
+    operands: ['[RUN]'],
     settings: [
       ...CHANGES,
       ...OF_THE_MACHINE,
@@ -108,8 +110,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'resume',
-    summary: 'Continue a run that was killed (RUN: its id or run directory)',
-    examples: [],
+    summary:
+      'Continue a run that was killed, or that a signal, a limit or the provider ended (RUN: its id or run directory, or last)',
+    examples: [
+      ['patchsmith resume RUN', 'Continue a run after Ctrl-C, a kill or an outage'],
+      ['patchsmith resume RUN --max-iterations 50', 'Continue a run that has reached a limit'],
+    ],
     operands: ['RUN'],
     settings: [
       'repo',
@@ -129,23 +135,24 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'undo',
-    summary: 'Restore the work tree to its state before a run (RUN: its id or run directory)',
-    examples: [['patchsmith undo RUN', 'Undo the changes of a run']],
-    operands: ['RUN'],
+    summary: 'Restore the work tree to its state before a run (RUN: its id or run directory; default: last)',
+    examples: [['patchsmith undo', 'Undo the changes of the last run of this checkout']],
+    operands: ['[RUN]'],
     settings: ['repo'],
     switches: { force: 'Restore what can be restored, and leave paths that changed since' },
     start: startUndo,
   },
   {
     name: 'blame',
-    summary: "Show which tool call made each line of a run's patch: blame RUN [PATH]",
+    summary:
+      "Show which tool call made each line of a run's patch: blame [RUN] [PATH] (RUN: its id or run directory; default: last)",
     examples: [
       [
-        'patchsmith blame 20261121-101500-3f9a2c src/parser.ts',
-        'Which call changed these lines, and in which turn',
+        'patchsmith blame last src/parser.ts',
+        'Which call of the last run changed these lines, and in which turn',
       ],
     ],
-    operands: ['RUN', '[PATH]'],
+    operands: ['[RUN]', '[PATH]'],
     settings: ['output'],
     output: JSON_IN_PLACE_OF_TEXT,
     switches: {},
@@ -218,6 +225,8 @@ async function startRun(edge: HostContext, { flags, problems }: Given): Promise<
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
+  const named = await namedRun(edge, operands[0], { quiet: read.settings.quiet });
+  if (named.status === 'refused') return named;
   // In the sandbox nothing of the job can be reached.
   const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;
   const input = {
@@ -229,7 +238,7 @@ async function startReplay(edge: HostContext, { operands, flags, problems }: Giv
     ...(trust === undefined ? {} : { trust }),
   };
   const { replayRun } = await import('./replay/replay.ts');
-  const outcome = await replayRun(operands[0] ?? '', input);
+  const outcome = await replayRun(named.run, input);
   return 'problem' in outcome
     ? { status: 'refused', problems: [outcome.problem] }
     : { status: 'told', outcome };
@@ -241,6 +250,9 @@ async function startResume(
 ): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
+  const { repo, quiet } = read.settings;
+  const named = await namedRun(edge, operands[0], { repo, quiet });
+  if (named.status === 'refused') return named;
   const { key, notes, problems: keyless } = await readKey(edge, read.settings.provider);
   if (keyless.length > 0) return { status: 'refused', problems: keyless };
   if (key !== null) edge.hide(key);
@@ -254,7 +266,11 @@ async function startResume(
     ...(trust === undefined ? {} : { trust }),
   };
   const { resumeRun } = await import('./resume/resume.ts');
-  return resumeRun(input, { run: operands[0] ?? '', acceptChanges: switches.has('accept-changes') });
+  return resumeRun(input, {
+    run: named.run,
+    acceptChanges: switches.has('accept-changes'),
+    given: read.given,
+  });
 }
 
 async function startUndo(
@@ -263,11 +279,14 @@ async function startUndo(
 ): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
+  const { repo } = read.settings;
+  const named = await namedRun(edge, operands[0], { repo });
+  if (named.status === 'refused') return named;
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
   const { undoRun } = await import('./undo/undo.ts');
   const input = {
-    run: operands[0] ?? '',
-    repo: read.settings.repo,
+    run: named.run,
+    repo,
     force: switches.has('force'),
     cwd: edge.cwd,
     env: withoutKey(edge.env),
@@ -315,9 +334,11 @@ const DOCTOR_OUTPUT = '--output: doctor prints text; use --output json for a mac
 async function startBlame(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const asked = flags.output === undefined || flags.output === 'json' ? [] : [BLAME_OUTPUT];
   if (problems.length + asked.length > 0) return { status: 'refused', problems: [...problems, ...asked] };
+  const named = await namedRun(edge, operands[0]);
+  if (named.status === 'refused') return named;
   const { blameRun } = await import('./blame/blame.ts');
   const input = {
-    run: operands[0] ?? '',
+    run: named.run,
     path: operands[1] ?? null,
     json: flags.output === 'json',
     redact: edge.redact,

@@ -96,7 +96,9 @@ export interface OpenedRun<Taken> {
 /** How the run begins. What is left out is that of every run. */
 export interface Settled
   extends Pick<Ready, 'start' | 'beginning'>,
-    Partial<Pick<Ready, 'clock' | 'interrupt' | 'interruptOf' | 'redact' | 'sinks' | 'judge'>> {
+    Partial<
+      Pick<Ready, 'clock' | 'interrupt' | 'interruptOf' | 'redact' | 'resumption' | 'sinks' | 'judge'>
+    > {
   readonly status: 'settled';
 }
 

@@ -42,6 +42,8 @@ export interface Ready {
   /** Of one call, where it is not the same. */
   readonly interruptOf?: (call: ToolCall) => AbortSignal;
   readonly redact: Redact;
+  /** What carries the run on when its loop has stopped; absent or null where it ends. */
+  readonly resumption?: () => RunAction | null;
   /** Further readers of the events; each is called when those before it have written. */
   readonly sinks: readonly EventSink[];
   /** What the decided outcome and the patch come to. */

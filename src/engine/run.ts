@@ -58,7 +58,11 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     for (const sink of session.sinks) sink.sync?.();
   };
   const { provider, workspace, sandbox, verifyPlace } = writeAhead(sync, ready);
-  session.record({ ...startedPart({ ...start, base: state.base }), commandLimits: sandbox.limits });
+  session.record({
+    ...startedPart({ ...start, base: state.base }),
+    superseded: [...state.superseded],
+    commandLimits: sandbox.limits,
+  });
 
   const executor = new ToolExecutor({
     tools,
@@ -82,11 +86,11 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     provider,
     executor,
     verification,
-    limits: start.limits,
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
     onText: (text) => session.progress.onText(text),
+    ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
   // What only the end needs is loaded while the model thinks, and before a command runs.
   const finishing = import('./finish/finish.ts');

@@ -118,6 +118,8 @@ export class Session {
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
+  /** The command that carries the run on from where it has stopped; null where there is none. */
+  nextCommand: string | null = null;
   /** Readers of the event stream and of the result; only those who can wait for a run directory come later. */
   sinks: readonly EventSink[];
   readonly #stopClock: () => void;
@@ -173,6 +175,7 @@ export class Session {
     if (letGo === null) return runIsBusy(made.directory.path);
     this.#locks.push(letGo);
     this.directory = made.directory;
+    this.printName(made.directory);
     this.recordAndSave({});
     this.input.watcher?.onDirectory(made.directory);
     return null;
@@ -184,6 +187,11 @@ export class Session {
     if (letGo === null) return treeIsBusy(root);
     this.#locks.push(letGo);
     return null;
+  }
+
+  /** Told before anything else, for whoever has to find a run that was killed. */
+  printName({ path }: RunDirectory): void {
+    this.progress.note(`run ${this.runId} in ${path}`);
   }
 
   /** True when somebody has removed the run directory, or moved it away. */
@@ -274,7 +282,9 @@ export class Session {
     for (const line of flagLines(flags)) this.progress.warn(line);
     this.progress.note(costLine(this.result));
     if (patch) this.progress.note(`patch: ${patch.path}`);
-    if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);
+    if (!this.directory || !isThere(this.directory)) return;
+    this.progress.note(`result: ${this.directory.result}`);
+    if (this.nextCommand !== null) this.progress.note(`continue: ${this.nextCommand}`);
   }
 }
 

@@ -39,7 +39,13 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
   });
   const requests: TurnRequest[] = [];
   const interrupt = asked.interrupt ?? new AbortController();
-  const first = { ...started, ...asked.start, seq: 1, at: Date.now() };
+  const first = {
+    ...started,
+    limits: { ...limits, ...asked.limits },
+    ...asked.start,
+    seq: 1,
+    at: Date.now(),
+  };
   const loop = new AgenticLoop(startOf(first), {
     provider: {
       ...recorded,
@@ -56,7 +62,6 @@ async function play(turns: readonly RunAction[], asked: Asked = {}): Promise<End
       permits: () => true,
       timeoutMs: 20_000,
     }),
-    limits: { ...limits, ...asked.limits },
     clock: Date.now,
     interrupt: interrupt.signal,
     overChanges: () => null,

@@ -138,7 +138,7 @@ describe('a killed run of such a provider', () => {
   test('goes on to the same patch', async () => {
     const run = await runOfParrot();
     run.kill();
-    const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false });
+    const resumed = await resumeRun(run.input, { run: run.runDir, acceptChanges: false, given: [] });
     expect(resumed).toMatchObject({ status: 'told', outcome: { name: 'done' } });
     expect(endOf(run.runDir, []).patch).toBe(run.patch);
   });
@@ -166,7 +166,7 @@ describe('a killed run of such a provider', () => {
     const run = await runOfParrot();
     run.kill();
     const input = { ...run.input, providers: known, settings: { ...run.input.settings, ...today } };
-    const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false });
+    const resumed = await resumeRun(input, { run: run.runDir, acceptChanges: false, given: [] });
     expect(resumed).toEqual({ status: 'refused', problems: [expect.stringContaining(reason)] });
   });
 });

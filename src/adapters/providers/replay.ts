@@ -62,7 +62,8 @@ export function createReplayProvider(recording: Recording): LlmProvider {
       // A run that was stopped while it waited for the next attempt has no answer at all.
       if (recorded.status === 'stopped' && !isRetrying) continue;
       if (recorded.status === 'ok') played += 1;
-      if (recorded.status !== 'failed') next += 1;
+      // A run that was resumed after a failure has turns beyond it. What cannot be read stays due.
+      if (recorded.status !== 'failed' || recorded.kind !== 'recording') next += 1;
       return recorded.status === 'stopped' ? { status: 'interrupted' } : recorded;
     }
     return failedRecording(

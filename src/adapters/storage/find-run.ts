@@ -10,7 +10,8 @@ import { whyNotUsable } from './run-directory-check.ts';
 /** The directory of a run, or why it was not found. */
 export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
 
-interface From {
+/** Where a run is looked for. */
+export interface From {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

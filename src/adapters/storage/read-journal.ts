@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { RunAction, type RunEvent } from '../../domain/run/events.ts';
+import { RunAction, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { eachChunk } from '../../files/regular-file.ts';
@@ -44,6 +44,14 @@ export function readJournal(path: string): JournalRead {
   return { status: 'ok', events: [first, ...rest], torn, bytes };
 }
 
+/** The first event of a journal; null when there is none that can be read. */
+export function readStart(path: string): RunStarted | null {
+  const journal = new Journal();
+  const failure = eachChunk(path, (chunk) => journal.take(chunk) && journal.isEmpty);
+  const [first] = failure === null ? journal.end().events : [];
+  return first?.type === 'run.started' ? first : null;
+}
+
 /** A journal that is being read. */
 class Journal {
   readonly #events: RunEvent[] = [];
@@ -57,6 +65,11 @@ class Journal {
   /** A line that is no JSON may be the last one, which was damaged; then it counts as not written. */
   #damaged: number | null = null;
   #problem: string | null = null;
+
+  /** No event has been read yet. */
+  get isEmpty(): boolean {
+    return this.#events.length === 0;
+  }
 
   /** False when the rest is of no interest. */
   take(chunk: Buffer): boolean {

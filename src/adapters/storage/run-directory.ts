@@ -53,6 +53,9 @@ export interface RunDirectoryRequest {
 /** The run directory, or why it cannot be there. */
 export type RunDirectoryResult = { status: 'ok'; directory: RunDirectory } | Failed;
 
+/** What `newRunId` makes. */
+export const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
+
 /** An id that sorts by time: `20261121-101500-3f9a2c`. */
 export function newRunId(now: number): string {
   const stamp = new Date(now).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);

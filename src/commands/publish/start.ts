@@ -14,6 +14,7 @@ import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { handOver } from '../hand-over.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
+import { namedRun } from '../named-run.ts';
 
 /** Starts `patchsmith publish` with the flags and variables given. */
 export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
@@ -21,6 +22,8 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   if (read.status === 'refused') return read;
   const { settings, repository, token } = read;
   const { output, quiet } = settings;
+  const named = await namedRun(edge, given.operands[0], { quiet });
+  if (named.status === 'refused') return named;
   edge.hide(token);
 
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
@@ -28,7 +31,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
     ...edge,
-    run: given.operands[0] ?? '',
+    run: named.run,
     settings,
     repository,
     token,

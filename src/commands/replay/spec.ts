@@ -93,11 +93,26 @@ function whyNotAgain(run: RunDirectory, events: Journal): string | null {
   const [{ runId, root }] = events;
   if (events.at(-1)?.type !== 'run.stopped')
     return `The run ${runId} was not finished: its journal ends with event ${events.length}.${whyUnfinished(run)}`;
-  if (events.some(({ type }) => type === 'run.resumed'))
-    return `The run ${runId} was killed and resumed, and a replay cannot be killed at the same moment. Its patch, proven when the run ended, is ${run.patch}.`;
+  const cut = whyCutAnywhere(events);
+  if (cut !== null) return `The run ${runId} ${cut} Its patch, proven when the run ended, is ${run.patch}.`;
   return isPlaceForCopy(root)
     ? null
     : `The run claims to have worked in ${JSON.stringify(root)}, where no checkout can be.`;
+}
+
+/** Null when the run was resumed only where it had stopped by itself, with nothing under way and nothing of others accepted. */
+function whyCutAnywhere(events: Journal): string | null {
+  for (const [index, event] of events.entries()) {
+    if (event.type !== 'run.resumed') continue;
+    const before = events[index - 1];
+    if (before?.type !== 'run.stopped')
+      return 'was killed and resumed, and a replay cannot be killed at the same moment.';
+    if (before.stop.why === 'interrupted' || before.stop.why === 'deadline')
+      return 'was resumed after a signal or its deadline, and a replay cannot be stopped at the same moment.';
+    if (event.accepted.length > 0)
+      return 'was resumed on changes that it had not made (--accept-changes), which a replay does not have.';
+  }
+  return null;
 }
 
 /** A sentence with a space before it; empty where the result does not say. */
@@ -143,6 +158,7 @@ function admit(replay: Replay): Admitted<CopiedWorkspace> {
         interrupt,
         interruptOf: (call) => (follower.cutsShort(call.id) ? interrupt : session.interrupt),
         redact,
+        resumption: () => follower.resumption(),
         sinks: [follower],
         judge: (decided, patch) =>
           judgeReplay(decided, patch, { run, events, follower, signal: session.interrupt }),
@@ -191,6 +207,7 @@ async function startOfReplay(
   return {
     ...recorded,
     runId: session.runId,
+    replayOf: recorded.runId,
     patchsmith: session.input.version,
     provider: 'replay',
     sandbox: sandbox.level,

@@ -2,7 +2,7 @@
 
 import { wasInterrupted } from '../../domain/conversation/tool.ts';
 import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
+import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { Clock, EventSink } from '../../ports.ts';
@@ -29,6 +29,14 @@ export class ReplayTracker implements EventSink {
   /** Events of the recording that have not been played yet. */
   get due(): readonly RunEvent[] {
     return this.#lost ? [] : this.#recorded.slice(this.#played);
+  }
+
+  /** The event that carried the recorded run on, when it is due; null for one that stopped for good. */
+  resumption(): RunAction | null {
+    const [next] = this.due;
+    if (next?.type !== 'run.resumed') return null;
+    const { seq: _seq, at: _at, ...resumed } = next;
+    return resumed;
   }
 
   /** True when the recorded run was stopped before this call had come to its end, or had begun. */

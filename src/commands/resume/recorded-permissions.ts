@@ -4,9 +4,10 @@
  */
 
 import type { Settings } from '../../config/resolve.ts';
+import type { SettingKey } from '../../config/schema.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
-import { MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 
 /** The flags that would permit what the journal asks for, as they are typed; empty when nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
@@ -42,21 +43,46 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   ];
 }
 
-/** The recorded start with the fences of today where those are narrower and a flag cannot say "no limit". */
-export function withinToday<Start extends RunStarted>(start: Start, settings: Settings): Start {
+/**
+ * The recorded start with the fences of today: those that are `given` hold in place of the recorded ones, the others where
+ * they are narrower and a flag cannot say "no limit".
+ */
+export function withinToday<Start extends RunStarted>(
+  start: Start,
+  settings: Settings,
+  given: readonly SettingKey[],
+): Start {
   const { maxTotalTokens, maxCostUsd, maxTokensRecoveries, stallTurns } = start.limits;
+  const { modelSettings } = start;
+  const chosen = RAISABLE.filter((key) => given.includes(key)).map((key) => [key, settings[key]]);
   return {
     ...start,
     price: settings.price ?? start.price,
+    modelSettings: given.includes('maxOutputTokens')
+      ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
+      : modelSettings,
     limits: {
       ...start.limits,
       maxTotalTokens: maxTotalTokens ?? settings.maxTotalTokens,
       maxCostUsd: maxCostUsd ?? settings.maxCostUsd,
       maxTokensRecoveries: Math.min(maxTokensRecoveries, MAX_RECOVERIES),
       stallTurns: Math.min(stallTurns, MAX_STALL_TURNS),
+      ...Object.fromEntries(chosen),
     },
   };
 }
+
+/** Limits that a run which has reached them can be resumed with. */
+const RAISABLE = [
+  'maxIterations',
+  'maxTotalTokens',
+  'maxCostUsd',
+  'deadlineMs',
+  'fixRounds',
+  'maxChangedFiles',
+  'maxChangedBytes',
+  'maxChangedFileBytes',
+] as const satisfies readonly (SettingKey & keyof Limits)[];
 
 /** A price of one's own decides when a limit on the cost is reached. */
 function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {

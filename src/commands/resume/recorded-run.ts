@@ -2,15 +2,44 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
+import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from '../../domain/run/events.ts';
+import type { Limits } from '../../domain/run/limits.ts';
 import { advance, type RunState, startOf } from '../../domain/run/state.ts';
 
 /** A run as its directory tells of it. */
 export interface RecordedRun {
   readonly directory: RunDirectory;
-  readonly events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]];
+  /** The start is the recorded one within the settings of today. */
+  readonly events: RunEvents;
   /** Length of the journal without a torn last line. */
   readonly journalBytes: number;
+  /** What its result says until it is resumed; null where it has none. */
+  readonly supersedes: SupersededEnd | null;
+}
+
+/** The limits that held when the run stopped. */
+export function limitsAtEnd(events: RunEvents): Limits {
+  const raised = events.findLast((event) => event.type === 'run.resumed' && event.limits !== undefined);
+  return (raised?.type === 'run.resumed' ? raised.limits : undefined) ?? events[0].limits;
+}
+
+/** The event that carries the run on at the time `at`, as long as nothing is accepted into its base. */
+export function resumption(
+  { events: [{ limits, patchsmith }], supersedes }: RecordedRun,
+  { base, iterations, seq }: RunState,
+  at: number,
+): RunResumed & EventPlace {
+  return {
+    type: 'run.resumed',
+    patchsmith,
+    supersedes,
+    limits,
+    base,
+    accepted: [],
+    iteration: iterations,
+    seq: seq + 1,
+    at,
+  };
 }
 
 /** The calls that were begun, in order. */

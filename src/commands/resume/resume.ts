@@ -1,17 +1,23 @@
-/** `patchsmith resume`: carries on a run that was killed, from its last recorded event. */
+/** `patchsmith resume`: carries on a run that was killed or has stopped, from its last recorded event. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
 import { lockRun, runIsBusy } from '../../adapters/storage/run-lock.ts';
+import type { SettingKey } from '../../config/schema.ts';
 import { isWithin } from '../../domain/changes/path.ts';
+import { flagsToContinue, whyStillStopped } from '../../domain/journal/continuation.ts';
+import type { SupersededEnd } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import { advance } from '../../domain/run/state.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import { openRun } from '../../engine/open-run.ts';
 import { runOpened } from '../../engine/run.ts';
 import type { EarlierPart, RunInput } from '../../engine/session.ts';
 import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
-import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
+import { callsOf, limitsAtEnd, type RecordedRun, resumption, stateOf } from './recorded-run.ts';
 import { resumedRun } from './spec.ts';
 
 /** Which run to carry on. */
@@ -20,6 +26,8 @@ export interface ResumeRequest {
   readonly run: string;
   /** Accept what others changed in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
+  /** Settings that a flag or a variable gives: as limits they hold in place of the recorded ones. */
+  readonly given: readonly SettingKey[];
 }
 
 /** `refused` has changed nothing. */
@@ -29,28 +37,31 @@ export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refus
  * The task and how it is done are recorded. What the run is permitted comes from the settings: where the journal asks for more
  * than they do it is refused, where they protect more they hold.
  */
-export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeRequest): Promise<Resumed> {
+export async function resumeRun(
+  input: RunInput,
+  { run, acceptChanges, given }: ResumeRequest,
+): Promise<Resumed> {
   const found = await openRunDirectory(run, input);
   if (found.status === 'failed') return refused(found.message);
   const { directory } = found;
   const letGo = await lockRun(directory.path);
   if (letGo === null) return refused(runIsBusy(directory.path));
   try {
-    const earlier = readResult(directory);
-    if (earlier?.status === 'finished' && !ENDED_BY_THE_MACHINE.includes(earlier.outcome ?? '')) {
-      const end = `${earlier.outcome} (exit ${earlier.exitCode})`;
-      return refused(
-        `The run ${earlier.runId} has ended: ${end}. Only a run that was killed, or that a machine failure ended, can be resumed.`,
-      );
-    }
     const read = readJournal(directory.events);
     if (read.status === 'failed') return refused(`${read.message} Start a new run with patchsmith run.`);
     const [recordedStart, ...rest] = read.events;
-    const start = withinToday(recordedStart, input.settings);
-    const recorded: RecordedRun = { directory, events: [start, ...rest], journalBytes: read.bytes };
-    const obstacle = whyNot(recorded, input);
+    const limits = limitsAtEnd(read.events);
+    const start = withinToday({ ...recordedStart, limits }, input.settings, given);
+    const earlier = readResult(directory);
+    const recorded: RecordedRun = {
+      directory,
+      events: [start, ...rest],
+      journalBytes: read.bytes,
+      supersedes: earlier && endOf(earlier),
+    };
+    const obstacle = whyEnded(recorded, earlier, input.now()) ?? whyNot(recorded, input);
     if (obstacle !== null) return refused(obstacle);
-    const before = earlierPartOf(recorded, earlier?.warnings ?? []);
+    const before = earlierPartOf(recorded, warningsOf(earlier));
     const spec = resumedRun(recorded, { acceptChanges });
     const outcome = await runOpened(input, (session) => openRun(session, spec), before);
     return { status: 'told', outcome };
@@ -60,7 +71,33 @@ export async function resumeRun(input: RunInput, { run, acceptChanges }: ResumeR
 }
 
 /** Outcomes of runs that have not come to their own end: with room on the disk they would have gone on. */
-const ENDED_BY_THE_MACHINE: readonly string[] = ['internal_error', 'publish_failed'];
+const ENDED_BY_THE_MACHINE: readonly (string | null)[] = ['internal_error', 'publish_failed'];
+
+/** Null when the run has something left to do within its limits, or lacks its end. */
+function whyEnded(recorded: RecordedRun, earlier: RunResult | null, now: number): string | null {
+  if (earlier?.status !== 'finished' || ENDED_BY_THE_MACHINE.includes(earlier.outcome)) return null;
+  const stopped = stateOf(recorded);
+  const still = whyStillStopped(stopped, advance(stopped, resumption(recorded, stopped, now)));
+  if (still === null) return null;
+  const { runId, outcome, exitCode, reason } = earlier;
+  const flags = flagsToContinue(still, recorded.events[0].limits);
+  const end = `The run ${runId} has ended: ${outcome} (exit ${exitCode}).`;
+  return flags === null
+    ? `${end} Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.`
+    : `${end} ${oneLine(reason, MAX_REASON)} To go on, it needs more: patchsmith resume ${recorded.directory.path} ${flags.join(' ')}`;
+}
+
+/** Characters of a run's own reason that are passed on. */
+const MAX_REASON = 2_000;
+
+function endOf({ outcome, exitCode, reason }: RunResult): SupersededEnd {
+  return { outcome, exitCode, reason };
+}
+
+/** What was said of the work at an end of its own is said again at the next one, as it is then. */
+function warningsOf(earlier: RunResult | null): readonly string[] {
+  return ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null) ? (earlier?.warnings ?? []) : [];
+}
 
 /** Null when the recorded run can be carried on. */
 function whyNot(

@@ -11,7 +11,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { type Stopped, stopped } from '../../engine/ready.ts';
 import type { Session } from '../../engine/session.ts';
 import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
-import { type RecordedRun, stateOf } from './recorded-run.ts';
+import { type RecordedRun, resumption, stateOf } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 
 /** What is there when a killed run has been opened again. */
@@ -72,13 +72,10 @@ export async function settleResumed(unsettled: Unsettled): Promise<Continuation 
     brought.push(...(await enforcePolicy(changes, { workspace, permits })).actions);
   }
   const first: RunEvent = {
-    type: 'run.resumed',
+    ...resumption(run, state, session.startedAt),
     patchsmith: session.input.version,
     base: workspace.base(),
     accepted: foreign,
-    iteration: state.iterations,
-    seq: state.seq + 1,
-    at: session.startedAt,
   };
   return { status: 'ok', first, state, actions: [...brought, ...settlement.answers] };
 }

@@ -1,5 +1,6 @@
 /** How a killed run goes on: in its checkout or another one, with what it left under way. */
 
+import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
 import { type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
@@ -148,6 +149,7 @@ async function settle(
   const settled = await settleResumed(unsettled);
   if (settled.status === 'stopped') return settled;
   session.directory = directory;
+  session.printName(directory);
   const { redact } = session;
   return {
     status: 'settled',
@@ -157,7 +159,11 @@ async function settle(
       state: advance(settled.state, settled.first),
       actions: settled.actions,
       seen: seenBy(events),
-      openJournal: () => reopenJournal(directory.events, journalBytes, redact),
+      openJournal() {
+        // By now the result says that the run goes on, and the patch of its earlier end is nobody's.
+        rmSync(directory.patch, { force: true });
+        return reopenJournal(directory.events, journalBytes, redact);
+      },
     },
   };
 }

@@ -13,6 +13,7 @@ import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
 import { AllowedDomain } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
+import { OutcomeName } from './exit-code.ts';
 import { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
@@ -59,6 +60,8 @@ const RunStarted = z.strictObject({
   type: z.literal('run.started'),
   journalVersion: z.literal(JOURNAL_VERSION),
   runId: z.string(),
+  /** Of a replay: the run that is played again, in a copy of its checkout. */
+  replayOf: z.string().optional(),
   patchsmith: z.string(),
   provider: z.string(),
   model: z.string(),
@@ -127,10 +130,22 @@ const ChangesPutBack = z.strictObject({
   iteration: z.int().nonnegative(),
 });
 
+/** An end that a run had come to before it was resumed. */
+export const SupersededEnd = z.strictObject({
+  outcome: OutcomeName.nullable(),
+  exitCode: z.int().nullable(),
+  reason: z.string(),
+});
+export type SupersededEnd = z.infer<typeof SupersededEnd>;
+
 /** The event with which a run is carried on. */
 const RunResumed = z.strictObject({
   type: z.literal('run.resumed'),
   patchsmith: z.string(),
+  /** What its result said until then, which no longer holds; null where it had none. */
+  supersedes: SupersededEnd.nullable().default(null),
+  /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
+  limits: Limits.optional(),
   /** The base as it was, or with what was accepted. */
   base: BaseRevision,
   /** Changes that the run did not make, found in the work tree and taken over as they are. */
@@ -142,7 +157,7 @@ const RunResumed = z.strictObject({
 /** What the runner or the model did. `call` ids are the provider's. */
 export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
-  /** The run was killed and is carried on. The time between this event and the one before does not count. */
+  /** The run was killed, or had stopped, and is carried on. The time between this event and the one before does not count. */
   RunResumed,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   /** An attempt failed, and the next one follows after a wait. Written before the wait. */
@@ -188,6 +203,9 @@ export type RunStarted = z.infer<typeof RunStarted>;
 export type VerifyCompleted = z.infer<typeof VerifyCompleted>;
 export type ChangesPutBack = z.infer<typeof ChangesPutBack>;
 export type RunResumed = z.infer<typeof RunResumed>;
+
+/** A run's events, as its journal holds them. */
+export type RunEvents = readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]];
 
 /** `seq` counts from 1, `at` is Unix time in milliseconds. */
 export interface EventPlace {

@@ -9,7 +9,7 @@ import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { Flag } from '../review/flag.ts';
 import { FoundSecret } from '../secrets/secret-scan.ts';
 import { EnforcedLimits } from './command-limits.ts';
-import { CommandReport, SandboxLevel } from './events.ts';
+import { CommandReport, SandboxLevel, SupersededEnd } from './events.ts';
 import { OutcomeName } from './exit-code.ts';
 import { VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
@@ -27,6 +27,10 @@ export const RunResult = z.strictObject({
   outcome: OutcomeName.nullable().describe('null while the run is running'),
   exitCode: z.int().nullable(),
   reason: z.string(),
+  superseded: z
+    .array(SupersededEnd)
+    .default([])
+    .describe('Ends that this run had come to before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
   plan: z
     .strictObject({

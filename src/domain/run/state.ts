@@ -34,10 +34,12 @@ import type {
   CommandReport,
   EventPlace,
   RunEvent,
+  RunResumed,
   RunStarted,
+  SupersededEnd,
   VerifyCompleted,
 } from './events.ts';
-import type { Interruption, ProviderFailureKind, StopReason } from './limits.ts';
+import type { Interruption, Limits, ProviderFailureKind, StopReason } from './limits.ts';
 import { costOf } from './pricing.ts';
 import { judgeReports } from './verify-baseline.ts';
 
@@ -80,6 +82,10 @@ export interface RunState extends Repeats, Spending {
   /** The patch that the last verification had before it; null before the first. */
   readonly verified: VerifiedPatch | null;
   readonly fixRoundsUsed: number;
+  /** They count over the whole run, however often it is resumed. */
+  readonly limits: Limits;
+  /** Ends that the run had come to before it was resumed, oldest first. */
+  readonly superseded: readonly SupersededEnd[];
   readonly interruption: Interruption | null;
   /** The limit that changes have come to; null while none has. */
   readonly overChanges: ExceededChangeLimit | null;
@@ -133,6 +139,8 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     reports: [],
     verified: null,
     fixRoundsUsed: 0,
+    limits: event.limits,
+    superseded: [],
     interruption: null,
     overChanges: null,
     stop: null,
@@ -163,17 +171,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
       return startOf(event);
     case 'run.resumed':
       for (const change of event.accepted) state.changes.accept(change, event.iteration);
-      return {
-        ...state,
-        phase: afterResuming(state.phase),
-        base: event.base,
-        startedAt: event.at - Math.max(0, before.now - before.startedAt),
-        // There may be more to spend by now. Calls of the last answer stay those of a last answer.
-        lastTurn: before.phase.at === 'tools' ? before.lastTurn : null,
-        warnedOf: new Set(),
-        interruption: null,
-        overChanges: null,
-      };
+      return afterResuming(before, event);
     case 'turn.completed':
       return afterTurn(state, event.turn);
     case 'turn.retried':
@@ -302,8 +300,37 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
   }
 }
 
+/** What had stopped the run does so again unless it is gone: only what lay outside the run is forgotten. */
+function afterResuming(before: RunState, event: RunResumed & EventPlace): RunState {
+  const { stop, providerFailure } = before;
+  const wasCutOff = stop?.why === 'limit' && stop.limit === 'output_tokens';
+  return {
+    ...before,
+    seq: event.seq,
+    now: event.at,
+    // Who may only finish for want of tokens or money is not blocked by the work.
+    phase:
+      before.lastTurn !== null && before.phase.at === 'ended' && before.phase.how === 'blocked'
+        ? { at: 'model' }
+        : withoutStoppedVerification(before.phase),
+    base: event.base,
+    limits: event.limits ?? before.limits,
+    superseded: event.supersedes ? [...before.superseded, event.supersedes] : before.superseded,
+    startedAt: event.at - Math.max(0, before.now - before.startedAt),
+    cutOffsInARow: wasCutOff ? 0 : before.cutOffsInARow,
+    // There may be more to spend by now. Calls of the last answer stay those of a last answer.
+    lastTurn: before.phase.at === 'tools' ? before.lastTurn : null,
+    warnedOf: new Set(),
+    interruption: null,
+    overChanges: null,
+    // A conversation that is too large for the model stays so.
+    providerFailure: providerFailure?.kind === 'too_large' ? providerFailure : null,
+    stop: null,
+  };
+}
+
 /** A verification that was stopped has shown nothing: it begins anew, and costs no fix round. */
-function afterResuming(phase: Phase): Phase {
+function withoutStoppedVerification(phase: Phase): Phase {
   return phase.at === 'fix' && phase.failed.some(({ end }) => end.interrupted)
     ? { at: 'verify', summary: phase.summary }
     : phase;

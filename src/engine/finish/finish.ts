@@ -18,6 +18,7 @@ import type { PatchResult, ProvenPatch, Workspace } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { attributedPart } from './attributed-part.ts';
+import { commandToContinue } from './command-to-continue.ts';
 import { advice, crashed } from './crash.ts';
 import { nestedPart } from './nested-part.ts';
 import { closingWarnings, statePart } from './result.ts';
@@ -66,6 +67,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   session.record(partOf(ready, { state, steps }));
   const unwritable = await whyUnwritable(ready, denied);
   const outcome = outcomeOf(session, ready, { loop, net, steps, denied, unwritable });
+  if (loop.stop !== null) session.nextCommand = commandToContinue(session, loop.stop);
   return { outcome, patch: steps.kept.patch };
 }
 

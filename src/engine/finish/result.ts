@@ -25,6 +25,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     outcome: null,
     exitCode: null,
     reason: '',
+    superseded: [],
     summary: '',
     plan: null,
     principles: [],
@@ -98,6 +99,7 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
 /** What the events have told so far. */
 export function statePart(state: RunState): Partial<RunResult> {
   return {
+    superseded: [...state.superseded],
     iterations: state.iterations,
     tokens: state.usage,
     costUsd: state.costUsd ?? 'unknown',

@@ -47,13 +47,27 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
 
 test('limits of today hold where the journal has none, and what no setting says has its bound', () => {
   const wide = { ...contained, price, limits: { ...limits, maxTokensRecoveries: 1e9, stallTurns: 1e9 } };
-  expect(withinToday(wide, today({ maxTotalTokens: 7, maxCostUsd: 2 })).limits).toEqual({
+  expect(withinToday(wide, today({ maxTotalTokens: 7, maxCostUsd: 2 }), []).limits).toEqual({
     ...limits,
     maxTotalTokens: 7,
     maxCostUsd: 2,
   });
   expect(
-    withinToday({ ...contained, limits: { ...limits, maxTotalTokens: 3 } }, today({ maxTotalTokens: 7 }))
+    withinToday({ ...contained, limits: { ...limits, maxTotalTokens: 3 } }, today({ maxTotalTokens: 7 }), [])
       .limits.maxTotalTokens,
   ).toBe(3);
+});
+
+test('a limit that is given holds in place of the recorded one, and the others stay', () => {
+  const more = today({ maxIterations: 50, maxTotalTokens: 9, deadlineMs: 5_000 });
+  const recorded = { ...contained, limits: { ...limits, maxTotalTokens: 3 } };
+  expect(withinToday(recorded, more, ['maxIterations', 'maxTotalTokens', 'provider']).limits).toEqual({
+    ...limits,
+    maxIterations: 50,
+    maxTotalTokens: 9,
+  });
+  expect(
+    withinToday(contained, today({ maxOutputTokens: 9_000 }), ['maxOutputTokens']).modelSettings
+      .maxOutputTokens,
+  ).toBe(9_000);
 });

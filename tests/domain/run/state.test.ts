@@ -134,6 +134,7 @@ describe('the fold of a run', () => {
     const resumed: RunAction = {
       type: 'run.resumed',
       patchsmith: '0',
+      supersedes: null,
       base: started.base,
       accepted: [],
       iteration: 1,
@@ -187,6 +188,7 @@ describe('the fold of a run', () => {
     const resumed = advance(killed, {
       type: 'run.resumed',
       patchsmith: '0.0.0',
+      supersedes: null,
       base,
       accepted: [],
       iteration: 1,
@@ -211,6 +213,7 @@ describe('the fold of a run', () => {
       return advance(before, {
         type: 'run.resumed',
         patchsmith: '0.0.0',
+        supersedes: null,
         base,
         accepted: [],
         iteration: 1,

@@ -145,7 +145,6 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
         '--model: undo takes no such setting, only --repo',
       ),
     ],
-    [['replay'], refusal('replay needs a RUN: patchsmith replay RUN')],
   ])('%j', async (args, expected) => {
     expect(await runCli(args, { cwd: tempFolder() })).toEqual(expected);
   });

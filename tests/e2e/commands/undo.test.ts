@@ -263,7 +263,7 @@ test('what is no run is told by name', async () => {
   expect((await undo(repository, 'no-such-run')).lastLine).toMatch(
     /^patchsmith: usage_error \(exit 2\): There is no run "no-such-run" \(looked in /,
   );
-  expect((await runCli(['undo'], { cwd: repository.root })).lastLine).toBe(
-    'patchsmith: usage_error (exit 2): undo needs a RUN: patchsmith undo RUN',
+  expect((await runCli(['undo'], { cwd: repository.root })).lastLine).toContain(
+    `usage_error (exit 2): There is no run of ${repository.root} in `,
   );
 });

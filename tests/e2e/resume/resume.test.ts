@@ -276,7 +276,7 @@ describe('a run directory', () => {
   test('of a run that has ended, or that is at work, is refused', async () => {
     const run = await cutRun(FILES, [edit]);
     expect(await run.resume()).toContain(
-      'has ended: done (exit 0). Only a run that was killed, or that a machine failure ended, can be resumed.',
+      'has ended: done (exit 0). Only a run that was killed, or that a signal, a limit, the provider or a machine failure ended, can be resumed.',
     );
     run.goBackTo(2);
     const both = await Promise.all([run.resume(), run.resume()]);

@@ -107,7 +107,9 @@ M run.sh mode  [2]
       expect.stringContaining('There is no run "no-such-run"'),
     ]);
     const unnamed = await runCli(['blame'], { cwd: temporaryFolder() });
-    expect(unnamed.lastLine).toContain('blame needs a RUN');
+    expect(unnamed.lastLine).toContain(
+      'is not in a git repository, so it has no last run. Name the run by its id',
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { resumeRun } from '../../../src/commands/resume/resume.ts';
-import { Settings } from '../../../src/config/schema.ts';
+import { type SettingKey, Settings } from '../../../src/config/schema.ts';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { RunResult } from '../../../src/domain/run/result.ts';
 import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
@@ -34,8 +34,10 @@ export interface CutRun extends RunEnd {
     repo?: string;
     runDir?: string;
     acceptChanges?: boolean;
-    /** Settings that are others than the run's. */
+    /** Settings that are others than the run's, as given with flags. */
     today?: Partial<Settings>;
+    /** Copies are kept after the events of this part as well, to go back to. */
+    keep?: boolean;
   }): Promise<RunEnd | string>;
 }
 
@@ -68,13 +70,14 @@ export async function cutRun(
     baseUrl: server.url,
   };
   let seq = 0;
-  const stdout = sink(() => {
+  const copying = sink(() => {
     seq += 1;
+    rmSync(copyOf(seq), { recursive: true, force: true });
     mkdirSync(copyOf(seq));
     cpSync(root, join(copyOf(seq), 'root'), COPY);
     cpSync(runDir, join(copyOf(seq), 'run'), COPY);
   });
-  const input = inputOf(settings, stdout);
+  const input = inputOf(settings, copying);
   await runPatchsmith(input);
   return {
     ...endOf(runDir, input.printed),
@@ -90,15 +93,17 @@ export async function cutRun(
         cpSync(join(copyOf(at), from), to, COPY);
       }
     },
-    async resume({ repo, runDir: moved = runDir, acceptChanges = false, today = {} } = {}) {
+    async resume({ repo, runDir: moved = runDir, acceptChanges = false, today = {}, keep = false } = {}) {
+      if (keep) seq = endOf(runDir, []).events.length;
       const again = {
         ...inputOf(
-          { ...settings, repo: repo ?? null, output: 'none', ...today },
-          sink(() => {}),
+          { ...settings, repo: repo ?? null, output: keep ? 'jsonl' : 'none', ...today },
+          keep ? copying : sink(() => {}),
         ),
         cwd: root,
       };
-      const resumed = await resumeRun(again, { run: moved, acceptChanges });
+      const given = Object.keys(today) as SettingKey[];
+      const resumed = await resumeRun(again, { run: moved, acceptChanges, given });
       if (resumed.status === 'refused') return resumed.problems.join('; ');
       const { name, reason } = resumed.outcome;
       return name === 'usage_error' ? reason : endOf(moved, again.printed);

@@ -1,0 +1,27 @@
+/** The run that a command is about: the one that is named, else the last one of the checkout, which is then said. */
+
+import { resolve } from 'node:path';
+import { oneLine } from '../domain/text/terminal.ts';
+import type { HostContext } from '../host/context.ts';
+import { withoutKey } from './inputs.ts';
+
+/** Also the id of a run, which no run is given. */
+const LAST = 'last';
+
+/** `run` is what the command looks for: an id, or the folder of the last run. */
+export type NamedRun = { status: 'ok'; run: string } | { status: 'refused'; problems: string[] };
+
+/** `asked` is the operand; `repo` a checkout in place of the one around the current folder. */
+export async function namedRun(
+  { cwd, env, stderr, redact }: HostContext,
+  asked: string | undefined,
+  { repo = null, quiet = false }: { repo?: string | null; quiet?: boolean } = {},
+): Promise<NamedRun> {
+  if (asked !== undefined && asked !== LAST) return { status: 'ok', run: asked };
+  const { findLastRun } = await import('../adapters/storage/last-run.ts');
+  const found = await findLastRun({ cwd: repo === null ? cwd : resolve(cwd, repo), env: withoutKey(env) });
+  if (found.status === 'failed') return { status: 'refused', problems: [found.message] };
+  const { path } = found.directory;
+  if (!quiet) stderr.write(`${oneLine(redact(`last run: ${path}`), 2_000)}\n`);
+  return { status: 'ok', run: path };
+}

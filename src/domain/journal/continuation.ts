@@ -1,0 +1,66 @@
+/** Whether a run that has stopped can go on, and what it takes. */
+
+import type { Limits, StopReason } from '../run/limits.ts';
+import type { RunState } from '../run/state.ts';
+import { stopReason } from '../run/stop-reason.ts';
+
+/**
+ * Why a run would stop again as soon as it is resumed; null when it can go on. `stopped` is the state that it came to,
+ * `resumed` the one after `run.resumed`.
+ */
+export function whyStillStopped(
+  stopped: Pick<RunState, 'stop'>,
+  resumed: RunState,
+): Exclude<StopReason, { why: 'interrupted' }> | null {
+  const again = stopReason(resumed, resumed.limits);
+  // Work that was done when a signal came lacks nothing but its end.
+  const lacksItsEnd = stopped.stop === null || stopped.stop.why === 'interrupted';
+  if (again === null || again.why === 'interrupted') return null;
+  return lacksItsEnd && resumed.phase.at === 'ended' ? null : again;
+}
+
+/** The flags with which a run that stopped for this reason can go on, as they are typed; null when it has come to its own end. */
+export function flagsToContinue(stop: StopReason, { fixRounds }: Pick<Limits, 'fixRounds'>): string[] | null {
+  switch (stop.why) {
+    case 'completed':
+    case 'blocked':
+      return null;
+    case 'interrupted':
+      return [];
+    case 'provider':
+      return stop.kind === 'recording' ? null : [];
+    case 'verify_failed':
+      return [`--fix-rounds ${fixRounds + 3}`];
+    case 'deadline':
+      return [`--deadline ${(2 * stop.valueMs) / 1_000}s`];
+    case 'limit':
+      return flagsAboveLimit(stop);
+  }
+}
+
+/** Twice of what there was: how much it takes is for people to know. */
+function flagsAboveLimit({ limit, value }: StopReason & { why: 'limit' }): string[] | null {
+  const twice = 2 * value;
+  switch (limit) {
+    case 'iterations':
+      return [`--max-iterations ${twice}`];
+    case 'tokens':
+      return [`--max-total-tokens ${twice}`];
+    case 'cost_usd':
+      return [`--max-cost-usd ${twice}`];
+    case 'changed_files':
+    case 'folder_entries':
+      return [`--max-changed-files ${twice}`];
+    case 'changed_bytes':
+      return [`--max-changed-size ${twice}`];
+    case 'changed_file_bytes':
+      return [`--max-changed-file-size ${twice}`];
+    case 'disk_bytes':
+      return [`--max-disk ${twice}`];
+    // The answers that were cut off count anew.
+    case 'output_tokens':
+      return [];
+    case 'context_window':
+      return null;
+  }
+}

@@ -1,0 +1,16 @@
+/** How a run that has stopped is carried on, for the last lines of it. */
+
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { flagsToContinue } from '../../domain/journal/continuation.ts';
+import type { StopReason } from '../../domain/run/limits.ts';
+import type { Session } from '../session.ts';
+
+/** The command that carries on a run that stopped for this reason; null for one that has come to its own end. */
+export function commandToContinue(
+  { result, directory, input, limits }: Session,
+  stop: StopReason,
+): string | null {
+  if (directory === null || !providerNamed(result.provider, input.providers)?.canResume) return null;
+  const flags = flagsToContinue(stop, limits);
+  return flags && ['patchsmith resume', directory.path, ...flags].join(' ');
+}

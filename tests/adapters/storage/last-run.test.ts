@@ -1,0 +1,60 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { findLastRun } from '../../../src/adapters/storage/last-run.ts';
+import type { RunStarted } from '../../../src/domain/run/events.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { started } from '../../support/runs/events.ts';
+import { runHere } from '../../support/runs/in-process.ts';
+
+afterAll(removeFolders);
+
+/** A state folder with runs by their ids; null for one that ended before it began to work. */
+function stateWith(runs: Readonly<Record<string, Partial<RunStarted> | null>>) {
+  const state = temporaryFolder();
+  for (const [id, start] of Object.entries(runs)) {
+    const folder = join(state, 'patchsmith', id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, 'result.json'), '{}');
+    if (start === null) continue;
+    const event = { ...started, ...start, runId: id, seq: 1, at: 1 };
+    writeFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(event)}\n{"type":"turn.comp`);
+  }
+  return { state, at: (id: string) => join(state, 'patchsmith', id) };
+}
+
+const id = (second: number) => `20261121-10150${second}-3f9a2c`;
+
+test('the last run is the newest one that began to work in this checkout', async () => {
+  const { root } = await makeRepository({ 'dir/a.txt': 'a\n' });
+  const { state, at } = stateWith({
+    [id(1)]: { root },
+    [id(2)]: { root },
+    [id(3)]: { root, replayOf: id(2) },
+    [id(4)]: { root: `${root}-other` },
+    [id(5)]: null,
+    '20991231-zzz': { root },
+  });
+  symlinkSync(at(id(1)), at(id(9)));
+  const found = await findLastRun({ cwd: join(root, 'dir'), env: { XDG_STATE_HOME: state } });
+  expect(found).toMatchObject({ status: 'ok', directory: { path: at(id(2)) } });
+  const other = temporaryFolder();
+  expect(await findLastRun({ cwd: other, env: { XDG_STATE_HOME: state } })).toEqual({
+    status: 'failed',
+    message: `${other} is not in a git repository, so it has no last run. Name the run by its id or run directory.`,
+  });
+});
+
+test('a command that takes the last run says which one that is', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const { state, at } = stateWith({ [id(1)]: { root } });
+  const given = { cwd: root, env: { XDG_STATE_HOME: state } };
+  for (const words of [['undo'], ['undo', 'last'], ['blame', 'last', 'a.txt'], ['replay']])
+    expect([words, (await runHere(words, given).catch(String)).valueOf()]).toEqual([
+      words,
+      expect.objectContaining({ stderr: expect.stringContaining(`last run: ${at(id(1))}\n`) }),
+    ]);
+  await expect(runHere(['undo'], { cwd: root, env: { XDG_STATE_HOME: `${state}/none` } })).rejects.toThrow(
+    `There is no run of ${root} in ${state}/none/patchsmith`,
+  );
+});

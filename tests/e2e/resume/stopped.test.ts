@@ -1,0 +1,206 @@
+/** Runs that a limit, the provider, the deadline or a signal has stopped, and that are carried on. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import type { ScriptedTurn } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
+import { CLI, runCli } from '../../support/runs/cli.ts';
+import { cutRun, cutsOf, patient, type RunEnd } from '../../support/runs/recorded-run.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+import { MATRIX_MS } from '../../support/setup/sample.ts';
+import { until } from '../../support/waiting/until.ts';
+
+afterAll(removeFolders);
+
+const FILES = { 'a.txt': 'one\ntwo\n', 'b.txt': 'b\n' };
+const edit = { calls: [call('edit_file', { path: 'a.txt', find: 'two', replace: 'zwei' })] };
+const write = { calls: [call('write_file', { path: 'new.txt', content: 'new\n' })] };
+const command = { calls: [call('run_command', { command: 'echo c > c.txt; rm -f b.txt' })] };
+const done = { text: 'Done.' };
+
+function ended(end: RunEnd | string): RunEnd {
+  if (typeof end === 'string') throw new Error(end);
+  return end;
+}
+
+/** The last line of a replay. */
+async function replay(runDir: string): Promise<string> {
+  const { lastLine } = await runCli(['replay', runDir, '--sandbox', 'off'], { cwd: temporaryFolder() });
+  return lastLine;
+}
+
+describe('a run that has reached a limit', () => {
+  test('goes on with a higher one to the patch of an unbroken run, and says what it supersedes', async () => {
+    const unbroken = await cutRun(FILES, [edit, write, command, done]);
+    const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
+    expect(run.result).toMatchObject({ outcome: 'limit_reached', exitCode: 7, superseded: [] });
+    expect(run.stderr).toContain(`continue: patchsmith resume ${run.runDir} --max-iterations 4\n`);
+    const end = ended(await run.resume({ today: { maxIterations: 10 } }));
+    expect([end.result.outcome, end.patch], end.stderr).toEqual(['done', unbroken.patch]);
+    const { outcome, exitCode, reason } = run.result;
+    expect(end.result.superseded).toEqual([{ outcome, exitCode, reason }]);
+    expect([end.result.iterations, end.result.tokens.output]).toEqual([4, unbroken.result.tokens.output]);
+    const told = end.events.flatMap((event): unknown[] =>
+      event.type === 'run.stopped'
+        ? [event.stop.why]
+        : event.type === 'run.resumed'
+          ? [event.supersedes?.outcome, event.limits?.maxIterations]
+          : [],
+    );
+    expect(told).toEqual(['limit', 'limit_reached', 10, 'completed']);
+    expect(end.events.slice(0, run.events.length)).toEqual(run.events);
+    expect(await replay(run.runDir)).toMatch(/done \(exit 0\): \d+ events replayed to the same patch/);
+  });
+
+  test('and is resumed with the same one is refused with the flag that it takes', async () => {
+    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 1 });
+    const before = readFileSync(join(run.runDir, 'result.json'), 'utf8');
+    const more = `To go on, it needs more: patchsmith resume ${run.runDir} --max-iterations 2`;
+    expect(await run.resume()).toContain(more);
+    expect(await run.resume({ today: { maxIterations: 1 } })).toContain(more);
+    expect(readFileSync(join(run.runDir, 'result.json'), 'utf8')).toBe(before);
+  });
+
+  test('may reach the next one, and count on from there', async () => {
+    const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 1 });
+    const second = ended(await run.resume({ today: { maxIterations: 2 } }));
+    expect([second.result.outcome, second.result.iterations]).toEqual(['limit_reached', 2]);
+    expect(await run.resume({ today: { maxIterations: 2 } })).toContain('--max-iterations 4');
+    const third = ended(await run.resume({ today: { maxIterations: 9 } }));
+    expect([third.result.outcome, third.result.superseded.length]).toEqual(['done', 2]);
+  });
+
+  test(
+    'goes on to the same patch when it is killed again after any event',
+    async () => {
+      const run = await cutRun(FILES, [edit, write, command, done], { maxIterations: 2 });
+      const more = { maxIterations: 10 };
+      const whole = ended(await run.resume({ today: more, keep: true }));
+      const cuts = cutsOf(whole.events.slice(run.events.length));
+      expect(cuts.map(({ type }) => type)).toContain('run.resumed');
+      for (const { seq, type } of cuts) {
+        run.goBackTo(seq);
+        const { result, patch, stderr } = ended(await run.resume({ today: more }));
+        const ends = result.superseded.map(({ outcome }) => outcome);
+        expect([type, result.outcome, patch, ends], stderr).toEqual([
+          type,
+          'done',
+          whole.patch,
+          ['limit_reached', 'internal_error'],
+        ]);
+      }
+    },
+    MATRIX_MS,
+  );
+
+  test('has no patch of its earlier end left when it is killed', async () => {
+    const run = await cutRun(FILES, [edit, write, done], { maxIterations: 1 });
+    expect(existsSync(join(run.runDir, 'changes.patch'))).toBe(true);
+    ended(await run.resume({ today: { maxIterations: 5 }, keep: true }));
+    run.goBackTo(run.events.length + 1);
+    const result = RunResult.parse(JSON.parse(readFileSync(join(run.runDir, 'result.json'), 'utf8')));
+    expect([result.status, result.patch, result.superseded.length]).toEqual(['running', null, 1]);
+    expect(existsSync(join(run.runDir, 'changes.patch'))).toBe(false);
+  });
+});
+
+test('a run that the provider refused goes on as soon as it answers', async () => {
+  const turns: ScriptedTurn[] = [edit, { fault: { kind: 'http', status: 401 } }, done];
+  const run = await cutRun(FILES, turns);
+  expect([run.result.outcome, run.stderr.includes(`continue: patchsmith resume ${run.runDir}\n`)]).toEqual([
+    'provider_error',
+    true,
+  ]);
+  turns[1] = write;
+  const end = ended(await run.resume());
+  expect([end.result.outcome, end.result.changedFiles.map(({ path }) => path)]).toEqual([
+    'done',
+    ['a.txt', 'new.txt'],
+  ]);
+  expect(await replay(run.runDir)).toMatch(/done \(exit 0\): \d+ events replayed to the same patch/);
+});
+
+test('a run whose deadline has passed goes on with a later one, and its time counts from its beginning', async () => {
+  const run = await cutRun(FILES, [edit, write, done]);
+  const cut = run.events.find(({ type }) => type === 'tool.completed');
+  run.goBackTo(cut?.seq ?? 0);
+  const spent = (cut?.at ?? 0) - (run.events[0]?.at ?? 0);
+  const journal = join(run.runDir, 'events.jsonl');
+  writeFileSync(
+    journal,
+    readFileSync(journal, 'utf8').replace('"deadlineMs":1800000', `"deadlineMs":${spent}`),
+  );
+  expect(ended(await run.resume()).result.outcome).toBe('deadline');
+  expect(await run.resume()).toContain(`--deadline ${(2 * spent) / 1_000}s`);
+  const end = ended(await run.resume({ today: { deadlineMs: spent + 600_000 } }));
+  expect([end.result.outcome, end.patch]).toEqual(['done', run.patch]);
+});
+
+test('a run whose verification failed goes on with more rounds to fix it', async () => {
+  const given = { verify: ['test -e new.txt'], fixRounds: 0 };
+  const run = await cutRun(FILES, [edit, done, write, done], given);
+  expect([run.result.outcome, await run.resume()]).toEqual([
+    'verify_failed',
+    expect.stringContaining('--fix-rounds 3'),
+  ]);
+  expect(ended(await run.resume({ today: { fixRounds: 1 } })).result.outcome).toBe('done');
+});
+
+test('a run that has come to its own end is refused, whatever is raised', async () => {
+  for (const turn of [done, { calls: [call('finish', { status: 'blocked', summary: 'No.' })] }]) {
+    const run = await cutRun(FILES, [turn]);
+    expect(await run.resume({ today: { maxIterations: 99 } })).toContain('Only a run that was killed');
+    expect(run.stderr).not.toContain('continue:');
+  }
+});
+
+test('a run that Ctrl-C has stopped in a command says how to go on, and does; undo and blame know it', async () => {
+  const { root, git } = await makeRepository(FILES);
+  const runDir = join(temporaryFolder(), 'run');
+  const marker = oddSeconds();
+  const sleeping = { calls: [call('run_command', { command: `echo c > c.txt; sleep ${marker}` })] };
+  const turns: ScriptedTurn[] = [edit, sleeping, write, done];
+  const server = await startClaudeServer({ turns: patient(turns), apiKey: KEY });
+  try {
+    const cli = (...args: string[]) =>
+      execa(process.execPath, [CLI, ...args], {
+        extendEnv: false,
+        env: {
+          PATH: process.env.PATH,
+          HOME: process.env.HOME,
+          ANTHROPIC_API_KEY: KEY,
+          ANTHROPIC_BASE_URL: server.url,
+        },
+        cwd: root,
+        reject: false,
+        stdin: 'ignore',
+      });
+    const first = cli('run', '-m', 'Do it', '--run-dir', runDir);
+    await until('the command runs', () => isRunning(marker));
+    first.kill('SIGINT');
+    const { exitCode, stderr } = await first;
+    expect([exitCode, stderr]).toEqual([
+      130,
+      expect.stringContaining(`continue: patchsmith resume ${runDir}\n`),
+    ]);
+    expect(stderr.split('\n')[0]).toMatch(/^run \d{8}-\d{6}-[0-9a-f]{6} in \//);
+    turns[1] = command;
+    const second = await cli('resume', runDir);
+    expect(second.exitCode, second.stderr).toBe(0);
+    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    expect(result.superseded.map(({ outcome }) => outcome)).toEqual(['interrupted']);
+    expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'new.txt']);
+    const blamed = await cli('blame', runDir);
+    expect([blamed.exitCode, blamed.stdout]).toEqual([0, expect.stringContaining('new.txt')]);
+    expect((await cli('replay', runDir)).stderr).toContain('was resumed after a signal or its deadline');
+    expect((await cli('undo', runDir)).exitCode).toBe(0);
+    expect(await git('status', '--porcelain')).toBe('');
+  } finally {
+    await server.close();
+  }
+});
