@@ -5,12 +5,13 @@ import description from '../../prompts/tools/read_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
+import { firstUnits } from '../domain/text/shorten.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
 import { failedCall, literalCall, said, shellWord } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 
-/** Bytes that one call shows at most. */
+/** Bytes of lines that one call shows at most; of more it shows the beginning. */
 const MAX_READ_BYTES = 102_400;
 
 const Input = z.strictObject({
@@ -60,12 +61,14 @@ function showLines(file: TextFile, { offset, limit }: Input, { seen }: ToolConte
       `Line ${from} is beyond the end: ${JSON.stringify(file.path)} has ${total} lines.`,
     );
   }
-  const lines: LineRange = { from, to: Math.min(total, limit === undefined ? total : from + limit - 1) };
-  const start = startOfLine(file.text, lines.from);
-  const body = file.text.slice(start, start + startOfLine(file.text.slice(start), lines.to - lines.from + 2));
-  if (utf8Length(body) > MAX_READ_BYTES) return tooLarge(file, lines, body, total);
-
-  const notice = lines.to - lines.from + 1 < total ? `[Lines ${lines.from}-${lines.to} of ${total}]` : '';
+  const wanted: LineRange = { from, to: Math.min(total, limit === undefined ? total : from + limit - 1) };
+  const start = startOfLine(file.text, from);
+  const asked = file.text.slice(start, start + startOfLine(file.text.slice(start), wanted.to - from + 2));
+  const fits = linesThatFit(asked);
+  if (fits === 0) return longLine(file, from, asked);
+  const lines: LineRange = { from, to: Math.min(wanted.to, from + fits - 1) };
+  const body = asked.slice(0, startOfLine(asked, fits + 1));
+  const notice = noticeOf(file, { lines, wanted, total });
   const output = notice === '' || body.endsWith('\n') ? `${body}${notice}` : `${body}\n${notice}`;
   const missing = (shown: Excerpt) =>
     missingLines(body, lines, { ...shown, tail: withoutNotice(shown.tail, notice, body) });
@@ -86,6 +89,23 @@ function showLines(file: TextFile, { offset, limit }: Input, { seen }: ToolConte
   };
 }
 
+interface Shown {
+  readonly lines: LineRange;
+  readonly wanted: LineRange;
+  /** Lines of the file. */
+  readonly total: number;
+}
+
+/** Which lines these are, and the call that shows what did not fit; empty for a file that is shown as a whole. */
+function noticeOf({ path, size }: TextFile, { lines, wanted, total }: Shown): string {
+  if (lines.to < wanted.to) {
+    const next = literalCall('read_file', { path, offset: lines.to + 1, limit: wanted.to - lines.to });
+    const of = `of ${formatNumber(total)} (${formatNumber(size)} bytes)`;
+    return `[Lines ${lines.from}-${lines.to} ${of}: one call shows at most ${formatNumber(MAX_READ_BYTES)} bytes. Next: ${next}]`;
+  }
+  return lines.to - lines.from + 1 < total ? `[Lines ${lines.from}-${lines.to} of ${total}]` : '';
+}
+
 function withoutNotice(tail: string, notice: string, body: string): string {
   if (notice === '' || !tail.endsWith(notice)) return tail;
   const shown = tail.slice(0, tail.length - notice.length);
@@ -101,23 +121,25 @@ function restOf(path: RepoPath, lines: LineRange, missing: LineRange, shownChars
   return literalCall('read_file', { path, offset: missing.from, limit });
 }
 
+/** `cut` counts bytes, whatever its flag is called. */
 function cutLine(path: RepoPath, line: number, firstChar: number): string {
   const cut = `cut -c ${firstChar}-${firstChar + 19_999}`;
   return literalCall('run_command', { command: `sed -n '${line}p' ${shellWord(`./${path}`)} | ${cut}` });
 }
 
-function tooLarge(file: TextFile, lines: LineRange, body: string, total: number): ToolResult {
-  const fits = linesThatFit(body);
-  const next =
-    fits === 0
-      ? cutLine(file.path, lines.from, 1)
-      : literalCall('read_file', { path: file.path, offset: lines.from, limit: fits });
-  const what = `${JSON.stringify(file.path)} has ${formatNumber(file.size)} bytes in ${formatNumber(total)} lines`;
-  return failedCall(
-    'too_large',
-    `${what}; one call shows at most ${formatNumber(MAX_READ_BYTES)} bytes. Next: ${next}`,
+/** A line of which not even the beginning is shown as lines are: its beginning, as characters. */
+function longLine({ path }: TextFile, line: number, body: string): ToolResult {
+  const end = body.indexOf('\n');
+  const text = end === -1 ? body : body.slice(0, end);
+  const head = firstUnits(text, LONG_LINE_CHARS);
+  const next = cutLine(path, line, utf8Length(head) + 1);
+  return said(
+    `${head}\n[Line ${line} has ${formatNumber(utf8Length(text))} bytes, of which this is the beginning. Next: ${next}]`,
   );
 }
+
+/** Characters of a line that is too long to be shown. */
+const LONG_LINE_CHARS = 20_000;
 
 function linesThatFit(body: string): number {
   let bytes = 0;

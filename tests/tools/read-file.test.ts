@@ -64,28 +64,40 @@ describe('text', () => {
 });
 
 describe('a large file', () => {
-  test('is refused over 100 KB, with a call that shows as much as fits', async () => {
+  test('over 100 KB is shown from its beginning on, with the call that shows the rest', async () => {
     workspace.put('big.txt', `${'x'.repeat(1023)}\n`.repeat(150));
-    expect(await read({ path: 'big.txt' })).toEqual({
-      status: 'failed',
-      reason: 'too_large',
-      text: '"big.txt" has 153,600 bytes in 150 lines; one call shows at most 102,400 bytes. Next: read_file {"path":"big.txt","offset":1,"limit":100}',
+    const notice = (from: number, to: number, rest: object) =>
+      `[Lines ${from}-${to} of 150 (153,600 bytes): one call shows at most 102,400 bytes. Next: read_file ${JSON.stringify(rest)}]`;
+    const beginning = await read({ path: 'big.txt' }, 200_000);
+    expect(beginning).toEqual({
+      status: 'ok',
+      text: `${`${'x'.repeat(1023)}\n`.repeat(100)}${notice(1, 100, { path: 'big.txt', offset: 101, limit: 50 })}`,
     });
-    expect(await read({ path: 'big.txt', offset: 1, limit: 100 }, 200_000)).toMatchObject({ status: 'ok' });
-    expect(await read({ path: 'big.txt', offset: 40 })).toMatchObject({
-      reason: 'too_large',
-      text: expect.stringContaining('Next: read_file {"path":"big.txt","offset":40,"limit":100}'),
-    });
+    expect(await coverage('big.txt')).toBe('part');
+    expect((await read({ path: 'big.txt', offset: 40 }, 200_000)).text).toContain(
+      notice(40, 139, { path: 'big.txt', offset: 140, limit: 11 }),
+    );
+    expect(await coverage('big.txt')).toBe('part');
+    await read({ path: 'big.txt', offset: 140, limit: 11 }, 200_000);
+    expect(await coverage('big.txt')).toBe('all');
   });
 
-  test('whose one line is over 100 KB is shown through a command', async () => {
+  test.each([101_011, 105_050])('of %d bytes is cut like any other result', async (bytes) => {
+    const lines = Math.ceil(bytes / 101);
+    workspace.put('big.txt', `${'x'.repeat(100)}\n`.repeat(lines).slice(0, bytes));
+    const shown = await read({ path: 'big.txt' });
+    expect([shown.status, shown.text.startsWith('xxx')]).toEqual(['ok', true]);
+    expect(shown.next).toMatch(/^read_file \{"path":"big.txt","offset":199,"limit":\d+\}$/);
+  });
+
+  test('whose one line is over 100 KB is shown from its beginning on, and the rest through a command', async () => {
     workspace.put("it's.min.js", 'é'.repeat(60_000));
-    expect(await read({ path: "it's.min.js" })).toMatchObject({
-      reason: 'too_large',
-      text: expect.stringContaining(
-        `Next: run_command ${JSON.stringify({ command: `sed -n '1p' './it'\\''s.min.js' | cut -c 1-20000` })}`,
-      ),
+    const next = `run_command ${JSON.stringify({ command: `sed -n '1p' './it'\\''s.min.js' | cut -c 40001-60000` })}`;
+    expect(await read({ path: "it's.min.js" })).toEqual({
+      status: 'ok',
+      text: `${'é'.repeat(20_000)}\n[Line 1 has 120,000 bytes, of which this is the beginning. Next: ${next}]`,
     });
+    expect(await coverage("it's.min.js")).toBe('none');
   });
 
   test('that is not even read whole is shown through a command', async () => {
