@@ -121,6 +121,7 @@ export const COMMANDS: readonly Command[] = [
       'repo',
       'provider',
       'baseUrl',
+      'allowInsecureBaseUrl',
       ...settingsIn('Trust on GitHub'),
       ...OF_THE_MACHINE,
       ...PERMISSIONS,

@@ -10,7 +10,7 @@ import {
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
-import { shown } from './values.ts';
+import { isPlainHttp, shown } from './values.ts';
 
 export type { Settings } from './schema.ts';
 
@@ -203,6 +203,9 @@ function* contradictions(
   if (!provider.playsRecording && settings.recording !== null) {
     const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
     yield `${name('recording')}: is only used with --provider ${players.join('|')}`;
+  }
+  if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
+    yield `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`;
   }
   if (settings.via === 'push' && settings.sign === 'required') {
     yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;

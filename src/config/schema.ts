@@ -29,6 +29,7 @@ import {
   branchName,
   choice,
   duration,
+  modelAddress,
   price,
   repositoryName,
   size,
@@ -188,9 +189,12 @@ export const Settings = z.strictObject({
   effort: choice(EFFORTS).nullable().default(null).register(about, {
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),
-  baseUrl: apiAddress().nullable().default(null).register(about, {
+  baseUrl: modelAddress().nullable().default(null).register(about, {
     flag: 'base-url', value: 'URL', providerVariable: 'baseUrlVariable', group: 'Model', file: 'refused',
     help: "Address of the provider's API", defaultHelp: "the vendor's" }),
+  allowInsecureBaseUrl: yesOrNo().default(false).register(about, {
+    flag: 'allow-insecure-base-url', group: 'Model', file: 'refused',
+    help: 'Permit a base URL of plain http on another host, as of a gateway inside a cluster: key and conversation can be read on the way' }),
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Most tokens of one answer, at least 8192' }),

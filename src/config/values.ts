@@ -107,6 +107,23 @@ export function apiAddress() {
   });
 }
 
+/** The same, and plain http to anywhere: whether that is wanted is for another setting to say. */
+export function modelAddress() {
+  const expected = 'an http(s) address without user name or query';
+  // The value may hold a password, so the message does not repeat it.
+  return z.unknown().transform((given, context) => {
+    if (typeof given === 'string' && (isApiAddress(given) || isPlainHttp(given)))
+      return given.replace(/\/+$/, '');
+    context.addIssue({ code: 'custom', message: `expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
+/** An address to which a key goes in the clear, on a network that others may share. */
+export function isPlainHttp(address: string): boolean {
+  return isAddress(address) && !isApiAddress(address) && new URL(address).protocol === 'http:';
+}
+
 /** `OWNER/NAME` of a repository on GitHub. */
 export function repositoryName() {
   return value('OWNER/NAME', (given) =>
@@ -168,10 +185,15 @@ function numberFrom(given: unknown): number | undefined {
   return typeof given === 'string' && /^\d+(?:\.\d+)?$/.test(given.trim()) ? Number(given) : undefined;
 }
 
-function isApiAddress(given: string): boolean {
+function isAddress(given: string): boolean {
   if (!URL.canParse(given)) return false;
+  const { username, password, search, hash } = new URL(given);
+  return [username, password, search, hash].every((part) => part === '');
+}
+
+function isApiAddress(given: string): boolean {
+  if (!isAddress(given)) return false;
   const url = new URL(given);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
   const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && local);
 }

@@ -49,6 +49,7 @@ test('without any source every setting has its documented default', () => {
     recording: null,
     effort: null,
     baseUrl: null,
+    allowInsecureBaseUrl: false,
     maxOutputTokens: 32_000,
     idleTimeoutMs: 120_000,
     rateLimitWaitMs: 310_000,
@@ -213,8 +214,20 @@ describe('values', () => {
 
   test('a refused address is not repeated, since it can hold a password', () => {
     expect(problemsOf({ env: { ANTHROPIC_BASE_URL: 'https://me:hunter22@example.com' } })).toEqual([
-      'ANTHROPIC_BASE_URL: expected an https address without user name or query (http only to this machine)',
+      'ANTHROPIC_BASE_URL: expected an http(s) address without user name or query',
     ]);
+  });
+
+  test('plain http to another host has to be permitted', () => {
+    const flags = { 'base-url': 'http://gateway.cluster.local:8080/' };
+    expect(problemsOf({ flags })).toEqual([
+      '--base-url: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url',
+    ]);
+    expect(problemsOf({ flags: { ...flags, 'allow-insecure-base-url': true } })).toEqual([]);
+    expect(problemsOf({ flags: { 'base-url': 'http://127.0.0.1:8080' } })).toEqual([]);
+    expect(
+      problemsOf({ flags: { 'github-api-url': 'http://ghes.example', 'allow-insecure-base-url': true } }),
+    ).toHaveLength(1);
   });
 
   test('what a problem quotes is short and cannot steer a terminal', () => {
@@ -331,6 +344,7 @@ describe('a project file', () => {
     expect(refused.sort()).toEqual([
       'accept-secrets',
       'allow-bot',
+      'allow-insecure-base-url',
       'allow-untrusted-checkout',
       'base-url',
       'include-foreign',

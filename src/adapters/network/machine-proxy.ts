@@ -9,22 +9,28 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The platform's fetch where no proxy is named. It knows none on every Node that is supported, so a client that does is loaded
- * where one is (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or `NO_PROXY`).
+ * where one is (`https_proxy` or `HTTPS_PROXY`, with the exceptions of `no_proxy` or `NO_PROXY`). With `plainHttp` the address
+ * that is asked is one of plain HTTP, for which `http_proxy` or `HTTP_PROXY` holds.
  */
-export async function fetchByEnvironment(env: Environment): Promise<typeof fetch> {
-  const named = env.https_proxy || env.HTTPS_PROXY;
+export async function fetchByEnvironment(
+  env: Environment,
+  { plainHttp = false }: { plainHttp?: boolean } = {},
+): Promise<typeof fetch> {
+  const [variable, named] = plainHttp
+    ? (['HTTP_PROXY', env.http_proxy || env.HTTP_PROXY] as const)
+    : (['HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY] as const);
   if (!named) return fetch;
   const proxy = parseProxy(named);
   // Who goes around a proxy that cannot be used would go a way that the machine's owner has not meant.
-  if (proxy === null) return () => Promise.reject(new TypeError(NOT_A_PROXY));
+  if (proxy === null) return () => Promise.reject(new TypeError(`${variable} ${NOT_A_PROXY}`));
   const { proxiedFetch } = await import('./proxied-fetch.ts');
   const exceptions = env.no_proxy || env.NO_PROXY || '';
   const addresses = addressesIn(exceptions);
-  return proxiedFetch({ proxy, exceptions, isDirect: (host) => isDirect(host, addresses) });
+  return proxiedFetch({ proxy, variable, exceptions, isDirect: (host) => isDirect(host, addresses) });
 }
 
 const NOT_A_PROXY =
-  'HTTPS_PROXY must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
+  'must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
 
 /** Where no proxy is in the way: this machine, and the addresses and ranges in the list of exceptions. */
 function isDirect(hostname: string, addresses: BlockList): boolean {

@@ -6,16 +6,21 @@ import { percentDecoded } from '../../domain/text/uri.ts';
 /** `exceptions` is the value of NO_PROXY; hosts that `isDirect` names are asked directly besides. */
 export interface ProxyUse {
   readonly proxy: URL;
+  /** The variable that names it, which says for which kind of address it is. */
+  readonly variable: 'HTTP_PROXY' | 'HTTPS_PROXY';
   readonly exceptions: string;
   readonly isDirect: (hostname: string) => boolean;
 }
 
-/** A fetch that goes by the proxy for https. Plain HTTP is for servers near by and always goes directly. */
-export function proxiedFetch({ proxy, exceptions, isDirect }: ProxyUse): typeof fetch {
+/** A fetch that goes by the proxy for the addresses of its kind; others go directly. */
+export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse): typeof fetch {
+  const isPlain = variable === 'HTTP_PROXY';
   // Said in full, or the client would look into the environment itself, from which a password has been wiped by now.
   const agent = new EnvHttpProxyAgent({
-    httpProxy: '',
-    httpsProxy: proxy.origin,
+    httpProxy: isPlain ? proxy.origin : '',
+    httpsProxy: isPlain ? '' : proxy.origin,
+    // A proxy for plain HTTP is sent the requests themselves; many refuse tunnels to such addresses.
+    proxyTunnel: !isPlain,
     noProxy: exceptions.trim(),
     ...login(proxy),
   });
@@ -23,7 +28,7 @@ export function proxiedFetch({ proxy, exceptions, isDirect }: ProxyUse): typeof 
     isDirect(new URL(input).hostname)
       ? ask(input, init)
       : ask(input, { ...init, dispatcher: agent }).catch((error: unknown) => {
-          throw error instanceof TypeError ? failure(error, proxy) : error;
+          throw error instanceof TypeError ? failure(error, variable, proxy) : error;
         });
   // The types of the package and of the platform's own copy of it are told apart by their names only.
   return proxied as unknown as typeof fetch;
@@ -40,8 +45,8 @@ function login({ username, password }: URL): { token?: string } {
  * In the shape of a fetch that failed, with what the client says innermost, such as the proxy's own status. The proxy is named
  * besides: the client does not say which way it went.
  */
-function failure(error: Error, { host }: URL): TypeError {
+function failure(error: Error, variable: string, { host }: URL): TypeError {
   let inner = error;
   while (inner.cause instanceof Error) inner = inner.cause;
-  return new TypeError(error.message, { cause: new Error(`${inner.message} (HTTPS_PROXY is ${host})`) });
+  return new TypeError(error.message, { cause: new Error(`${inner.message} (${variable} is ${host})`) });
 }

@@ -27,6 +27,8 @@ export interface AnthropicOptions extends RequestSettings {
   readonly federation?: Federation;
   /** Without it the vendor's API. Plain http is for this machine only. */
   readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
   /** The way to it; the platform's own without it. */
   readonly fetch?: typeof fetch;
   /** Longest silence before an answer and inside it; 120 s without it. */
@@ -44,7 +46,7 @@ export interface AnthropicOptions extends RequestSettings {
 
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
 export function createAnthropicProvider(options: AnthropicOptions): LlmProvider {
-  const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API);
+  const endpoint = parseEndpoint(options.baseUrl ?? ANTHROPIC_API, options.allowInsecureBaseUrl ?? false);
   const baseURL = endpoint.href.replace(/\/$/, '');
   const ask = options.fetch ?? fetch;
   const login = options.federation ? new FederatedLogin(options.federation, baseURL, ask) : null;
@@ -204,7 +206,7 @@ async function abortableSleep(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-function parseEndpoint(baseUrl: string): URL {
+function parseEndpoint(baseUrl: string, mayBePlain: boolean): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new ProviderSettingsError('The base URL of the API is not an http(s) URL.');
@@ -214,7 +216,7 @@ function parseEndpoint(baseUrl: string): URL {
       `The base URL of the API (host ${url.host}) may have a path, but no user, password, query or fragment.`,
     );
   }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !mayBePlain) {
     throw new ProviderSettingsError(
       `The base URL of the API (host ${url.host}) must use https: over plain http the key could be read on the way.`,
     );

@@ -19,6 +19,8 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
   readonly federation?: Federation;
   /** Without it the vendor's own. */
   readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
   /** The way to it; the platform's own without it. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;

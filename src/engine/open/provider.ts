@@ -4,6 +4,7 @@ import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { createProvider, PROVIDERS, providerNamed } from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
 import type { Settings } from '../../config/resolve.ts';
+import { isPlainHttp } from '../../config/values.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { LlmProvider } from '../../ports.ts';
@@ -32,18 +33,23 @@ export function preloadProvider({ input }: Session, { provider }: ModelChoice): 
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
 /** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
-export async function openProvider({ input }: Session, choice: ModelChoice): Promise<Providing> {
-  const { settings, apiKey, federation, cwd, providers = PROVIDERS } = input;
-  const { baseUrl, recording } = settings;
+export async function openProvider(session: Session, choice: ModelChoice): Promise<Providing> {
+  const { settings, apiKey, federation, cwd, env, now, providers = PROVIDERS } = session.input;
+  const { baseUrl, allowInsecureBaseUrl, recording } = settings;
+  const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
+  if (plainHttp)
+    session.warn(
+      `The key and the whole conversation go to ${baseUrl} over plain http, where others on the way can read and change them (--allow-insecure-base-url).`,
+    );
   try {
     const given = {
       apiKey,
       ...(federation === undefined ? {} : { federation }),
       model: choice.model,
-      ...(baseUrl === null ? {} : { baseUrl }),
+      ...(baseUrl === null ? {} : { baseUrl, allowInsecureBaseUrl }),
       ...choice.settings,
-      fetch: await fetchByEnvironment(input.env),
-      clock: input.now,
+      fetch: await fetchByEnvironment(env, { plainHttp }),
+      clock: now,
       recording: recording === null ? null : absolutePath(cwd, recording),
     };
     const provider = await createProvider(choice.provider, given, providers);

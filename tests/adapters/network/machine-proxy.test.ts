@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fetchByEnvironment } from '../../../src/adapters/network/machine-proxy.ts';
 import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
@@ -29,6 +31,27 @@ test('a proxy is asked for a tunnel to the name, which nobody looks up, and logg
   const closed = await proxy('user:p@ss %');
   expect(await why({ HTTPS_PROXY: `http://${closed.host}` })).toContain('407');
   expect(await why({ HTTPS_PROXY: `http://user:p%40ss%20%25@${closed.host}` })).toContain('502');
+});
+
+test('plain http goes by HTTP_PROXY where the address that is asked is one of it, as a request and without a tunnel', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`);
+    response.end('answer');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const env = {
+    HTTP_PROXY: `http://u:p@127.0.0.1:${port}`,
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    NO_PROXY: 'near.test',
+  };
+  const ask = await fetchByEnvironment(env, { plainHttp: true });
+  expect(await (await ask('http://gateway.test:8080/v1')).text()).toBe('answer');
+  expect(asked).toEqual([`http://gateway.test:8080/v1 Basic ${Buffer.from('u:p').toString('base64')}`]);
+  await expect(ask('http://near.test/')).rejects.toThrow();
+  expect(asked).toHaveLength(1);
 });
 
 test.each(['socks5://127.0.0.1:1080', 'http://', 'http://a b', 'ftp://proxy'])(

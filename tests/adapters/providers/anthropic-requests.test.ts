@@ -104,6 +104,12 @@ describe('a request', () => {
   });
 });
 
+test('plain http to another host is taken where it is permitted', () => {
+  const baseUrl = 'http://gateway.example/v1';
+  const options = { ...settings, apiKey: 'sk-ant-x', baseUrl, allowInsecureBaseUrl: true };
+  expect(createAnthropicProvider(options).name).toBe('anthropic');
+});
+
 describe('a provider is not made', () => {
   const make = (more: { apiKey?: string; baseUrl?: string }) => () =>
     createAnthropicProvider({ ...settings, apiKey: 'sk-ant-secret-value', ...more });
