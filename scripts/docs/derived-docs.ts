@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultText, SETTING_GROUPS, settingEntries } from '../../src/config/schema.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
+import { JOURNAL_VERSION, RunAction } from '../../src/domain/run/events.ts';
 import { RunResult } from '../../src/domain/run/result.ts';
 
 /** `docs/result.schema.json`: the JSON schema of `result.json`. */
@@ -13,6 +14,26 @@ export function resultSchema(): string {
 export function publicationSchema(): string {
   const schema = z.toJSONSchema(Publication, { target: 'draft-2020-12' });
   return `${JSON.stringify({ title: 'patchsmith publication, version 1', ...schema }, null, 2)}\n`;
+}
+
+/**
+ * `docs/events.schema.json`: the JSON schema of a line of `events.jsonl`, and of a line on stdout with `--output jsonl`, where
+ * the result comes last.
+ */
+export function eventsSchema(): string {
+  const place = {
+    seq: z.int().positive().describe('Number of the event, from 1'),
+    at: z.number().describe('Unix time in milliseconds'),
+  };
+  const events = RunAction.options.map((option) => option.extend(place));
+  const result = RunResult.extend({ type: z.literal('result') }).describe('Only on stdout: the last line');
+  const schema = z.toJSONSchema(z.union([...events, result]), {
+    target: 'draft-2020-12',
+    reused: 'ref',
+    // Blocks of the model's answers are kept as they came.
+    unrepresentable: 'any',
+  });
+  return `${JSON.stringify({ title: `patchsmith events, version ${JOURNAL_VERSION}`, ...schema }, null, 2)}\n`;
 }
 
 /** `docs/settings.md`: every setting with its flag, variable, default, and whether the project file may set it. */

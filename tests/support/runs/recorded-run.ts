@@ -14,6 +14,7 @@ import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
 import { sampled } from '../setup/sample.ts';
 import { KEY } from './scripted-run.ts';
+import { validEvents } from './valid-events.ts';
 
 /** What a run left behind. */
 export interface RunEnd {
@@ -156,10 +157,7 @@ export function endOf(runDir: string, printed: readonly string[]): RunEnd {
   const result = RunResult.parse(JSON.parse(read('result.json')));
   return {
     result,
-    events: read('events.jsonl')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as RunEvent),
+    events: validEvents(read('events.jsonl')),
     patch: result.patch === null ? '' : read('changes.patch'),
     stderr: printed.join(''),
   };

@@ -10,6 +10,7 @@ import { type Repository, temporaryFolder } from '../files/repository.ts';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { CLI } from './cli.ts';
 import { cliHere } from './in-process.ts';
+import { validEvents } from './valid-events.ts';
 
 export const KEY = 'sk-ant-test-0123456789abcdef';
 
@@ -115,10 +116,7 @@ function filesOf(runDir: string, stderr: string) {
     existsSync(join(runDir, name)) ? readFileSync(join(runDir, name), 'utf8') : '';
   return {
     result: RunResult.parse(JSON.parse(read('result.json'))),
-    events: read('events.jsonl')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as RunEvent),
+    events: validEvents(read('events.jsonl')),
     patch: read('changes.patch'),
   };
 }

@@ -1,0 +1,30 @@
+/** Holds the events of every run in the tests against the published schema. */
+
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { RunEvent } from '../../../src/domain/run/events.ts';
+
+let validate: ValidateFunction | undefined;
+
+/** The events of a journal or of `--output jsonl`. Throws for a line that docs/events.schema.json does not describe. */
+export function validEvents(text: string): RunEvent[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const event = JSON.parse(line) as RunEvent;
+      validate ??= new Ajv2020({ strict: false, discriminator: false }).compile(schema());
+      const isValid: boolean = validate(event);
+      if (isValid) return event;
+      const own = validate.errors?.filter(({ schemaPath }) => !schemaPath.endsWith('/const')) ?? [];
+      throw new Error(
+        `docs/events.schema.json does not describe ${event.type} ${event.seq}: ${JSON.stringify(own.slice(0, 5))}`,
+      );
+    });
+}
+
+function schema(): object {
+  return JSON.parse(
+    readFileSync(new URL('../../../docs/events.schema.json', import.meta.url), 'utf8'),
+  ) as object;
+}
