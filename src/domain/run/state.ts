@@ -303,6 +303,7 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
 /** What had stopped the run does so again unless it is gone: only what lay outside the run is forgotten. */
 function afterResuming(before: RunState, event: RunResumed & EventPlace): RunState {
   const { stop, providerFailure } = before;
+  const wasCapped = stop?.why === 'limit' && before.lastTurn !== null;
   const wasCutOff = stop?.why === 'limit' && stop.limit === 'output_tokens';
   return {
     ...before,
@@ -310,7 +311,7 @@ function afterResuming(before: RunState, event: RunResumed & EventPlace): RunSta
     now: event.at,
     // Who may only finish for want of tokens or money is not blocked by the work.
     phase:
-      before.lastTurn !== null && before.phase.at === 'ended' && before.phase.how === 'blocked'
+      wasCapped && before.phase.at === 'ended' && before.phase.how === 'blocked'
         ? { at: 'model' }
         : withoutStoppedVerification(before.phase),
     base: event.base,
