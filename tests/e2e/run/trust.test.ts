@@ -173,8 +173,10 @@ describe('a bot', () => {
 
   test('is not allowed by a project file', async () => {
     checkout.write('.patchsmith.yml', 'allow-bot: ["666"]\n');
-    await expect(start({ sender: sender('evil-app[bot]', 666) })).rejects.toThrow(
-      'a project file may not set allow-bot',
+    refusedWith(
+      await start({ sender: sender('evil-app[bot]', 666) }),
+      2,
+      /a project file may not set allow-bot/,
     );
   });
 });

@@ -244,6 +244,6 @@ test('ignored files that commands changed are named, those that run by their nam
     'out/1',
   ]);
   expect(warnings).toContainEqual(
-    expect.stringMatching(/lists them: 160 files and folders, such as node_modules\/\.bin\/check, \.npmrc, /),
+    expect.stringMatching(/hide them: 160 files and folders, such as node_modules\/\.bin\/check, \.npmrc, /),
   );
 });
