@@ -1,4 +1,6 @@
-/** The GitHub Action, as its runner starts it: with `post` as its argument it says what is left of a step that was killed. */
+/**
+ * The GitHub Action, as started by its runner: with the argument `post` it reports what is left of a step that was killed.
+ */
 
 import { runAction } from './action/run-action.ts';
 

@@ -1,4 +1,4 @@
-/** The part of bottleneck that needs no Redis; it comes without types of its own. */
+/** The part of bottleneck that needs no Redis; it ships without types. */
 declare module 'bottleneck/light.js' {
   export { default } from 'bottleneck';
 }

@@ -1,4 +1,4 @@
-/** Prompts, templates and samples are compiled in as text: by esbuild's text loader, and by the test runner's plugin. */
+/** Prompts, templates and samples are bundled as text: by esbuild's text loader, and by the test runner's plugin. */
 declare module '*.md' {
   const text: string;
   export default text;

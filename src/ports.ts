@@ -22,7 +22,7 @@ export type Clock = () => number;
 
 // ── Model ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Asks a model for its next turn. Retries are its own business, and nobody else's. */
+/** Asks a model for its next turn. It does its own retries; callers must not retry. */
 export interface LlmProvider {
   readonly name: string;
   readonly model: string;
@@ -65,7 +65,7 @@ export interface Tool<Input = unknown> {
   readonly description: string;
   readonly schema: z.ZodType<Input>;
   readonly lane: Lane;
-  /** The path that the call is about to write, so that writes to one path never run together; null when it is no legal path. */
+  /** The path the call will write, so that two writes to one path never run together; null when it is not a legal path. */
   target?(input: Input): string | null;
   execute(input: Input, context: ToolContext): Promise<ToolResult>;
 }
@@ -80,9 +80,9 @@ export interface ToolContext {
 }
 
 /**
- * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of
- * the middle; `shown` is told what the model really gets to see, so that a tool never remembers more than that;
- * `command` is how a command ended, for the journal.
+ * What a tool hands to the executor, which truncates it. `next` gives the literal call that shows what was cut out of the
+ * middle; `shown` receives what the model really gets to see, so that a tool never remembers more than that; `command` is
+ * how a command ended, for the journal.
  */
 export type ToolResult =
   | {
@@ -95,7 +95,7 @@ export type ToolResult =
   | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string };
 
-/** From the text kept before the gap, the number of characters missing, and the text kept after it. */
+/** Builds that call from the text kept before the gap, the number of characters missing, and the text kept after it. */
 export type NextCall = (shownHead: string, omitted: number, shownTail: string) => string;
 
 /** Remembers which lines of which file version the model has been shown. */
@@ -111,14 +111,14 @@ export interface SeenFiles {
 // ── Workspace ────────────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Runs nothing of it.
+ * The checkout. Reads and writes files by safe paths, sees every change, and makes the patch. Never runs anything from it.
  *
  * A plain object: a decorator is `{ ...workspace, writeFile }`, and a new method is added in one place.
  */
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
-  /** What changes count from. `rebase` gives it another tree. */
+  /** The tree that changes are counted from. `rebase` replaces it. */
   base(): BaseRevision;
   /** The throwaway git dir that commands get instead of the real one. */
   readonly agentGit: SandboxGitDir;
@@ -138,30 +138,31 @@ export interface Workspace {
   search(query: SearchQuery): Promise<SearchResult>;
 
   /**
-   * What changed since the last capture: everywhere, or at the given paths only. Contents are kept in the shadow
-   * repository, so that every state can be had again.
+   * What changed since the last capture: everywhere, or at the given paths only. Contents are kept in the shadow repository,
+   * so that every state can be restored.
    */
   capture(scope: CaptureScope): Promise<PathChange[]>;
-  /** Git dirs that commands have made and that were removed, in the order of removal. */
+  /** Git dirs that commands created and that were removed, in the order of removal. */
   removedGitDirs(): readonly string[];
-  /** Git dirs that commands have made and that were left, since each may be a copy of one that was there and is gone. */
+  /** Git dirs that commands created and that were kept, since each may be a copy of an earlier one that is gone. */
   gitDirsInDoubt(): readonly string[];
   /**
-   * Removes git dirs and clears set-uid bits that commands have made, for a run whose last look at the work tree was cut short.
+   * Removes git dirs that commands created and clears set-uid bits they set, for a run whose last look at the work tree was
+   * cut short.
    */
   sweep(): Promise<void>;
-  /** Draws a line before commands run, so that what had changed before is not put down to them. */
+  /** Draws a line before commands run, so that earlier changes are not attributed to them. */
   checkpoint(): Promise<Checkpoint>;
   /**
-   * Brings paths back to what they were `before` these changes, and looks at everything. Works through no links. Contents
-   * that were there stay in the shadow repository. What is older than the run, and was in none of the places that all these
-   * changes tell of, has been moved from where nobody keeps it, as from an ignored folder: it is stuck, not removed. So is a
-   * repository that may be a copy of one that is gone.
+   * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
+   * replaces stay in the shadow repository. A file that is older than the run, and was in none of the places that `all`
+   * changes name, was moved from a place that is not tracked, such as an ignored folder: it is reported as stuck, not
+   * removed. So is a repository that may be a copy of one that is gone.
    */
   putBack(changes: readonly PathChange[], all: readonly PathChange[]): Promise<PutBack>;
   /**
-   * Files that were there when they were last seen and that the last look at everything could not examine, sorted: they lie
-   * behind what somebody has closed, and it could not be opened again. Whether they changed is not known.
+   * Files that existed when last seen and that the last full capture could not examine, sorted: they lie behind something
+   * that was closed and could not be opened again. Whether they changed is not known.
    */
   hidden(): readonly string[];
   /**
@@ -170,52 +171,57 @@ export interface Workspace {
    */
   exposed(): readonly string[];
   /**
-   * Folders around these paths that git takes for repositories though they are not called `.git`, as the work tree is now and
-   * with files at the paths in `added`; sorted.
+   * Folders around these paths that git takes for repositories although they are not called `.git`, in the work tree as it
+   * is now with files at the paths in `added`; sorted.
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /**
-   * Files that were changed since the work began, by tools and commands, and that ignore rules keep out of every patch. Clears
-   * set-uid and set-gid bits that commands have set on them, and on files of other repositories in the work tree.
+   * Files that tools and commands changed since the work began and that ignore rules keep out of every patch. Clears set-uid
+   * and set-gid bits that commands set on them, and on files of other repositories in the work tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
-  /** The limit that changes have come to, so that captures have left some of them out; null while none has. */
+  /** The limit that changes have reached, so that captures left some of them out; null when none was reached. */
   exceeded(): ExceededChangeLimit | null;
-  /** Repositories of the work tree beside its own in which something changed since the run began, sorted; git dirs aside. */
+  /**
+   * Repositories of the work tree, other than its own, in which something changed since the run began, sorted; git dirs
+   * aside.
+   */
   nestedChanges(): Promise<NestedChange[]>;
-  /** Notes of the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores. */
+  /**
+   * Notes from the last captures that people must know: submodules left alone, LFS pointers, filters not run, odd ignores.
+   */
   warnings(): string[];
-  /** Takes changes that nobody of the run has made into the baseline, so that the patch applies to it as they left it. */
+  /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
   rebase(changes: readonly PathChange[]): Promise<void>;
   /** The patch that makes the commit of the base into its tree; null where nothing was uncommitted when the run began. */
   uncommitted(): Promise<PatchResult | null>;
-  /** Builds the patch of the net changes on the baseline and proves it. */
+  /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }
 
 /**
- * What is looked at: everything, or these paths. `after_commands`: everything, once the git dirs that commands have made are
+ * What to capture: everything, or these paths. `after_commands` is everything, once the git dirs that commands created are
  * removed, so that the files beside them count as files of the work tree.
  */
 export type CaptureScope = 'all' | 'after_commands' | readonly string[];
 
-/** What became of changes that were put back. */
+/** The outcome of putting changes back. */
 export interface PutBack {
   /**
-   * Paths that are not as they were, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
-   * command has moved there, so that nothing takes it for the command's.
+   * Paths that could not be restored, why, and what they are now. `isFound`: it is, or may be, a file of the user's that a
+   * command moved there, so that it is not attributed to the command.
    */
   readonly stuck: readonly { path: string; why: string; now: FileState | null; isFound: boolean }[];
-  /** What the look found beside these paths. */
+  /** Other changes that the capture found. */
   readonly others: readonly PathChange[];
 }
 
-/** A moment of the work tree. `changes` were captured when it was drawn; what is not among them may still be older. */
+/** A moment of the work tree. `changes` were captured at that moment; a change that is not among them may still be older. */
 export interface Checkpoint {
   readonly changes: readonly PathChange[];
   /**
-   * Captures everything, as `after_commands`. `earlier` had changed before the line; where that cannot be told (a file that changed again after
-   * it, a deletion in a folder that changed again) a change counts as `since`.
+   * Captures everything, as `after_commands`. `earlier` changed before the checkpoint; where that cannot be determined (a
+   * file that changed again after it, a deletion in a folder that changed again), a change counts as `since`.
    */
   captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;
 }
@@ -224,16 +230,16 @@ export interface Checkpoint {
 export interface SandboxGitDir {
   /** Absolute path of the throwaway git dir, outside the work tree. */
   readonly gitDir: string;
-  /** Absolute path of the real object store, to be readable (never writable) for commands. */
+  /** Absolute path of the real object store, which commands may read but never write. */
   readonly objects: string;
   /** The work tree's `.git` is a file (linked worktree, submodule), not a folder. */
   readonly dotGitIsFile: boolean;
   /**
-   * Further repositories of the work tree, as they were when the run began: commands must not reach their `.git` either.
-   * Empty until the baseline has been taken.
+   * Other repositories of the work tree, as they were when the run began: commands must not reach their `.git` either. Empty
+   * until the baseline has been taken.
    */
   readonly nested: readonly NestedRepository[];
-  /** Folders of the work tree whose `.git` cannot be kept from commands; left out for none. */
+  /** Folders of the work tree whose `.git` cannot be hidden from commands; absent if there are none. */
   readonly uncovered?: readonly string[];
 }
 
@@ -241,19 +247,19 @@ export interface SandboxGitDir {
 export interface NestedRepository {
   /** Relative to the root. */
   readonly path: string;
-  /** What its `.git` was when the run began; `itself`: the folder is a git dir that a `.git` file elsewhere leads to. */
+  /** What its `.git` was when the run began; `itself`: the folder is a git dir that a `.git` file elsewhere points to. */
   readonly dotGit: 'folder' | 'file' | 'none' | 'itself';
-  /** Commands may change none of its files either; left out for no. */
+  /** Commands may not change any of its files either. Default: false. */
   readonly readOnly?: boolean;
 }
 
-/** What changed in a repository of the work tree beside its own, since the run began. */
+/** What changed since the run began in a repository of the work tree other than its own. */
 export interface NestedChange {
   /** Its folder, relative to the root. */
   readonly path: string;
   /** Files and links below it that were written, made or touched, sorted, relative to the root. */
   readonly files: readonly string[];
-  /** Folders whose entries changed, which is all that is left of a file that was deleted; that folder itself among them. */
+  /** Folders whose entries changed (the only trace of a deleted file), that folder itself included. */
   readonly folders: readonly string[];
 }
 
@@ -262,7 +268,7 @@ export type FileRead =
   | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
   | { status: 'failed'; reason: FailureReason; message: string };
 
-/** What a write came to. */
+/** The outcome of a write. */
 export type FileWrite =
   | { status: 'ok'; blob: string; created: boolean; ignored: boolean }
   | { status: 'failed'; reason: FailureReason; message: string };
@@ -297,7 +303,7 @@ export interface SearchMatch {
 /** A patch that was applied to its base and gave the expected tree, or why there is none. */
 export type PatchResult = { status: 'proven'; patch: ProvenPatch } | { status: 'failed'; message: string };
 
-/** A patch that, applied to `baseTree`, was seen to give exactly `tree`. An empty patch has no bytes. */
+/** A patch that, applied to `baseTree`, gave exactly `tree`. An empty patch has no bytes. */
 export interface ProvenPatch {
   readonly bytes: Uint8Array;
   readonly sha256: string;
@@ -306,7 +312,7 @@ export interface ProvenPatch {
   readonly files: ChangedFile[];
 }
 
-/** The files of a commit, in place of a work tree that others have written. */
+/** The files of a commit, read instead of a work tree that others have written to. */
 export interface Revision {
   /** Full id. */
   readonly commit: string;
@@ -322,7 +328,7 @@ export interface Sandbox {
   readonly limits: EnforcedLimits;
   /** Resolves when the command has ended and all its processes are dead; rejects only for bugs. */
   run(command: SandboxCommand): Promise<CommandResult>;
-  /** Kills what is left. Can be called twice. Its temporary files go with the scratch folder of the run. */
+  /** Kills what is left. Can be called twice. Its temporary files are removed with the run's scratch folder. */
   close(): Promise<void>;
 }
 
@@ -332,48 +338,51 @@ export interface SandboxCommand {
   readonly script: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** It is the operator's, so that files of other repositories in the work tree are not read-only; left out for no. */
+  /**
+   * One of the operator's commands, for which files of other repositories in the work tree are not read-only. Default:
+   * false.
+   */
   readonly isSetup?: boolean;
   /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
   readonly isStrict?: boolean;
 }
 
-/** Where verify commands run. What earlier commands left in the git dir, or anywhere in a fresh checkout, is not there. */
+/** Where verify commands run: free of what earlier commands left in the git dir or, in a fresh checkout, anywhere. */
 export interface VerifyPlace {
   readonly kind: VerifyIn;
-  /** Commands that have to succeed there before the verify commands run. */
+  /** Commands that must succeed there before the verify commands run. */
   readonly setup: readonly string[];
-  /** Makes the place anew, for the base with these changes. */
+  /** Creates the place from scratch, for the base with these changes. */
   open(net: readonly PathChange[], signal: AbortSignal): Promise<OpenedPlace>;
-  /** What people must know of the places so far. */
+  /** Warnings for people about the places so far. */
   warnings(): string[];
 }
 
 /** A place in which verify commands run, or why there is none. */
 export type OpenedPlace =
-  /** `close` ends the commands and, for a fresh checkout, looks at what they changed in it and removes it. */
+  /** `close` ends the commands; for a fresh checkout it also captures what they changed in it, and removes it. */
   | {
       status: 'ok';
       sandbox: Pick<Sandbox, 'run'>;
       close(): Promise<void>;
-      /** Once closed: paths of the changes that a fresh checkout had otherwise at its end. */
+      /** After `close`: paths of the changes that had other contents in the fresh checkout at its end. */
       otherwise(): readonly string[];
     }
   /** The base with the changes cannot be checked out. The message is git's. */
   | { status: 'failed'; message: string }
   | { status: 'interrupted' };
 
-/** stdout and stderr in the order of writing. The middle of a large output is counted and dropped. */
+/** stdout and stderr in the order written. The middle of a large output is dropped and its size counted. */
 export interface CommandResult {
   readonly end: CommandEnd;
   readonly output: Excerpt;
 }
 
-/** The way out of the sandbox, to the hosts that were allowed. There is none where none were. */
+/** The way out of the sandbox to the allowed hosts. Absent when no host is allowed. */
 export interface Egress {
-  /** Absolute path of the UNIX socket at which an HTTP proxy answers. */
+  /** Absolute path of the UNIX socket on which an HTTP proxy listens. */
   readonly socket: string;
-  /** What it has been asked for in vain so far. */
+  /** The hosts it has refused so far. */
   refused(): RefusedHost[];
   /** Ends every connection. Can be called twice. */
   close(): Promise<void>;
@@ -381,13 +390,13 @@ export interface Egress {
 
 // ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** GitHub's API with one token. Retries and rate limits are its own business, and nobody else's. */
+/** GitHub's API with one token. It does its own retries and rate limiting; callers must not. */
 export interface GitHub {
   /** Refusals and outages are values; rejects only for bugs. */
   ask<T>(request: GitHubRequest<T>): Promise<GitHubAnswer<T>>;
-  /** All entries of a list that comes in pages, up to 3,000; the same as `ask` besides. */
+  /** All entries of a paginated list, up to 3,000; otherwise the same as `ask`. */
   list<T>(list: GitHubList<T>): Promise<GitHubAnswer<T[]>>;
-  /** By GraphQL, for the little that REST does not know. Sent once. */
+  /** Sends GraphQL, for the little that REST cannot do. Sent once. */
   query<T>(query: GitHubQuery<T>): Promise<GitHubAnswer<T>>;
 }
 
@@ -396,7 +405,7 @@ export interface GitHubList<T> {
   /** Path of a GET, such as `GET /repos/{owner}/{repo}/pulls`. */
   readonly route: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** What is needed of each entry. */
+  /** The fields needed from each entry. */
   readonly entry: z.ZodType<T>;
 }
 
@@ -405,9 +414,9 @@ export interface GitHubQuery<T> {
   /** `query …` or `mutation …`. */
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What is needed of the answer's `data`. */
+  /** The fields needed from the answer's `data`. */
   readonly schema: z.ZodType<T>;
-  /** For a mutation: what a dry run takes for the answer. */
+  /** For a mutation: the answer that a dry run assumes. */
   readonly planned?: T;
 }
 
@@ -415,20 +424,20 @@ export interface GitHubQuery<T> {
 export interface GitHubRequest<T> {
   /** Method and path, such as `GET /repos/{owner}/{repo}`. */
   readonly route: string;
-  /** Fill the braces of the route; what is left over is the query of a GET, else the body. */
+  /** Fills the braces of the route; the rest becomes the query of a GET, otherwise the body. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** What is needed of the answer. */
+  /** The fields needed from the answer. */
   readonly schema: z.ZodType<T>;
-  /** Whether it may be sent again when nobody knows if it has arrived; default: a GET may. */
+  /** Whether it may be sent again when it is unknown whether it arrived. Default: only a GET may. */
   readonly isRepeatable?: boolean;
-  /** For a write: what a dry run takes for the answer. */
+  /** For a write: the answer that a dry run assumes. */
   readonly planned?: T;
 }
 
 /** GitHub's answer, or its refusal in words for people. */
 export type GitHubAnswer<T> = { status: 'ok'; data: T } | { status: 'refused'; refusal: GitHubRefusal };
 
-/** `status` is null when there was no answer that could be used; `permission` is what GitHub says that the token lacks. */
+/** `status` is null when there was no usable answer; `permission` is what GitHub says the token lacks. */
 export interface GitHubRefusal {
   readonly route: string;
   readonly status: number | null;
@@ -437,55 +446,55 @@ export interface GitHubRefusal {
   readonly requestId: string | null;
 }
 
-/** Makes one commit and moves a branch to it, by one way or another. A branch only ever moves forward. */
+/** Makes one commit and moves a branch to it, by push or through the API. A branch only ever moves forward. */
 export interface Committer {
-  /** Refusals of GitHub are thrown as `GitHubRefused`. */
+  /** Throws `GitHubRefused` when GitHub refuses. */
   commit(order: CommitOrder): Promise<Committed>;
 }
 
-/** A commit to be made. */
+/** The commit to make. */
 export interface CommitOrder {
   /** The tree that the commit must have. */
   readonly tree: string;
   readonly baseCommit: string;
   readonly baseTree: string;
-  /** What is to be changed in `baseTree` to get there. */
+  /** What to change in `baseTree` to get there. */
   readonly files: readonly NewFile[];
   readonly message: string;
   readonly parents: readonly string[];
-  /** Name of the branch, and where it is; null when there is none yet. */
+  /** Name of the branch, and the commit it is at; null when it does not exist yet. */
   readonly branch: string;
   readonly head: string | null;
 }
 
-/** A path and what it shall be; null takes it away. `bytes` null is a content that the repository has already. */
+/** A path and its new content; null deletes it. `bytes` is null for content that the repository already has. */
 export interface NewFile {
   readonly path: string;
   readonly state: { readonly mode: FileMode; readonly blob: string; readonly bytes: Buffer | null } | null;
 }
 
-/** `moved`: somebody else has moved the branch meanwhile, and nothing was overwritten. `verified` is null where nobody knows. */
+/** `moved`: someone else moved the branch in the meantime, and nothing was overwritten. `verified` is null when unknown. */
 export type Committed =
   | { status: 'made'; sha: string; verified: boolean | null }
   | { status: 'moved' }
   | { status: 'failed'; message: string };
 
 /**
- * A way into the Claude API without a key: the platform that the process runs on says who it is, and the API trusts that
- * platform by a rule. Ids are those of the Claude Console (`fdrl_…`, `svac_…`); null where there is none.
+ * Access to the Claude API without a key: the platform that the process runs on vouches for its identity, and a rule makes
+ * the API trust that platform. Ids are those of the Claude Console (`fdrl_…`, `svac_…`); null where there is none.
  */
 export interface Federation {
   readonly ruleId: string;
   readonly organizationId: string;
   readonly serviceAccountId: string | null;
   readonly workspaceId: string | null;
-  /** A fresh identity token; they live for minutes. */
+  /** Fetches a fresh identity token; tokens live for minutes. */
   identityToken(signal: AbortSignal): Promise<IdentityToken>;
-  /** Told of each access token before it is used, so that it is hidden like a key. */
+  /** Called with each access token before it is used, so that it is redacted like a key. */
   onAccessToken(token: string): void;
 }
 
-/** `again`: asking once more may help. The message is for people and ends without a full stop. */
+/** `again`: retrying may help. The message is for people and ends without a full stop. */
 export type IdentityToken =
   | { status: 'ok'; token: string }
   | { status: 'failed'; message: string; again: boolean };
@@ -495,14 +504,14 @@ export type IdentityToken =
 /** Takes the proven patch somewhere. */
 export interface Publisher {
   readonly name: string;
-  /** Null when it went well, else the reason in one sentence. */
+  /** Null on success, otherwise the reason in one sentence. */
   publish(patch: ProvenPatch): Promise<string | null>;
 }
 
-/** A reader of the event stream. The journal is the one that must have written before the run goes on. */
+/** A reader of the event stream. Only the journal must have written an event before the run goes on. */
 export interface EventSink {
   accept(event: RunEvent): void;
-  /** Returns when all that was accepted is on disk, for a sink that promises that. Called before every act. */
+  /** For a sink that promises durability: returns when everything it accepted is on disk. Called before every act. */
   sync?(): void;
   /** Called once, after the result has been decided. */
   close(result: RunResult): void;

@@ -1,4 +1,7 @@
-/** All that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for byte. */
+/**
+ * Everything that the runner says to the model: the texts of `prompts/`, filled in. Pure, so that a run replays byte for
+ * byte.
+ */
 
 import alreadyRed from '../prompts/already-red.md';
 import continueText from '../prompts/continue.md';
@@ -31,7 +34,7 @@ const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
   none: sandboxNone,
 };
 
-/** The system prompt: the same for every run with the same sandbox, so that it is cached across runs. */
+/** The system prompt: identical for every run with the same sandbox, so that it is cached across runs. */
 export function systemPrompt(settings: {
   readonly sandbox: SandboxLevel;
   /** Empty without a sandbox. */
@@ -43,24 +46,24 @@ export function systemPrompt(settings: {
   return render(system, { sandbox: told.trim() });
 }
 
-/** What the first message of a run is made from. */
+/** What the first message of a run is built from. */
 export interface TaskPromptParts {
   readonly principles: Principles;
   readonly plan: Plan;
-  /** The settings' globs, which hold besides the plan's. */
+  /** The settings' globs, which apply in addition to the plan's. */
   readonly paths: PathRules;
   readonly limits: Limits;
-  /** Command lines that the runner runs when the model is done; empty when there is nothing to verify with. */
+  /** Command lines that run when the model is done; empty if there is nothing to verify with. */
   readonly verify: readonly string[];
   /** Where they run. */
   readonly verifyIn: VerifyIn;
-  /** What the same commands did before the work; empty when nobody looked. */
+  /** How the same commands ended before the work; empty if they were not run. */
   readonly verifyBaseline: readonly CommandReport[];
   /** Relative to the repository root; `''` is the root. */
   readonly workingDirectory: string;
 }
 
-/** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag it stands in. */
+/** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag that encloses it. */
 export function taskPrompt(parts: TaskPromptParts): string {
   const { principles, plan, paths, limits, verify, verifyIn, verifyBaseline, workingDirectory } = parts;
   return render(task, {
@@ -82,7 +85,7 @@ export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft
   });
 }
 
-/** Asks the model to go on after an answer that the output limit cut off. */
+/** Asks the model to go on after an answer that was cut off by the output limit. */
 export function continuePrompt(): string {
   return render(continueText, {});
 }
@@ -92,7 +95,7 @@ export function lastTurnPrompt(): string {
   return render(lastTurn, {}).trim();
 }
 
-/** The answer to a call that was under way when the run was killed. `changed` are paths; none is an answer too. */
+/** The answer to a call that was in progress when the run was killed. `changed` are paths; it may be empty. */
 export function interruptedPrompt(changed: readonly string[]): string {
   return render(interrupted, { changed: named(changed) || 'no file' });
 }
@@ -122,7 +125,7 @@ export function repositoriesPrompt(folders: readonly string[]): string {
   return render(repositories, { paths: named(folders.map((folder) => folder || '.')) });
 }
 
-/** Paths that one answer names. */
+/** Maximum number of paths named in one answer. */
 const MAX_NAMED = 20;
 
 function named(paths: readonly string[]): string {
@@ -135,12 +138,12 @@ function principlesBlock(file: Principles[number]): string {
   return `<principles file=${attribute(file.path)}${cut}>\n${asData('principles', file.text.trim())}\n</principles>`;
 }
 
-/** What was written on GitHub stands after the plan and in a tag of its own. */
+/** Text from GitHub comes after the plan, in a tag of its own. */
 function planBlock({ title, task, outside: part }: Plan): string {
   const plan = `<plan title=${attribute(title)}>\n${asData('plan', task.trim()) || NO_TASK_OF_ITS_OWN}\n</plan>`;
   if (part === undefined) return plan;
   const { kind, author, text } = part;
-  // Its tag can be spelled in a plan's text too, and a plan's in it.
+  // Each text could contain the other's closing tag.
   const quoted = asData(kind, asData('plan', text.trim()));
   return `${plan}\n\n${render(outside, { kind, author: attribute(author), text: quoted }).trim()}`;
 }

@@ -1,4 +1,7 @@
-/** The inputs of the action. Those that are settings derive from the settings of `run` and `publish`; the others stand here. */
+/**
+ * The inputs of the action. Settings among them derive from the settings of `run` and `publish`; the others are defined
+ * here.
+ */
 
 import { defaultProvider } from '../adapters/providers/registry.ts';
 import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
@@ -6,7 +9,7 @@ import { didYouMean } from '../config/did-you-mean.ts';
 import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
 
-/** What one step can do, as its `mode` input says. */
+/** What one step can do, according to its `mode` input. */
 export const MODES = ['run', 'publish', 'run-and-publish'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
@@ -17,13 +20,13 @@ export interface ActionInput {
   readonly description: string;
   /** Empty: absent. */
   readonly initial: string;
-  /** The flag that it stands for; null for the action's own. */
+  /** The flag it corresponds to; null for the action's own inputs. */
   readonly flag: string | null;
-  /** The commands that take it. */
+  /** The commands that accept it. */
   readonly commands: readonly string[];
 }
 
-/** In place of settings: a message is a plan in one line, and the log is no place for a machine's document. */
+/** Settings left out as inputs: a message is a one-line plan, and the log is no place for a machine-readable document. */
 const LEFT_OUT = ['message', 'output'];
 
 const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
@@ -98,7 +101,7 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
 /** All inputs in the order of action.yml. */
 export function actionInputs(): ActionInput[] {
   const settings = settingEntries().flatMap((entry) => {
-    // What is published is named by it as well.
+    // It also names the repository that is published to.
     const commands = Object.entries(SETTINGS_TAKEN).flatMap(([name, taken]) =>
       taken.includes(entry.key) || entry.flag === RUN_DIR ? [name] : [],
     );
@@ -107,7 +110,7 @@ export function actionInputs(): ActionInput[] {
   return [...OWN.map((input) => ({ ...input, flag: null })), ...settings];
 }
 
-/** What the action has in place of a setting's default: what nobody types costs nobody a word. */
+/** Defaults that differ from the setting's: nobody types an input, so the safer choice costs nothing. */
 const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
 
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
@@ -123,7 +126,7 @@ function settingInput(entry: SettingEntry, commands: readonly string[]): ActionI
   };
 }
 
-/** How the Claude API comes to trust a job without a key. */
+/** What makes the Claude API trust a job without a key. */
 export interface FederationGiven {
   readonly ruleId: string;
   readonly organizationId: string;
@@ -132,7 +135,7 @@ export interface FederationGiven {
   readonly audience: string;
 }
 
-/** The inputs of one step, read and checked. */
+/** The inputs of one step, read and validated. */
 export interface InputsGiven {
   readonly mode: Mode;
   /** The text of the plan; null when it comes from elsewhere. */
@@ -140,14 +143,14 @@ export interface InputsGiven {
   readonly apiKey: string | null;
   readonly federation: FederationGiven | null;
   readonly githubToken: string | null;
-  /** The run to publish, where it is not the one that this step makes. */
+  /** The run to publish, unless it is the one that this step makes. */
   readonly runDir: string | null;
-  /** Values by flag, as they were typed, for each command of the mode. */
+  /** Values by flag, as given, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
   readonly problems: readonly string[];
 }
 
-/** A runner hands inputs on as `INPUT_<NAME>`, in upper case with its dashes; an empty one is one that nobody gave. */
+/** A runner passes inputs as `INPUT_<NAME>`, in upper case and keeping dashes; an empty one was not given. */
 export function readInputs(env: Readonly<Record<string, string | undefined>>): InputsGiven {
   const known = actionInputs();
   const given = new Map<string, string>();
@@ -202,7 +205,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
   };
 }
 
-/** A text is what is wrong. */
+/** A string says what is wrong. */
 function federationIn(given: ReadonlyMap<string, string>): FederationGiven | string | null {
   const of = (name: string) => given.get(name)?.trim() ?? null;
   const ruleId = of('federation-rule-id');
@@ -217,7 +220,7 @@ function federationIn(given: ReadonlyMap<string, string>): FederationGiven | str
   return { ruleId, organizationId, serviceAccountId, workspaceId, audience };
 }
 
-/** The environment without the inputs, which have been read. */
+/** The environment without the inputs, which have already been read. */
 export function withoutInputs(env: Readonly<Record<string, string | undefined>>): typeof env {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX)));
 }

@@ -13,10 +13,10 @@ import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { InputsGiven } from './inputs.ts';
 import type { ActionStep } from './step.ts';
 
-/** `decided` by more than one command, so that the last line is still to be told. */
+/** `decided` by more than one command, so that the last line is yet to be printed. */
 type ModeEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
 
-/** Carries out the mode that the inputs ask for. Resolves with how it ended; it rejects only for a bug. */
+/** Carries out the mode that the inputs select. Resolves with how it ended; rejects only for a bug. */
 export async function carryOut(inputs: InputsGiven, edge: HostContext, step: ActionStep): Promise<ModeEnd> {
   switch (inputs.mode) {
     case 'run':
@@ -43,36 +43,36 @@ function publish(runDir: string, { edge, step, words }: Publishing): Promise<Com
   return start('publish', edge, { ...words, operands: [runDir] });
 }
 
-/** The outcome is that of the run, unless what it has made should have been published and could not be. */
+/** The outcome is the run's, unless its result should have been published and could not be. */
 async function runAndPublish(inputs: InputsGiven, edge: HostContext, step: ActionStep): Promise<ModeEnd> {
   const words = given(inputs, 'publish');
-  // What is wrong with it must not come to light when the run is paid for.
+  // Mistakes in it must be found before the run costs money.
   const ready = readPublishInputs(edge, words);
   if (ready.status === 'refused') return ready;
-  // Whoever may not start a run makes no call with the token that may write.
+  // No call is made with the write token for someone who may not start a run.
   const beforeSpending = () => obstacleToPublishing(edge, ready);
   const ran = await start('run', { ...edge, beforeSpending }, given(inputs, 'run'));
   const { result, directory } = step;
   if (ran.status === 'refused' || result === null || directory === null) return ran;
-  // Without a plan nobody has asked for anything, and who stops a step does not want it to go on.
+  // Without a plan nothing was asked for, and a step that was interrupted should not go on.
   if (result.plan === null || edge.interrupt.aborted) return ran;
   const published = await publish(directory.path, { edge, step, words });
   const isDue = publishable(result, ready.settings.publishUnfinished).status === 'publish';
   const failed = published.status === 'refused' || published.outcome.exitCode !== 0;
   if (isDue && failed) return published;
   const isSame = published.status === 'told' && published.outcome.name === ran.outcome.name;
-  // The last line is there already, and says which pull request it is.
+  // The last line has been printed already, and names the pull request.
   if (isSame && published.outcome.exitCode === ran.outcome.exitCode) return published;
   return { status: 'decided', outcome: ran.outcome };
 }
 
-/** Null when GitHub would let the publication in. A dry run changes nothing, and takes no more than to read. */
+/** Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. */
 async function obstacleToPublishing(
   { interrupt: signal, version, env }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
-  // The libraries that talk to GitHub are loaded by those who do.
+  // Nothing else loads the libraries that talk to GitHub.
   const { openGitHub } = await import('../adapters/github/client.ts');
   const { preflightPublishing } = await import('../commands/publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
@@ -80,7 +80,7 @@ async function obstacleToPublishing(
   return preflightPublishing({ github, repository, settings });
 }
 
-/** A run that another job has made; its own paths mean nothing here. */
+/** A run made by another job; its own paths mean nothing here. */
 function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): void {
   const directory = runDirectoryAt(path.startsWith('/') ? path : `${cwd}/${path}`);
   const result = readResult(directory);

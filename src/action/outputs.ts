@@ -1,4 +1,4 @@
-/** The outputs of the action: what they are called and mean, and their values for a run. */
+/** The outputs of the action: their names and meanings, and their values for a run. */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
@@ -6,7 +6,7 @@ import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { inertJson } from '../domain/text/terminal.ts';
 
-/** Names that workflows already read from other actions keep their meaning here. */
+/** Names that workflows already read from other actions keep their meanings here. */
 export const OUTPUTS = {
   outcome: 'How it ended, such as done, no_change or verify_failed; set however the step ends',
   'exit-code': 'The exit code of that outcome',
@@ -35,10 +35,10 @@ export const OUTPUTS = {
 
 /** The name of an output in `action.yml`. */
 export type OutputName = keyof typeof OUTPUTS;
-/** Values of outputs; one that is missing is not set. */
+/** Values of outputs; a missing one is not set. */
 export type Outputs = Partial<Record<OutputName, string>>;
 
-/** GitHub takes 1 MB for an output. */
+/** GitHub accepts 1 MB per output. */
 const MAX_OUTPUT_CHARS = 1_000_000;
 
 /** The outputs that say how a run or a publication ended. */
@@ -51,7 +51,7 @@ export function directoryOutputs({ path, result, events }: RunDirectory): Output
   return { 'run-dir': path, 'result-file': result, 'events-file': events };
 }
 
-/** What is known of a run that has ended. */
+/** The outputs known once a run has ended. */
 export function resultOutputs(result: RunResult): Outputs {
   const { patch, tokens, costUsd } = result;
   const files = inertJson(JSON.stringify(result.changedFiles));
@@ -69,7 +69,7 @@ export function resultOutputs(result: RunResult): Outputs {
   };
 }
 
-/** What is known of a publication that has ended. */
+/** The outputs known once a publication has ended. */
 export function publicationOutputs({ pullRequest }: Publication): Outputs {
   return {
     'pull-request-number': pullRequest === null ? '' : String(pullRequest.number),

@@ -1,4 +1,4 @@
-/** What a run has left behind whose step was killed before it could say so. */
+/** Reports what a run left behind whose step was killed before it could do so itself. */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { endDeadRun } from '../adapters/storage/dead-run.ts';
@@ -6,7 +6,7 @@ import { readResult, runDirectoryAt } from '../adapters/storage/run-directory.ts
 import { code, escaped } from '../domain/github/publishing/markdown.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 
-/** What the post step says about a step that was killed. */
+/** What the post step reports about a step that was killed. */
 export interface PostStepReport {
   /** For the log. */
   readonly lines: readonly string[];
@@ -21,7 +21,7 @@ export interface StepKilled {
   readonly wasPublishing: boolean;
 }
 
-/** Gives a run whose process has died its end; nothing else in the run directory is touched. */
+/** Marks a run whose process has died as ended; changes nothing else in the run directory. */
 export async function reportKilledStep({ runDir, wasPublishing }: StepKilled): Promise<PostStepReport> {
   const ofRun = runDir === null || !existsSync(runDir) ? [NOTHING] : await found(runDir);
   const lines = wasPublishing ? [PUBLISHING, ...ofRun.slice(1)] : ofRun;

@@ -1,4 +1,4 @@
-/** The action as a whole: inputs in; outputs, summary and exit code out. The process is an argument. */
+/** The whole action: inputs in; outputs, summary and exit code out. The process is an argument. */
 
 import { Readable, Writable } from 'node:stream';
 import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
@@ -23,8 +23,8 @@ const NO_IDENTITY =
   'federation-rule-id: this job may not ask for an identity token; give it permissions: id-token: write';
 
 /**
- * Carries out the step that the process was started for, with `post` as its argument the post step, and gives its exit code.
- * The process loses the secrets of its environment, and ends by itself where something breaks.
+ * Carries out the step for which the process was started (with the argument `post`, the post step), and returns its exit
+ * code. The secrets are removed from the process's environment. The process exits by itself if something breaks.
  */
 export async function runAction(host: NodeJS.Process): Promise<number> {
   const action = new Action(host);
@@ -77,14 +77,14 @@ class Action {
       case 'refused':
         return this.#refuse(end.problems);
       case 'told':
-        // A run of another job has been annotated by that job.
+        // A run of another job was annotated by that job.
         return this.#conclude(end.outcome, inputs.mode === 'publish' ? null : this.#step.result);
       case 'decided':
         return this.#tell(end.outcome);
     }
   }
 
-  /** Nothing where the step came to its end. */
+  /** Does nothing if the step ended by itself. */
   async post(): Promise<number> {
     if (this.#edge.env[`STATE_${STATE.ended}`] === 'true') return 0;
     const { lines, summary } = await reportKilledStep({
@@ -96,7 +96,7 @@ class Action {
     return 0;
   }
 
-  /** The process as a command sees it, with inputs in place of flags and variables. */
+  /** The process as a command sees it, with inputs instead of flags and variables. */
   #edgeWith(
     { plan, apiKey, githubToken, federation, flags }: InputsGiven,
     identity: TokenRequest | null,
@@ -113,7 +113,7 @@ class Action {
       isStep: true,
       cwd: this.#edge.env.GITHUB_WORKSPACE || this.#edge.cwd,
       stdin: plan === null ? this.#edge.stdin : Readable.from([plan]),
-      // Whatever stands on stdout is in the log, where it can be taken for commands of the runner.
+      // Anything on stdout ends up in the log, where it could be taken for a command to the runner.
       stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
       watcher: this.#step,
       onPublication: (publication) => this.#step.onPublication(publication),
@@ -140,7 +140,7 @@ class Action {
     };
   }
 
-  /** A runner shows *** in place of each line of it from here on. */
+  /** From here on the runner replaces each line of it by ***. */
   #mask(secret: string): void {
     this.#edge.hide(secret);
     for (const line of secret.split(/\r\n|\n|\r/))
@@ -153,7 +153,7 @@ class Action {
     return this.#tell(outcome, problems.join('; '));
   }
 
-  /** An outcome that no command has printed. */
+  /** Prints an outcome that no command has printed. */
   #tell(outcome: RunOutcome, reason = outcome.reason): number {
     const exitCode = this.#conclude({ ...outcome, reason });
     this.#process.printLast(outcome);
@@ -183,7 +183,7 @@ class Action {
     try {
       this.#step.end(outcome, stepSummary(this.#step.result, { outcome, pullRequest: null, warnings: [] }));
     } catch (error) {
-      // The disk that the run has broken on is often that of the runner's files.
+      // The disk that made the run fail is often the one with the runner's files.
       if (machineFault(error) === null) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What the step tells its runner. It is told as soon as it is true, since the process can be killed at any time: from the
- * first moment there is an outcome among the outputs.
+ * What the step tells its runner. It does so as soon as something is true, since the process can be killed at any time: from
+ * the first moment there is an outcome among the outputs.
  */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -19,7 +19,7 @@ import {
 } from './outputs.ts';
 import { addToSummary, type RunnerFiles, setValues } from './runner/file-commands.ts';
 
-/** State for the post step, which finds it in its environment as `STATE_<name>`. */
+/** State for the post step, which receives it in its environment as `STATE_<name>`. */
 export const STATE = { runDir: 'run-dir', publishing: 'publishing', ended: 'ended' } as const;
 
 /** Watches a run or a publication and shows it to the runner: masks, groups, outputs, annotations and the summary. */
@@ -28,23 +28,23 @@ export class ActionStep implements RunWatcher {
   readonly #command: (line: string) => void;
   #hasEnded = false;
   #inGroup = false;
-  /** The run directory and the result, as far as there are any. */
+  /** The run directory and the result, once they exist. */
   directory: RunDirectory | null = null;
   result: RunResult | null = null;
   publication: Publication | null = null;
 
-  /** `command` prints a line that the runner obeys, among the lines for people. */
+  /** `command` prints a line that the runner interprets, among the lines for people. */
   constructor(files: RunnerFiles, command: (line: string) => void) {
     this.#files = files;
     this.#command = command;
   }
 
-  /** Who kills a process without a signal that it can see says nothing; then this is what has been said. */
+  /** Nothing can be reported once a signal that the process cannot see has killed it, so this outcome is set beforehand. */
   begin(): void {
     this.#tell(outcomeOutputs({ name: 'internal_error', exitCode: EXIT_CODE.internal_error }));
   }
 
-  /** A runner that cancels gives a few seconds and then kills. */
+  /** A runner that cancels gives the step a few seconds and then kills it. */
   onInterrupt(interruption: Interruption): void {
     if (interruption.cause !== 'signal') return;
     this.#tell(outcomeOutputs({ name: 'interrupted', exitCode: SIGNAL_EXIT_CODE[interruption.signal] }));
@@ -56,7 +56,7 @@ export class ActionStep implements RunWatcher {
     this.#tell(directoryOutputs(directory));
   }
 
-  /** What is printed from here to the result is folded away. Nothing in it can end the group: no text is a command. */
+  /** Folds the output from here to the result. Nothing in it can end the group: no text is read as a command. */
   onStart(): void {
     this.#command('::group::patchsmith run');
     this.#inGroup = true;
@@ -68,18 +68,18 @@ export class ActionStep implements RunWatcher {
     this.#tell(resultOutputs(result));
   }
 
-  /** From here on there can be something on GitHub. */
+  /** From here on there may be something on GitHub. */
   beginPublication(): void {
     setValues(this.#files.state, { [STATE.publishing]: 'true' });
   }
 
   onPublication(publication: Publication): void {
-    // What a dry run says of a pull request is what there would be.
+    // For a dry run, the pull request is only what would have been opened.
     this.publication = publication.dryRun ? { ...publication, pullRequest: null } : publication;
     this.#tell(publicationOutputs(this.publication));
   }
 
-  /** The last thing that is told. */
+  /** The last report. */
   end(outcome: RunOutcome, summary: string): void {
     this.#endGroup();
     this.#tell(outcomeOutputs(outcome));

@@ -1,8 +1,8 @@
 /**
  * The loop: model turn, tool calls, verification, until `stopReason` says stop.
  *
- * It yields every event before it acts on it: whoever consumes the generator writes the journal, so the journal is a
- * write-ahead log. There is no `try` and no limit in here; limits are in `stopReason`, state is the fold of the events.
+ * It yields every event before it acts on it: its consumer writes the journal, which makes the journal a write-ahead log.
+ * There is no `try` and no limit here; limits are in `stopReason`, state is the fold of the events.
  */
 
 import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
@@ -26,7 +26,7 @@ export interface LoopParts {
   readonly clock: Clock;
   /** Aborted by a signal or the deadline; its reason is an `Interruption`. */
   readonly interrupt: AbortSignal;
-  /** The limit that changes have come to; null while none has. */
+  /** The limit that changes have reached; null when none was reached. */
   overChanges(): ExceededChangeLimit | null;
   /** The model's text as it arrives. */
   onText(text: string): void;
@@ -42,7 +42,7 @@ export class AgenticLoop {
   readonly #parts: LoopParts;
   #state: RunState;
 
-  /** `state` is the one after the last event that has been recorded. */
+  /** `state` is the state after the last recorded event. */
   constructor(state: RunState, parts: LoopParts) {
     this.#parts = parts;
     this.#state = state;
@@ -54,8 +54,8 @@ export class AgenticLoop {
   }
 
   /**
-   * `first` is what is already known to have happened. Ends with `run.stopped`, and at once when that has been recorded.
-   * Rejects only for bugs and a broken machine.
+   * `first` is what is already known to have happened. Ends with `run.stopped`; returns at once when that is already
+   * recorded. Rejects only for bugs and a broken machine.
    */
   async *run(first: readonly RunAction[] = []): AsyncGenerator<RunEvent> {
     const { interrupt, overChanges } = this.#parts;
@@ -83,7 +83,7 @@ export class AgenticLoop {
     }
   }
 
-  /** Ends a run whose time was over in the middle of a step; calls under way stay without an outcome. */
+  /** Ends a run whose time ran out in the middle of a step; calls in progress stay without an outcome. */
   *cutShort(interruption: Interruption): Generator<RunEvent> {
     if (this.#state.interruption === null) yield this.#advance({ type: 'run.interrupted', interruption });
     if (this.#state.stop === null)

@@ -1,4 +1,4 @@
-/** What a killed run left in the air: calls and commands that were under way, and what they had changed by then. */
+/** What a killed run left unfinished: calls and commands in progress, and what they had changed by then. */
 
 import type { PathChange } from '../domain/changes/change.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
@@ -9,27 +9,27 @@ import type { Tool } from '../ports.ts';
 import { interruptedPrompt } from '../prompts.ts';
 import type { CommandChanges } from './policy.ts';
 
-/** What is to be recorded for calls during which the runner died. */
+/** What to record for calls during which the runner died. */
 export interface Settlement {
-  /** What was found, by who made it; to be judged by the policy and recorded before the run goes on. */
+  /** The changes found, grouped by what made them; to be judged by the policy and recorded before the run goes on. */
   readonly made: CommandChanges[];
-  /** To be recorded after that. */
+  /** To be recorded after `made`. */
   readonly answers: RunAction[];
   /** Changes that nothing of the run explains. */
   readonly foreign: PathChange[];
 }
 
-/** What interrupted calls are judged by. */
+/** The rules for judging interrupted calls. */
 export interface SettlementRules {
   readonly tools: readonly Tool[];
-  /** Other paths are put back, so that nobody is told of their changes. */
+  /** Whether a path may be changed. Changes to other paths are put back, so they are not reported. */
   readonly permits: (path: string) => boolean;
 }
 
 /**
- * Puts down what was `found` in the work tree since the last event to whatever was under way. A call that had changed
- * something is answered as interrupted. One that had not is left to be run, as if it had not begun; but not a command,
- * since nobody knows what else it did.
+ * Attributes what was `found` in the work tree since the last event to the calls in progress. A call that changed something
+ * is answered as interrupted. One that changed nothing is left to run as if it had not begun, except a command, since it may
+ * have had other effects.
  */
 export function settleInterrupted(
   state: RunState,
@@ -65,7 +65,7 @@ function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Tr
   const answers: RunAction[] = [];
   for (const group of groupsOf(open)) {
     const isCommand = group[0].tool.lane === 'command';
-    // What is recorded already was all there was: the next look came after the calls had ended.
+    // What is already recorded was everything: the next look came after the calls had ended.
     const isSettled = phase.captured || group.some(({ changed }) => changed.length > 0);
     const own = isSettled ? [] : found.filter(({ path }) => isCommand || path === group[0].target);
     if (own.length > 0) {
@@ -107,14 +107,14 @@ function openCalls({ calls, underWay }: ToolsPhase, tools: readonly Tool[]): Ope
   });
 }
 
-/** Commands ran together, so that nobody can tell their changes apart; every other call stands for itself. */
+/** Commands ran together, so their changes cannot be told apart; every other call is a group of its own. */
 function groupsOf(open: readonly OpenCall[]): [OpenCall, ...OpenCall[]][] {
   const [first, ...more] = open.filter(({ tool }) => tool.lane === 'command');
   const alone = open.filter(({ tool }) => tool.lane !== 'command').map((call): [OpenCall] => [call]);
   return first ? [[first, ...more], ...alone] : alone;
 }
 
-/** The files that these calls were asked to write, done or not. */
+/** The files these calls were asked to write, whether they did or not. */
 export function writtenPaths(calls: readonly ToolCall[], tools: readonly Tool[]): string[] {
   return calls.flatMap((call) => {
     const tool = tools.find(({ name }) => name === call.name);

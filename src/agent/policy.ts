@@ -1,4 +1,4 @@
-/** Holds commands to the policy: what they changed against it is put back as soon as they have ended. */
+/** Enforces the policy on commands: disallowed changes are put back as soon as the commands have ended. */
 
 import type { ChangeSource, PathChange } from '../domain/changes/change.ts';
 import { withConflictingPaths } from '../domain/changes/conflicting-paths.ts';
@@ -7,25 +7,25 @@ import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports.ts';
 
-/** What commands did, before anything of it has been recorded. */
+/** What commands did, before any of it is recorded. */
 export interface CommandChanges {
   readonly changes: readonly PathChange[];
   readonly source: ChangeSource;
   readonly iteration: number;
 }
 
-/** What became of changes after the policy was applied. */
+/** The result of applying the policy to changes. */
 export interface Enforced {
-  /** To be recorded in this order: a run that dies in between finds the rest in the work tree, and judges it again. */
+  /** To be recorded in this order: when a run dies in between, the rest is found in the work tree and judged again. */
   readonly actions: readonly RunAction[];
   readonly putBack: readonly string[];
   readonly stuck: readonly string[];
   readonly hidden: readonly string[];
-  /** Folders that git takes for repositories and that something was changed in. */
+  /** Folders that git takes for repositories and in which something changed. */
   readonly repositories: readonly string[];
 }
 
-/** Puts back the changes that the plan or the settings do not allow, and says what is to be recorded. */
+/** Puts back the changes that the plan or the settings do not allow, and returns what to record. */
 export async function enforcePolicy(
   { changes, source, iteration }: CommandChanges,
   { workspace, permits }: { workspace: Workspace; permits: (path: string) => boolean },
@@ -72,7 +72,7 @@ export async function enforcePolicy(
         source,
         iteration,
       ),
-      // Undo leaves what is the user's where it is.
+      // Undo leaves the user's files where they are.
       ...changesRecorded(
         [...kept.filter(({ path }) => found.has(path)), ...others],
         { by: 'outside' },
@@ -87,10 +87,10 @@ export async function enforcePolicy(
   };
 }
 
-/** Paths that one event names. */
+/** Maximum number of paths named in one event. */
 const MAX_HIDDEN = 100;
 
-/** What the last look at the work tree could not examine, and the event that says so. */
+/** What the last look at the work tree could not examine, and the event that reports it. */
 export function hiddenFiles(workspace: Workspace): {
   hidden: readonly string[];
   actions: readonly RunAction[];

@@ -1,6 +1,6 @@
 /**
- * Runs the tool calls of one turn: parses their input, orders them in lanes, records what they changed, and truncates
- * what they say. A call that goes wrong is lost alone; the run goes on.
+ * Runs the tool calls of one turn: parses their input, orders them in lanes, records what they changed, and truncates what
+ * they return. A failing call affects nothing else; the run goes on.
  */
 
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
@@ -28,7 +28,7 @@ import type {
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
-/** What tool calls are carried out with. */
+/** What the executor needs to run tool calls. */
 export interface ExecutorParts {
   readonly tools: readonly Tool[];
   readonly workspace: Workspace;
@@ -36,18 +36,20 @@ export interface ExecutorParts {
   readonly seen: SeenFiles;
   readonly clock: Clock;
   readonly redact: Redact;
-  /** False for a path that the plan or the settings do not allow to change. */
+  /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
-  /** Characters of one result; the one place where results are truncated. */
+  /** Maximum characters of one result; results are truncated nowhere else. */
   readonly maxOutputChars: number;
-  /** What stops this one call, where that is not what stops the turn: a replay lets end what ended in time. */
+  /**
+   * Interrupts this one call, where that differs from what interrupts the turn: a replay lets calls end that ended in time.
+   */
   readonly interruptOf?: ((call: ToolCall) => AbortSignal) | undefined;
 }
 
-/** The calls of one turn that wait to be run. `cutOff` turns are answered without running anything. */
+/** The pending calls of one turn. `cutOff` turns are answered without running anything. */
 export interface TurnCalls {
   readonly calls: readonly ToolCall[];
-  /** Those of them that are answered without being run, since their turn has too many. */
+  /** The calls that are answered without being run, since the turn has too many. */
   readonly tooMany: ReadonlySet<ToolCall>;
   readonly cutOff: boolean;
   /** The run has come to a cap: whatever else the model calls is answered without being run. */
@@ -75,8 +77,8 @@ const AT_THE_CAP = 'Not run: the budget of this run is used up, and only `finish
 const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls. Send the rest in the next turns.`;
 
 /**
- * Carries out the tool calls of one turn: reads side by side, writes in order, commands side by side. It alone
- * truncates outputs and redacts them.
+ * Carries out the tool calls of one turn: reads in parallel, writes in order, commands in parallel. Outputs are truncated
+ * and redacted here and nowhere else.
  */
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
@@ -87,7 +89,7 @@ export class ToolExecutor {
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   }
 
-  /** Yields what happens, each lane's starts before the lane runs. Stops between lanes when the run is to end. */
+  /** Yields events, each lane's starts before the lane runs. Stops between lanes when the run is to end. */
   async *execute(turn: TurnCalls): AsyncGenerator<RunAction> {
     if (turn.cutOff) {
       for (const call of turn.calls) {
@@ -119,7 +121,7 @@ export class ToolExecutor {
     }
   }
 
-  /** One last look at the work tree: what has changed since the last call is nobody's, and is recorded as such. */
+  /** One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. */
   async *settle(iteration: number): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
     yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
@@ -162,7 +164,7 @@ export class ToolExecutor {
     return { call, lane: tool.lane, tool, input: parsed.data, target };
   }
 
-  /** Refuses writes that would make a folder a repository, or change one: the writes of a lane count together. */
+  /** Refuses writes that would turn a folder into a repository, or change one; the writes of a lane count together. */
   async #refusalsOf(lane: readonly Prepared[]): Promise<(prepared: Prepared) => Prepared> {
     const targets = targetsOf(lane);
     const repositories =
@@ -191,8 +193,8 @@ export class ToolExecutor {
   }
 
   /**
-   * What changed since the last call is nobody's, and must not be put down to the call that comes next. Returns the line
-   * that is drawn before commands; null for other lanes.
+   * A change since the last call belongs to no call and must not be attributed to the next one. Returns the checkpoint taken
+   * before commands; null for other lanes.
    */
   async *#lookBefore(
     lane: readonly Prepared[],
@@ -213,8 +215,8 @@ export class ToolExecutor {
   }
 
   /**
-   * Writes are told apart by path; commands of one lane ran together, so what they changed is put down to all of them.
-   * Returns what their results have to say of changes against the policy.
+   * Attributes writes by path; commands of one lane ran together, so their changes are attributed to all of them. Returns
+   * what their results must say about changes against the policy.
    */
   async *#recordChanges(
     lane: readonly Prepared[],
@@ -272,7 +274,7 @@ export class ToolExecutor {
   }
 }
 
-/** Paths that the calls are about to write. */
+/** Paths the calls will write. */
 function targetsOf(lane: readonly Prepared[]): string[] {
   return lane.flatMap((prepared) => ('refusal' in prepared ? [] : (prepared.target ?? [])));
 }
@@ -281,7 +283,7 @@ function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {
   return notice === '' ? outcome : { ...outcome, text: `${outcome.text.trimEnd()}\n\n${notice.trimEnd()}` };
 }
 
-/** Neighbouring calls of one lane run together; writes only while their targets differ, `finish` always alone. */
+/** Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. */
 export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls: readonly T[]): T[][] {
   const lanes: T[][] = [];
   for (const call of calls) {
@@ -297,10 +299,13 @@ export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls:
   return lanes;
 }
 
-/** Calls that run at the same time: each takes processes, memory and open files, and a turn may hold hundreds. */
+/**
+ * Maximum number of calls that run at the same time: each takes processes, memory and open files, and a turn may hold
+ * hundreds.
+ */
 const MAX_SIDE_BY_SIDE = 16;
 
-/** Results in the order of `items`, of which as many are worked on at a time as is good for the machine. */
+/** Results in the order of `items`, with at most `MAX_SIDE_BY_SIDE` of them in progress at a time. */
 async function sideBySide<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
@@ -327,7 +332,7 @@ function completed(
   return { type: 'tool.completed', call: call.id, outcome, durationMs, ...seen };
 }
 
-/** The same memory, with what one call adds to it written down for the journal. */
+/** The same memory, but noting what one call adds to it, for the journal. */
 function noting(seen: SeenFiles, notes: SeenNote[]): SeenFiles {
   return {
     saw(path, blob, lines, total) {

@@ -9,33 +9,33 @@ import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
 import { enforcePolicy } from './policy.ts';
 
-/** What verify commands run in, and what their changes are judged by. */
+/** What verify commands run in, and how their changes are judged. */
 export interface VerificationParts extends ReportParts {
   readonly place: VerifyPlace;
   readonly workspace: Workspace;
-  /** False for a path that the plan or the settings do not allow to change. */
+  /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
 }
 
 interface ReportParts {
   readonly redact: Redact;
-  /** For each command. */
+  /** Per command. */
   readonly timeoutMs: number;
 }
 
 /** What is verified, and when. */
 export interface Verified {
   readonly commands: readonly string[];
-  /** The changes of the run so far; those that are yielded are among them when the next is asked for. */
+  /** The changes of the run so far; those yielded are included by the time the next action is requested. */
   readonly changes: Pick<ChangeLedger, 'net' | 'otherwise' | 'includeForeign'>;
   readonly iteration: number;
   readonly signal: AbortSignal;
 }
 
-/** Characters of a command's output that the model and the result are shown. */
+/** Maximum characters of a command's output shown to the model and in the result. */
 const REPORT_CHARS = 8_000;
 
-/** Runs the verify commands and takes up what they change. */
+/** Runs the verify commands and records what they change. */
 export class Verification {
   readonly #parts: VerificationParts;
 
@@ -44,15 +44,15 @@ export class Verification {
   }
 
   /**
-   * All commands run, also after one has failed, so that one fix round can mend everything. What they changed in the
-   * work tree is recorded as theirs and stays out of the patch, or put back where it may not change; a fresh checkout goes
-   * with what they changed in it. Files of the patch among it are told, since the patch has them otherwise. Nothing happens
-   * when the run is to stop before the first command.
+   * Runs all commands, even after one has failed, so that one fix round can address every failure. What they change in the
+   * work tree is recorded as theirs and stays out of the patch, or is put back if it may not change; a fresh checkout is
+   * discarded together with their changes. Files of the patch among those changes are reported, since the patch has other
+   * contents for them. Does nothing when the run is to stop before the first command.
    */
   async *run(verified: Verified): AsyncGenerator<RunAction> {
     const { place, workspace } = this.#parts;
     const { changes, iteration, signal } = verified;
-    // Only what is known of goes into a fresh checkout.
+    // Only known changes go into a fresh checkout.
     if (place.kind === 'checkout' && changes.includeForeign && !signal.aborted)
       yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
     const opened = await place.open(changes.net(), signal);
@@ -93,8 +93,8 @@ export class Verification {
 }
 
 /**
- * Reports of `commands`; of the setup commands that failed where one of them did, and of the place itself where it could not
- * be made. Closes the place.
+ * Reports of `commands`; of the failed setup commands if one of them failed; or of the place itself if it could not be
+ * created. Closes the place.
  */
 export async function runInPlace(
   opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
@@ -113,13 +113,13 @@ export async function runInPlace(
   }
 }
 
-/** As of a command, so that the model can mend what keeps its changes from being checked out. */
+/** Reported as a command, so that the model can fix what prevents its changes from being checked out. */
 function notMade(output: string): CommandReport {
   const end = { exitCode: 128, signal: null, timedOut: false, interrupted: false, durationMs: 0 };
   return { command: CHECKING_OUT, end, output };
 }
 
-/** What stands in the place of a command line where the checkout itself fails. */
+/** Shown in place of a command line when the checkout itself fails. */
 const CHECKING_OUT = 'git checkout (the base with the patch)';
 
 /** Runs commands of the operator in order until one is interrupted. Whatever fails in one fails it. */

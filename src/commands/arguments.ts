@@ -1,4 +1,4 @@
-/** The command line as a value: which command with which flags, or what to say instead. The flags are the settings. */
+/** The command line as a value: which command with which flags, or what to print instead. The flags are the settings. */
 
 import parser from 'yargs-parser';
 import { didYouMean } from '../config/did-you-mean.ts';
@@ -22,7 +22,7 @@ export async function readArguments(
   const { argv: words, error } = parseWords(argv, commands);
   if (error) return { ask: 'mistake', problems: [error.message] };
   if (words.help) {
-    // Only help needs the library that lays it out, which takes longer to load than all else here.
+    // Only help needs the library that formats it, which takes longer to load than everything else here.
     const { commandHelpText, helpText } = await import('./help.ts');
     const asked = commands.find(({ name }) => name === String(words._[0]));
     const text = asked ? commandHelpText(asked, columns) : helpText(commands, columns);
@@ -47,7 +47,7 @@ export async function readArguments(
       problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
     else if (Array.isArray(value) && !repeatable) {
       problems.push(`--${flag}: given ${value.length} times`);
-      // What is there is not to be called missing as well.
+      // A value that is given must not also be reported as missing.
       flags[flag] = value[0];
     } else flags[flag] = value;
   }
@@ -60,7 +60,7 @@ export async function readArguments(
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
 }
 
-/** Long lists of what a command takes are for its help. */
+/** Longer lists of what a command takes are left to its help. */
 const MAX_LISTED = 16;
 
 function settingsOf({ settings }: Command, key: SettingKey, commands: readonly Command[]): string {
@@ -77,15 +77,15 @@ function switchesOf(commands: readonly Command[]): string[] {
   return [...new Set(commands.flatMap(({ switches }) => Object.keys(switches)))];
 }
 
-/** As it is typed. The parser speaks of flags without their dashes. */
+/** As typed. The parser names flags without their dashes. */
 function dashed(flag: string): string {
   return flag.length === 1 ? `-${flag}` : `--${flag}`;
 }
 
-/** The parser's own words for a flag at the end that needs a value. */
+/** The parser's own message for a last flag that lacks its value. */
 const NO_VALUE = 'Not enough arguments following: %s';
 
-/** Flags as the settings say; what is no flag comes back as a word. */
+/** Parses the flags that the settings define; anything that is not a flag is returned as a word. */
 function parseWords(argv: readonly string[], commands: readonly Command[]) {
   const entries = settingEntries();
   const withValue = entries.filter(({ value }) => value !== undefined);
@@ -96,7 +96,7 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
       ...Object.fromEntries(entries.flatMap(({ flag, short }) => (short ? [[flag, [short]]] : []))),
     },
     boolean: ['help', 'version', ...switches, ...switchesOf(commands)],
-    // A flag without a type keeps its value as it was typed; this asks for one value each time it is given.
+    // A flag without a type keeps its value as typed; this requires one value each time it is given.
     narg: Object.fromEntries(withValue.map(({ flag }) => [flag, Number.NaN])),
     configuration: {
       'boolean-negation': false,
@@ -108,7 +108,7 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
       'populate--': true,
       'short-option-groups': false,
       'strip-aliased': true,
-      // Unknown flags come back as words, and a value may begin with a dash.
+      // Unknown flags are returned as words, and a value may begin with a dash.
       'unknown-options-as-args': true,
     },
     __: (complaint: string, flag: string) =>
@@ -120,7 +120,7 @@ function parseWords(argv: readonly string[], commands: readonly Command[]) {
   return parser.detailed([...argv], options);
 }
 
-/** Words that belong to no flag: the command, its operands, and mistakes. */
+/** Words that are not part of a flag: the command, its operands, and mistakes. */
 function commandAmong(
   rest: readonly string[],
   commands: readonly Command[],
@@ -135,7 +135,7 @@ function commandAmong(
       afterUnknown = !word.includes('=');
       continue;
     }
-    // What follows an unknown flag is most likely its value, and one mistake is enough to tell.
+    // What follows an unknown flag is most likely its value, and reporting one mistake is enough.
     if (!afterUnknown || names.includes(word)) words.push(word);
     afterUnknown = false;
   }
@@ -156,7 +156,7 @@ function commandAmong(
   return { command, operands, problems };
 }
 
-/** The parser lets `--no-x` of a switch `--x` through as a flag of its own. */
+/** The parser accepts `--no-x` for a switch `--x` as a flag of its own. */
 function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: readonly Command[]): string[] {
   const flags = settingEntries().map(({ flag }) => flag);
   const known = ['_', '--', '$0', 'help', 'version', ...flags, ...switchesOf(commands)];
@@ -164,7 +164,7 @@ function unknownSwitches(words: Readonly<Record<string, unknown>>, commands: rea
   return unknown.map((name) => noSuchFlag(`--${name}`, commands));
 }
 
-/** The parser takes every other value of a switch for false. */
+/** The parser treats every other value of a switch as false. */
 function* switchMistakes(argv: readonly string[], commands: readonly Command[]): Generator<string> {
   const settings = settingEntries().flatMap(({ flag, value }) => (value === undefined ? [flag] : []));
   for (const flag of [...settings, ...switchesOf(commands)]) {

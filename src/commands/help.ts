@@ -1,4 +1,4 @@
-/** What `--help` says: the settings with their meaning, examples, and notes. */
+/** What `--help` prints: the settings with their meaning, examples, and notes. */
 
 import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
@@ -6,7 +6,7 @@ import { defaultText, SETTING_GROUPS, type SettingEntry, settingEntries } from '
 import { exitCodeList } from '../domain/run/exit-code.ts';
 import type { Command } from './command.ts';
 
-/** The page of all commands. `columns` is the width of the terminal. */
+/** The help page of all commands. `columns` is the width of the terminal. */
 export function helpText(commands: readonly Command[], columns: number): Promise<string> {
   const page = layout(columns)
     .usage('patchsmith: a plan and principles in, a proven patch out\n\nUsage: $0 <command> [flags]')
@@ -17,7 +17,7 @@ export function helpText(commands: readonly Command[], columns: number): Promise
     .getHelp();
 }
 
-/** The page of one command, with every setting that it takes. */
+/** The help page of one command, with every setting it accepts. */
 export function commandHelpText(command: Command, columns: number): Promise<string> {
   const { name, summary, operands, settings, switches, examples } = command;
   const words = ['$0', name, ...operands, '[flags]'].join(' ');

@@ -1,4 +1,4 @@
-/** Settings and key for a run, from everywhere they may come from; all that is wrong is told at once. */
+/** Settings and key for a run, from all their sources; all problems are reported at once. */
 
 import { resolve } from 'node:path';
 import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
@@ -20,7 +20,7 @@ type SettingsRead =
   | { status: 'ok'; settings: Settings; given: SettingKey[] }
   | { status: 'refused'; problems: string[] };
 
-/** Settings of a command that carries out no plan: from flags and variables, and not from a project file. */
+/** Settings of a command that does not carry out a plan: from flags and variables, not from a project file. */
 export function readSettings(
   { env }: HostContext,
   flags: Readonly<Record<string, unknown>>,
@@ -37,7 +37,7 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
   return (Object.keys(sources) as SettingKey[]).filter((key) => sources[key].from !== 'default');
 }
 
-/** The key of a provider, or why there is none; no key and no problem where it needs none. */
+/** The key of a provider, or why it is missing; neither key nor problem if the provider needs none. */
 export async function readKey(
   { env, cwd, isStep = false, federation }: HostContext,
   name: string,
@@ -64,14 +64,14 @@ const NO_PLAN =
 const NO_PLAN_INPUT =
   'there is no plan: give one of the inputs plan, plan-file, plan-from-issue and plan-from-comment';
 
-/** `problems` are what is already known to be wrong. */
+/** `problems` are those already known. */
 export async function readRunInputs(
   edge: HostContext,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
 ): Promise<RunInputs> {
   const { env, cwd } = edge;
-  // Whether the project file can be trusted is not for it to say.
+  // Whether the project file can be trusted is not for the file itself to decide.
   const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
   const trust = without === null ? undefined : await readTrust(edge, without);
   const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
@@ -100,7 +100,7 @@ export async function readRunInputs(
     : { status: 'ok', settings, apiKey: key, notes, trust };
 }
 
-/** Undefined where nothing speaks for asking: outside GitHub Actions, with a plan and rules of one's own. */
+/** Undefined when there is no reason to check: outside GitHub Actions, with a plan and rules of one's own. */
 export async function readTrust(edge: HostContext, settings: Settings): Promise<Trust | undefined> {
   const { planFromIssue, planFromComment, rulesFrom } = settings;
   const ofOthers = [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null);
@@ -114,19 +114,19 @@ export async function readTrust(edge: HostContext, settings: Settings): Promise<
 /** `start` lies in the repository. */
 function readFileOf(trust: Trust | undefined, start: string): Promise<SettingsFileRead> {
   if (trust === undefined) return readSettingsFile(start, PROJECT_FILE);
-  // What a run that will not be would have been set to is of no interest.
+  // The settings of a run that will not take place do not matter.
   if (trust.refusal !== null) return Promise.resolve({ status: 'ok', file: null });
   return trust.revision === null
     ? readSettingsFile(start, PROJECT_FILE)
     : readSettingsAt(trust.revision, PROJECT_FILE);
 }
 
-/** Keys go their own way: what an environment holds ends up in a child sooner or later. */
+/** Keys are passed separately: what is in an environment ends up in a child process sooner or later. */
 export function withoutKey(env: HostContext['env']): HostContext['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !KEY_VARIABLES.includes(name)));
 }
 
-/** For children that get an environment: a run still has to know the tokens, to hide them. */
+/** For children that inherit an environment: the run itself still needs to know the tokens in order to redact them. */
 export function withoutKeyAndTokens({
   GITHUB_TOKEN: _token,
   GH_TOKEN: _other,

@@ -12,7 +12,7 @@ import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './i
 import { namedRun } from './named-run.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
-/** How commands are contained here and now, whatever run they belong to. */
+/** How commands are contained here and now, whichever run they belong to. */
 const OF_THE_MACHINE = [
   'sandbox',
   'mounts',
@@ -22,14 +22,14 @@ const OF_THE_MACHINE = [
   'maxDiskBytes',
 ] as const satisfies readonly SettingKey[];
 
-/** What a run may change: its recording can stay within that and never go beyond it. */
+/** What a run may change: a recording can ask for less, never for more. */
 const CHANGES = [
   'maxChangedFiles',
   'maxChangedBytes',
   'maxChangedFileBytes',
 ] as const satisfies readonly SettingKey[];
 
-/** What a run that is carried on may do: its directory can ask for it, and only the caller can permit it. */
+/** What a resumed run may do: its directory can request it, but only the caller can permit it. */
 const PERMISSIONS = [
   ...CHANGES,
   'allow',
@@ -192,7 +192,7 @@ export const COMMANDS: readonly Command[] = [
     switches: {},
     async start(edge, { problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
-      // Of the commands only this one needs the library that makes its project.
+      // No other command needs the library that makes its project.
       const { runDemo } = await import('./demo/demo.ts');
       const env = withoutKey(edge.env);
       return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };

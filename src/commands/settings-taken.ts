@@ -1,4 +1,4 @@
-/** Which settings the commands take that the action has too: the flags of the one are the inputs of the other. */
+/** Which settings both the commands and the action have: flags of the former are inputs of the latter. */
 
 import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
 
@@ -6,7 +6,7 @@ import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts
 export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
   run: [
     ...settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
-    // Where issues and comments are read, and who is asked about people.
+    // Where issues and comments are read, and where access rights are checked.
     'repository',
     'githubApiUrl',
     'githubServerUrl',

@@ -1,4 +1,4 @@
-/** Commands without a run of their own end at the first signal. */
+/** Commands that are not runs end at the first signal. */
 
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { StopSignal } from '../domain/run/exit-code.ts';
@@ -6,7 +6,7 @@ import type { Interruption } from '../domain/run/limits.ts';
 import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
 
-/** The outcome of the work; of one that the signal cut short, that it was stopped. */
+/** The outcome of the work, or that a signal interrupted it. */
 export async function untilSignal(signal: AbortSignal, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   try {
     return await until(signal, work);

@@ -1,6 +1,6 @@
 /**
- * The API key, from the environment or from a `.env` in the folder where the command was started. Nothing else is read
- * from that file: a repository that brings one could otherwise choose where the key is sent, or whose key is used.
+ * The API key, from the environment or from a `.env` in the folder where the command was started. Nothing else is read from
+ * that file: otherwise a repository that contains one could determine where the key is sent, or whose key is used.
  */
 
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { repositoryRoot } from '../git/repository-root.ts';
 
 const MAX_BYTES = 65_536;
 
-/** `key` is null when there is none that can be used. Notes say why a `.env` was passed over; they hold no values. */
+/** `key` is null if there is no usable one. Notes say why a `.env` was ignored; they contain no values. */
 export interface ApiKeyRead {
   readonly key: string | null;
   readonly notes: string[];
 }
 
-/** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` wins. */
+/** `name` is the key's variable; `cwd` is the folder where the command was started. A key in `env` takes precedence. */
 export async function readApiKey(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
@@ -50,7 +50,7 @@ export async function readApiKey(
   }
 }
 
-/** A key travels in an HTTP header, where only visible ASCII can stand. */
+/** A key travels in an HTTP header, which only allows visible ASCII. */
 function checked(value: string, name: string, place: string): ApiKeyRead {
   const key = value.trim();
   if (/^[\x21-\x7e]+$/.test(key)) return { key, notes: [] };
@@ -60,10 +60,10 @@ function checked(value: string, name: string, place: string): ApiKeyRead {
   };
 }
 
-/** Reading an index takes milliseconds; what takes longer is no index. */
+/** Reading an index takes milliseconds; anything slower is not an index. */
 const MAX_GIT_MS = 10_000;
 
-/** Outside a repository nobody else can have brought the file. Git runs nothing of the repository here. */
+/** Outside a repository, nobody else can have supplied the file. Git runs nothing from the repository here. */
 async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   const root = await repositoryRoot(folder);
   if (root === null) return 'no';
@@ -72,7 +72,7 @@ async function gitTracks(folder: string): Promise<'yes' | 'no' | 'unsure'> {
   try {
     const { exitCode, stdout } = await askGit({
       cwd: folder,
-      // In any case of letters: on some file systems `.ENV` is the same file.
+      // Case-insensitive: on some file systems `.ENV` is the same file.
       args: ['-c', `safe.directory=${root}`, 'ls-files', '-z', '--', ':(icase,literal).env'],
       signal,
     });

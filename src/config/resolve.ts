@@ -1,4 +1,4 @@
-/** Settings from flags, environment, project file and defaults. What settings there are stands in schema.ts. */
+/** Settings from flags, environment, project file and defaults. The settings themselves are defined in schema.ts. */
 
 import {
   defaultProvider,
@@ -14,7 +14,7 @@ import { isPlainHttp, shown } from './values.ts';
 
 export type { Settings } from './schema.ts';
 
-/** The project file, in the root of the repository. Whoever can open a pull request can write it. */
+/** The project file, in the root of the repository. Anyone who can open a pull request can write it. */
 export const PROJECT_FILE = '.patchsmith.yml';
 
 /** Where a value came from: `name` is the flag, the variable, or the file with its line. */
@@ -23,16 +23,16 @@ interface SettingSource {
   readonly name: string;
 }
 
-/** What the edges have read. Keys of `flags` and `file.values` are the settings' kebab-case names. */
+/** The raw inputs. Keys of `flags` and `file.values` are the settings' kebab-case names. */
 export interface SettingInputs {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file: ProjectFile | null;
-  /** The end of a message about `name`: which of `known` is like it, else `otherwise`. */
+  /** The end of a message about `name`: the most similar of `known`, or `otherwise`. */
   nearest(name: string, known: readonly string[], otherwise: string): string;
 }
 
-/** The parsed project file; `lines` says where each key stands, counted from 1. */
+/** The parsed project file; `lines` gives the line of each key, counted from 1. */
 interface ProjectFile {
   readonly values: Readonly<Record<string, unknown>>;
   readonly lines: Readonly<Record<string, number>>;
@@ -44,9 +44,9 @@ export type ResolvedSettings =
   | { status: 'failed'; problems: string[] };
 
 /**
- * Flag before environment before project file before default. An empty variable is an absent one: that is how a
- * workflow hands on an input that nobody set. Every problem is named with its source and how to mend it, also in a
- * value that another source overrides.
+ * Flags take precedence over the environment, then the project file, then defaults. An empty variable counts as absent: that
+ * is how a workflow passes on an input that was not set. Every problem is reported with its source and how to fix it, even
+ * in a value that another source overrides.
  */
 export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
   const chosen = chooseSettings(inputs);
@@ -56,8 +56,8 @@ export function resolveSettings(inputs: SettingInputs): ResolvedSettings {
 }
 
 /**
- * What the command line and the environment say, to be known before a project file is: whether they go together is not
- * looked at, for a file may still add to them.
+ * The settings of the command line and the environment, needed before a project file is read: whether they are consistent is
+ * not checked, since a file may still add to them.
  */
 export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settings | null {
   const chosen = chooseSettings({ ...inputs, file: null });
@@ -85,7 +85,7 @@ function chooseSettings(inputs: SettingInputs): ResolvedSettings {
   return { status: 'ok', settings: Settings.parse(chosen), sources };
 }
 
-/** The provider that the flags or the environment name: which variables hold for a run is its business. */
+/** The provider named by the flags or the environment: it determines which variables apply to a run. */
 export function providerAsked({ flags, env }: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
   const entry = settingEntries().find(({ key }) => key === 'provider');
   const name = flags.provider ?? env[entry?.variable ?? ''];
@@ -97,7 +97,7 @@ interface Given {
   readonly source: SettingSource;
 }
 
-/** What each source says about a setting; the first one counts. */
+/** The values of a setting by source; the first one counts. */
 function givenValues({ flags, env, file }: SettingInputs, entry: SettingEntry): Given[] {
   const given: Given[] = [];
   const flag = flags[entry.flag];
@@ -129,7 +129,7 @@ function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
   return [];
 }
 
-/** A project file can leave out some of what the operator allows; the rest is then all that is allowed. */
+/** A project file can remove part of what the operator allows; only the rest is then allowed. */
 function* widenings(given: readonly Given[], entry: SettingEntry): Generator<string> {
   const ofFile = given.find(({ source }) => source.from === 'file');
   if (entry.file !== 'narrow' || ofFile === undefined) return;
@@ -141,7 +141,7 @@ function* widenings(given: readonly Given[], entry: SettingEntry): Generator<str
   }
 }
 
-/** Empty where it is no valid list; that is a problem of its own. */
+/** Empty if it is not a valid list, which is reported separately. */
 function listOf({ value }: Given, { key }: SettingEntry): string[] {
   const parsed = Settings.shape[key].safeParse(value);
   return parsed.success && Array.isArray(parsed.data) ? parsed.data : [];

@@ -1,5 +1,5 @@
 /**
- * All settings, said once. Flags, PATCHSMITH_* variables, `.patchsmith.yml` keys, help texts and action inputs derive
+ * All settings, defined once. Flags, PATCHSMITH_* variables, `.patchsmith.yml` keys, help texts and action inputs derive
  * from this one object; src/config/resolve.ts resolves them.
  */
 
@@ -44,22 +44,22 @@ import {
 /** How a setting is given and described. */
 export interface SettingMeta {
   readonly flag: string;
-  /** One letter, for the few that are typed often. */
+  /** A single letter, for the few that are typed often. */
   readonly short?: string;
   /** Placeholder of the value in help texts; absent for a switch. */
   readonly value?: string;
   readonly repeatable?: boolean;
   readonly group: SettingGroup;
   readonly help: string;
-  /** In place of the default itself, where that depends on something or its absence means something. */
+  /** Shown instead of the default itself, if that depends on something or its absence has a meaning. */
   readonly defaultHelp?: string;
-  /** In place of PATCHSMITH_<FLAG>. */
+  /** Used instead of PATCHSMITH_<FLAG>. */
   readonly variable?: string;
   /** The same, where each provider has a variable of its own. */
   readonly providerVariable?: 'baseUrlVariable';
   /**
-   * What the project file may do with it: set it, only lower it below the default, only leave out what others allow, or nothing. It may never loosen a
-   * fence, choose what is read or written outside, or where the key is sent.
+   * What the project file may do with it: set it, only lower it below the default, only remove what others allow, or
+   * nothing. It may never loosen a restriction, or choose what is read or written outside, or where the key is sent.
    */
   readonly file: 'set' | 'lower' | 'narrow' | 'refused';
 }
@@ -87,7 +87,7 @@ const WHETHER = ['auto', 'always', 'never'] as const;
 const PROTECTED = ['refuse', 'draft', 'allow'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** At least one; their code is not loaded for it. */
+/** At least one; does not load their code. */
 function providerNames(): [string, ...string[]] {
   return [DEFAULT_PROVIDER, ...Object.keys(PROVIDERS).filter((name) => name !== DEFAULT_PROVIDER)];
 }
@@ -101,7 +101,7 @@ const about = z.registry<SettingMeta>();
 
 // biome-ignore format: one setting reads best as one row
 /**
- * All settings: their values, defaults, flags and help. The docs and action.yml are generated from here. Durations are
+ * All settings: their values, defaults, flags and help. The docs and action.yml are generated from here. Durations are in
  * milliseconds. Null means "not given": no limit, or what `defaultHelp` says.
  */
 export const Settings = z.strictObject({
@@ -364,15 +364,15 @@ export type Settings = z.output<typeof Settings>;
 /** The name of a setting in code and in `.patchsmith.yml`. */
 export type SettingKey = keyof Settings;
 
-/** A setting with all that is known about it. */
+/** A setting with everything known about it. */
 export interface SettingEntry extends SettingMeta {
   readonly key: SettingKey;
   readonly variable: string;
-  /** The value without any source; null where absence has a meaning of its own. */
+  /** The value if no source gives one; null if absence has a meaning of its own. */
   readonly initial: Settings[SettingKey];
 }
 
-/** All settings in the order of the help text, with the variables that hold for a provider. */
+/** All settings in the order of the help text, with the variables that apply to a provider. */
 export function settingEntries(provider: ProviderEntry = defaultProvider): SettingEntry[] {
   return (Object.keys(Settings.shape) as SettingKey[]).map((key) => {
     const meta = about.get(Settings.shape[key]);
@@ -383,7 +383,7 @@ export function settingEntries(provider: ProviderEntry = defaultProvider): Setti
   });
 }
 
-/** Settings of these groups, for commands that say which they take. */
+/** The settings of these groups, for commands to list which ones they accept. */
 export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {
   return settingEntries().flatMap(({ key, group }) => (groups.includes(group) ? [key] : []));
 }

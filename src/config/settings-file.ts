@@ -1,4 +1,7 @@
-/** The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved. */
+/**
+ * The project file in the root of the repository. Hostile input: what it may set is decided where settings are resolved
+ * (resolve.ts).
+ */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,14 +11,14 @@ import type { Revision } from '../ports.ts';
 
 const MAX_BYTES = 65_536;
 
-/** `lines` says where each key stands, counted from 1. `file` is null when there is none. */
+/** `lines` gives the line of each key, counted from 1. `file` is null if there is none. */
 export type SettingsFileRead =
   | { status: 'ok'; file: { values: Record<string, unknown>; lines: Record<string, number> } | null }
   | { status: 'failed'; problems: string[] };
 
 /**
- * Reads `name`, which ends with `.yml`, in the root of the repository that `start` lies in. A link is refused, not followed.
- * So is a file with the other ending of YAML: who wrote it believes that it holds.
+ * Reads `name`, which ends with `.yml`, in the root of the repository that contains `start`. A link is refused, not
+ * followed. So is a file with YAML's other extension, since its author expects it to be used.
  */
 export async function readSettingsFile(start: string, name: string): Promise<SettingsFileRead> {
   const root = await repositoryRoot(start);
@@ -41,7 +44,7 @@ export async function readSettingsAt(revision: Revision, name: string): Promise<
 async function settingsIn(bytes: Uint8Array, name: string): Promise<SettingsFileRead> {
   const text = textOf(bytes);
   if (text === null) return failed(`${name}: is not UTF-8 text`);
-  // Loaded only for those who have the file.
+  // Loaded only if the file exists.
   const { parseYamlMapping } = await import('./yaml.ts');
   const yaml = parseYamlMapping(text, 1);
   switch (yaml.status) {

@@ -1,6 +1,6 @@
 /**
- * The kinds of values that settings have. Each takes what a flag or variable gives (text) and what a YAML file gives
- * (text, numbers, lists), and says what it expected when it gets something else.
+ * The types of setting values. Each accepts what a flag or variable gives (text) and what a YAML file gives (text, numbers,
+ * lists), and says what it expected when given something else.
  */
 
 import * as z from 'zod';
@@ -13,7 +13,7 @@ const MAX_DURATION_MS = 500 * 3_600_000;
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** Non-empty text without surrounding blanks. */
+/** Non-empty text without surrounding whitespace. */
 export function text() {
   return value('text', (given) => {
     const tidy = typeof given === 'string' ? given.trim() : '';
@@ -21,7 +21,7 @@ export function text() {
   });
 }
 
-/** One text or a list of at least `min`. A variable holds one a line. Each entry is then checked by `entry`. */
+/** One text, or a list of at least `min`. A variable holds one per line. Each entry is then validated by `entry`. */
 export function texts(entry: z.ZodType<string, string>, min: 0 | 1 = 1) {
   return value('text or a list of texts', (given) => {
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
@@ -29,12 +29,12 @@ export function texts(entry: z.ZodType<string, string>, min: 0 | 1 = 1) {
   }).pipe(z.array(entry).min(min, 'expected at least one entry'));
 }
 
-/** A schema for one of some names. */
+/** A schema for one of several names. */
 export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
   return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given));
 }
 
-/** True and false, also as `1`, `yes`, `on` and `0`, `no`, `off`. */
+/** True or false, also as `1`, `yes`, `on` and `0`, `no`, `off`. */
 export function yesOrNo() {
   return value('true or false', (given) => {
     const word = String(given).toLowerCase();
@@ -51,7 +51,7 @@ export function wholeNumber(min: number) {
   });
 }
 
-/** Bytes, from `512m`, `4g`, `1.5g` or plain bytes; the units are powers of 1024. */
+/** Bytes, given as `512m`, `4g`, `1.5g` or plain bytes; the units are powers of 1024. */
 export function size() {
   return value(
     'a size such as 512m or 4g (k, m, g and t are powers of 1024; plain numbers are bytes)',
@@ -65,7 +65,7 @@ export function size() {
   );
 }
 
-/** A size as a setting gives it: `10g`. */
+/** A size in the notation of settings: `10g`. */
 export function sizeText(bytes: number): string {
   for (const [unit, factor] of [
     ['g', 1024 ** 3],
@@ -85,7 +85,7 @@ export function usd() {
   });
 }
 
-/** Milliseconds, from `90s`, `30m`, `1.5h` or plain seconds; above zero and at most 500 hours. */
+/** Milliseconds, given as `90s`, `30m`, `1.5h` or plain seconds; above zero and at most 500 hours. */
 export function duration() {
   return value('a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h', (given) => {
     const match = /^(\d+(?:\.\d+)?)\s*([smh])?$/.exec(String(given).trim());
@@ -96,7 +96,7 @@ export function duration() {
   });
 }
 
-/** An https address; http only to this machine, so that the key never crosses a network in the clear. */
+/** An https address; http only for this machine, so that the key never crosses a network unencrypted. */
 export function apiAddress() {
   const expected = 'an https address without user name or query (http only to this machine)';
   // The value may hold a password, so the message does not repeat it.
@@ -124,7 +124,7 @@ export function isPlainHttp(address: string): boolean {
   return isAddress(address) && !isApiAddress(address) && new URL(address).protocol === 'http:';
 }
 
-/** `OWNER/NAME` of a repository on GitHub. */
+/** `OWNER/NAME` of a GitHub repository. */
 export function repositoryName() {
   return value('OWNER/NAME', (given) =>
     typeof given === 'string' && /^[\w-]+\/(?!\.{1,2}$)[\w.-]+$/.test(given.trim())
@@ -141,7 +141,7 @@ export function branchName() {
   });
 }
 
-/** USD per million tokens: `input=2,output=10,…` or an object with the same names. All five are needed. */
+/** USD per million tokens: `input=2,output=10,…` or an object with the same names. All five are required. */
 export function price() {
   const expected =
     'five prices in USD per million tokens: input=2,output=10,cache-read=0.1,cache-write=2.5,cache-write-1h=4';
@@ -162,7 +162,7 @@ export function price() {
   });
 }
 
-/** A value as it can be shown to people: short, on one line, without characters that steer a terminal. */
+/** A value in a form that can be shown to people: short, on one line, without terminal control characters. */
 export function shown(given: unknown): string {
   const json = JSON.stringify(given) ?? String(given);
   return shortened(json, 80).replace(

@@ -1,16 +1,16 @@
-/** YAML from files that anybody can write: a plain mapping or a list of what is wrong with it, by line. */
+/** Parses YAML from files that anyone may have written: into a plain mapping, or a list of problems by line. */
 
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-/** A YAML document that is a mapping, or what it is in place of one. */
+/** A YAML document that is a mapping, or what it is instead. */
 export type YamlMapping =
   | {
       status: 'ok';
       values: Record<string, unknown>;
-      /** The line of what stands at a path of keys and indexes, or of the nearest thing around it. */
+      /** The line of the value at a path of keys and indexes, or of the nearest node around it. */
       lineOf(path: readonly PropertyKey[]): number;
     }
-  /** Valid YAML, but one text, number or list. */
+  /** Valid YAML, but a single text, number or list. */
   | { status: 'not_a_mapping'; kind: 'scalar' | 'list' }
   | { status: 'failed'; problems: YamlProblem[] };
 
@@ -21,7 +21,8 @@ interface YamlProblem {
 
 /**
  * Parses one YAML 1.2 document. `firstLine` is the number of the text's first line in its file. Empty text is an empty
- * mapping. Aliases are refused, for a few lines of them can stand for gigabytes, and so are tags, which mean nothing here.
+ * mapping. Aliases are refused, since a few lines of them can expand to gigabytes, and so are tags, which have no meaning
+ * here.
  */
 export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
   const counter = new LineCounter();

@@ -1,6 +1,6 @@
 /** A failure that people can act on: a value, since only bugs are thrown. */
 
-/** `message` is one sentence or more for people: what failed, where, and what to do about it. */
+/** `message` is one or more sentences for people: what failed, where, and what to do about it. */
 export interface Failed {
   readonly status: 'failed';
   readonly message: string;

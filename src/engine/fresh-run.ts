@@ -1,4 +1,4 @@
-/** How a new run begins: with a plan and the principles, a baseline, and the commands before the work. */
+/** How a new run begins: with a plan and the principles, a baseline, and the commands that run before the work. */
 
 import { providerNamed } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -40,13 +40,13 @@ import { readTask, type Task } from './task.ts';
 /** The run of `patchsmith run` and `patchsmith demo`. */
 export const freshRun: RunSpec = { locate };
 
-/** The model that was asked for, whose library is loaded while git is asked. What is wrong with it is told in its turn. */
+/** The requested model, whose library loads while git runs. Anything wrong with it is reported in due order. */
 interface Model {
   readonly choice: ModelChoice;
   readonly providing: Promise<Providing>;
 }
 
-/** What everything after the first stage knows. */
+/** What every stage after the first knows. */
 interface Place {
   readonly session: Session;
   readonly checkout: Checkout;
@@ -95,7 +95,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     // What setup commands make is looked up after them.
     whyHopeless: async (sandbox) =>
       plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
-    // Where nothing has to run before the model is asked, it thinks while the baseline is taken.
+    // When nothing has to run before the model is asked, it works while the baseline is taken.
     prefetch: (provider, sandbox) =>
       waits ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
     settle: (opened) => settle(place, task, opened),
@@ -135,7 +135,7 @@ function priceIn({ input: { settings, providers } }: Session): Price | null {
   return settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null;
 }
 
-/** The baseline takes its time in a large work tree, and is taken while others wait. */
+/** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
 function begin(
   { session, checkout, directory }: Place,
   isReadOnly: (folder: string) => boolean,
@@ -153,7 +153,7 @@ function begin(
   };
 }
 
-/** What the model is asked first. */
+/** The first request to the model. */
 function requestOf(
   session: Session,
   task: Task,
@@ -198,7 +198,7 @@ async function settle(
   return { status: 'settled', start, beginning: newRun(start, session.startedAt, directory, session.redact) };
 }
 
-/** What settings, plan and the commands before the work say of the run. */
+/** What the settings, the plan and the commands before the work say about the run. */
 function settledPart(
   session: Session,
   { plan, paths, principles, verify }: Task,

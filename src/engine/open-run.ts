@@ -27,7 +27,7 @@ import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-pl
 import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.ts';
 import { absolutePath, type Session } from './session.ts';
 
-/** How one kind of run begins. Each stage gives the next one, or the outcome that ends the run before its loop. */
+/** How one kind of run begins. Each stage returns the next one, or the outcome that ends the run before its loop. */
 export interface RunSpec<Taken extends TakenWorkspace = TakenWorkspace> {
   /** Changes nothing in the checkout. */
   locate(session: Session): Promise<Located<Taken> | Stopped>;
@@ -38,17 +38,17 @@ export interface Located<Taken extends TakenWorkspace = TakenWorkspace> {
   readonly status: 'located';
   readonly checkout: Checkout;
   readonly directory: RunDirectory;
-  /** Asks whether the run may begin, and reads what it is to do. */
+  /** Checks whether the run may begin, and reads what it is to do. */
   admit(): Promise<Admitted<Taken> | Stopped>;
 }
 
-/** A run that may begin, and what is to be opened for it. */
+/** A run that may begin, and what has to be opened for it. */
 export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   extends Pick<Ready, 'tools' | 'permits' | 'forbidsBelow'> {
   readonly status: 'admitted';
   readonly sandbox: WantedSandbox;
   readonly verify: Pick<VerifyPlaceParts, 'kind' | 'setup'>;
-  /** Aborted when nothing more is to be waited for. */
+  /** Aborted when waiting should stop. */
   readonly giveUp: AbortSignal;
   openProvider(): Promise<Providing>;
   /** Prepares the workspace as far as the sandbox needs it. Leaves the checkout as it is. */
@@ -57,9 +57,9 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
   whyNotIn?(sandbox: Sandbox): RunOutcome | null;
   /** Why the run cannot reach its end whatever the model does, looked up before it is asked; null when nothing says so. */
   whyHopeless?(sandbox: Sandbox): Promise<string | null>;
-  /** The first request, where it can go out before the workspace has been taken. */
+  /** Sends the first request early, where it can go out before the workspace has been taken. */
   prefetch?(provider: LlmProvider, sandbox: Sandbox): PrefetchedTurn | null;
-  /** Runs what has to run before the work. */
+  /** Runs the commands that come before the work. */
   settle(opened: OpenedRun<Taken>): Promise<Settled | Stopped>;
 }
 
@@ -68,18 +68,18 @@ export interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
   readonly mode: SandboxMode;
   /** Hosts that commands may reach. */
   readonly domains: readonly string[];
-  /** Absolute path at which commands see the work tree; its own when left out. */
+  /** Absolute path at which commands see the work tree. Default: its own. */
   readonly shownAs?: string;
 }
 
-/** A workspace that is still to be taken; a sandbox for its commands is opened meanwhile. */
+/** A workspace that is yet to be taken; a sandbox for its commands is opened in the meantime. */
 export interface BegunTaking<Taken> {
   readonly agentGit: SandboxGitDir;
-  /** To be called once. */
+  /** Call once. */
   take(): Promise<Taken | { readonly status: 'failed'; readonly message: string }>;
 }
 
-/** A workspace, and whatever else is found out while it is taken. */
+/** A workspace, and whatever else was found out while taking it. */
 export interface TakenWorkspace {
   readonly status: 'ok';
   readonly workspace: Workspace;
@@ -93,7 +93,7 @@ export interface OpenedRun<Taken> {
   readonly verifyPlace: VerifyPlace;
 }
 
-/** How the run begins. What is left out is that of every run. */
+/** How the run begins. Members left out are those of every run. */
 export interface Settled
   extends Pick<Ready, 'start' | 'beginning'>,
     Partial<
@@ -102,7 +102,7 @@ export interface Settled
   readonly status: 'settled';
 }
 
-/** Stops with the outcome at the first thing that is not as it must be. What was open by then is closed. */
+/** Stops with an outcome at the first stage that refuses. Everything opened by then is closed. */
 export async function openRun<Taken extends TakenWorkspace>(
   session: Session,
   spec: RunSpec<Taken>,
@@ -137,7 +137,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
   const { sandbox, beside } = parts;
   const hopeless = (await admitted.whyHopeless?.(sandbox)) ?? null;
   if (hopeless !== null) return stopped(usageError(hopeless));
-  // The model may think while the workspace is taken.
+  // The model may work while the workspace is taken.
   const ahead = admitted.prefetch?.(parts.provider, sandbox) ?? null;
   if (ahead !== null) closing.own(() => ahead.cancel());
   const taken = await take(session, { located, admitted, begun: parts.begun });
@@ -162,7 +162,7 @@ async function openInOrder<Taken extends TakenWorkspace>(
   };
 }
 
-/** What must not lie where it lies; null when everything has its place. */
+/** Why a path that the run uses must not be where it is; null if all of them may. */
 function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): string | null {
   const { settings, cwd } = input;
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
@@ -183,7 +183,7 @@ interface Stages<Taken extends TakenWorkspace> {
   readonly admitted: Admitted<Taken>;
 }
 
-/** The provider's library is loaded while the sandbox is proven. */
+/** The provider's library loads while the sandbox is being proven. */
 async function openParts<Taken extends TakenWorkspace>(
   session: Session,
   { located: { checkout, directory }, admitted, closing }: Stages<Taken> & { closing: Closing },
@@ -212,7 +212,7 @@ async function openParts<Taken extends TakenWorkspace>(
   return { ...opened, provider: providing.provider, sandbox, begun };
 }
 
-/** Null when commands are contained as they have to be. */
+/** Null when commands are contained as required. */
 function whyRefused<Taken extends TakenWorkspace>(
   session: Session,
   { whyNotIn }: Pick<Admitted<Taken>, 'whyNotIn'>,

@@ -1,4 +1,4 @@
-/** What opening a run comes to: a run that is ready to begin or to go on, or the outcome that ends it before it began. */
+/** The result of opening a run: a run that is ready to begin or to continue, or the outcome that ended it beforehand. */
 
 import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
@@ -34,21 +34,21 @@ export interface Ready {
   readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
   readonly permits: (path: string) => boolean;
-  /** Whether something below a folder may not change, as far as the rules tell without its files. */
+  /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;
   readonly clock: Clock;
   /** Aborted with an `Interruption`. */
   readonly interrupt: AbortSignal;
-  /** Of one call, where it is not the same. */
+  /** The signal of one call, where it differs. */
   readonly interruptOf?: (call: ToolCall) => AbortSignal;
   readonly redact: Redact;
   /** What carries the run on when its loop has stopped; absent or null where it ends. */
   readonly resumption?: () => RunAction | null;
   /** Further readers of the events; each is called when those before it have written. */
   readonly sinks: readonly EventSink[];
-  /** What the decided outcome and the patch come to. */
+  /** Derives the final outcome from the decided one and the patch. */
   judge(outcome: RunOutcome, patch: ProvenPatch | null): RunOutcome;
-  /** Ends what still runs in the sandbox, and closes everything that was opened for the run. Never rejects. */
+  /** Ends what is still running in the sandbox and closes everything opened for the run. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -64,10 +64,10 @@ export interface Beginning {
   openJournal(): EventSink;
 }
 
-/** The run ends before its loop begins. */
+/** The run ended before its loop began. */
 export type Stopped = { status: 'stopped'; outcome: RunOutcome };
 
-/** A run that has not happened yet; it starts at the time `at`. */
+/** A new run that starts at the time `at`. */
 export function newRun(start: RunStarted, at: number, { events }: RunDirectory, redact: Redact): Beginning {
   const first = { ...start, seq: 1, at };
   return {
@@ -79,12 +79,12 @@ export function newRun(start: RunStarted, at: number, { events }: RunDirectory, 
   };
 }
 
-/** Ends a run that has come no further than this. */
+/** Ends a run at this point. */
 export function stopped(outcome: RunOutcome): Stopped {
   return { status: 'stopped', outcome };
 }
 
-/** The end of a run whose commands before the work did not come to theirs. */
+/** Ends a run whose commands before the work did not all succeed. */
 export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status: 'ok' }>): Stopped {
   return stopped(ran.status === 'failed' ? usageError(ran.message) : interruptedOutcome(session));
 }

@@ -1,6 +1,6 @@
 /**
- * One run from its first line to its last: it is prepared, the loop is driven over the real ports, and the end is made of it.
- * Whatever happens, what exists is written and the last line says why the run ended.
+ * One run from its first line to its last: it is opened, the loop is driven over the real ports, and the run is finished.
+ * Whatever happens, what exists is written, and the last line says why the run ended.
  */
 
 import { openLog } from '../adapters/sinks/log.ts';
@@ -24,12 +24,12 @@ import { writeAhead } from './write-ahead.ts';
 
 export type { RunInput } from './session.ts';
 
-/** Does one run from plan to patch. Never rejects for what a run can meet; the outcome tells. */
+/** Runs from plan to patch. Never rejects for anything a run can run into; that is in the outcome. */
 export function runPatchsmith(input: RunInput): Promise<RunOutcome> {
   return runOpened(input, (session) => openRun(session, freshRun));
 }
 
-/** The same for a run that is opened in another way than with a plan. `earlier` is null for one that is not resumed. */
+/** The same for a run that does not start from a plan. `earlier` is null for a run that is not resumed. */
 export async function runOpened(
   input: RunInput,
   open: OpenFor,
@@ -92,7 +92,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     onText: (text) => session.progress.onText(text),
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
-  // What only the end needs is loaded while the model thinks, and before a command runs.
+  // What only the end needs is loaded while the model works, before any command runs.
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
@@ -103,7 +103,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
   return until(session.endOfPatch, () => finish(session, ready, driven));
 }
 
-/** Runs the loop to its end. What ends it early is kept as a value, so that the work so far is still written. */
+/** Runs the loop to its end. An early end is kept as a value, so that the work so far is still written. */
 async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise<LoopEnd> {
   const { first, state, actions } = ready.beginning;
   let { stop } = state;

@@ -1,4 +1,4 @@
-/** What every run has from its first to its last line: id, redaction, progress, deadline, run directory, result. */
+/** What every run has throughout: id, redaction, progress, deadline, run directory, result. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
@@ -36,15 +36,15 @@ import type { ToolMaker } from '../tools/registry.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
 
-/** All that a run is given from outside. */
+/** Everything a run is given from outside. */
 export interface RunInput {
   readonly settings: Settings;
   readonly apiKey: string | null;
-  /** In place of a key. */
+  /** Used instead of a key. */
   readonly federation?: Federation;
   /** The environment without the API key. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
   readonly secretsInProc?: boolean;
   readonly cwd: string;
   readonly stdin: Readable;
@@ -59,47 +59,47 @@ export interface RunInput {
   readonly watcher?: RunWatcher;
   /** Has this called before the process ends at once, with the outcome that stands for that. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
-  /** The providers there are; without it those that the program brings. */
+  /** The available providers. Default: the built-in ones. */
   readonly providers?: ProviderRegistry;
-  /** Makes the tools that the model gets; without it those that the program brings. */
+  /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
-  /** Asked when the run may go on and before it spends anything; an outcome is why it may not. */
+  /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
-  /** Absent where nobody has looked, as for the demo. */
+  /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
 }
 
-/** Who tells others of a run while it goes on. */
+/** Told about a run while it goes on. */
 export interface RunWatcher {
-  /** Nothing stands in the way any more: the work begins. */
+  /** All checks have passed: the work begins. */
   onStart(): void;
-  /** There is a run directory, and a result in it that says that the run is running. */
+  /** The run directory exists, with a result in it that says the run is running. */
   onDirectory(directory: RunDirectory): void;
-  /** The run has ended and its result is written. Secrets in it are hidden. */
+  /** The run has ended and its result is written. Secrets in it are redacted. */
   onResult(result: RunResult): void;
 }
 
-/** What a run that is carried on brings with it. */
+/** What a resumed run brings along. */
 export interface EarlierPart {
   readonly runId: string;
   readonly limits: Limits;
-  /** Milliseconds that it has worked. */
+  /** Milliseconds it has worked so far. */
   readonly spentMs: number;
   readonly warnings: readonly string[];
-  /** What the verify commands did before the work; null when nobody looked. */
+  /** How the verify commands ended before the work; null when they were not run. */
   readonly verifyBaseline: readonly CommandReport[] | null;
-  /** Those that it has begun. */
+  /** The calls it has begun. */
   readonly calls: readonly ToolCall[];
 }
 
 /**
- * Milliseconds after a signal or the deadline: for what was under way to be looked at, and then for the patch. With the end
- * of commands before them and the result after them it is less than five seconds.
+ * Milliseconds after a signal or the deadline: first for examining what was in progress, then for the patch. Together with
+ * ending the commands before and writing the result after, this stays below five seconds.
  */
 const LOOKS_MS = 2_500;
 const PATCH_MS = 1_500;
 
-/** What lasts as long as one run of the process: identity, clock, interrupt, progress and secrets. */
+/** What lives as long as one run of the process: identity, clock, interrupt, progress and secrets. */
 export class Session {
   readonly input: RunInput;
   readonly runId: string;
@@ -109,18 +109,18 @@ export class Session {
   readonly progress: Progress;
   /** Aborted by a signal or the deadline. */
   readonly interrupt: AbortSignal;
-  /** Aborted when nothing more is prepared. A run that is carried on has to know what it left, and gets a little longer. */
+  /** Aborted when preparation must stop. A resumed run has to find out what it left behind and gets a little longer. */
   readonly endOfPreparation: AbortSignal;
-  /** Aborted soon after that, when looks at the work tree have to end. */
+  /** Aborted soon after that, when examining the work tree must stop. */
   readonly endOfLooks: AbortSignal;
-  /** Aborted after that, when the patch has to be there. */
+  /** Aborted after that, when the patch must be finished. */
   readonly endOfPatch: AbortSignal;
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
   /** The command that carries the run on from where it has stopped; null where there is none. */
   nextCommand: string | null = null;
-  /** Readers of the event stream and of the result; only those who can wait for a run directory come later. */
+  /** Readers of the event stream and of the result; those that need a run directory are added later. */
   sinks: readonly EventSink[];
   readonly #stopClock: () => void;
   readonly #spentMs: number;
@@ -166,7 +166,7 @@ export class Session {
     for (const note of input.startNotes) this.warn(note);
   }
 
-  /** Null when the folder was made, else why it could not be. `workTree` is null when there is no checkout. */
+  /** Null when the folder was created, otherwise the reason. `workTree` is null when there is no checkout. */
   async makeDirectory(workTree: string | null): Promise<string | null> {
     const { settings, cwd, env } = this.input;
     const made = makeRunDirectory({ runId: this.runId, chosen: settings.runDir, cwd, env, workTree });
@@ -194,18 +194,18 @@ export class Session {
     this.progress.note(`run ${this.runId} in ${path}`);
   }
 
-  /** True when somebody has removed the run directory, or moved it away. */
+  /** True when the run directory has been removed or moved away. */
   hasLostDirectory(): boolean {
     return this.directory !== null && !isThere(this.directory);
   }
 
-  /** Adds to the result and writes it, so that a run that dies leaves the truth so far. */
+  /** Adds to the result and writes it, so that a run that dies leaves what is known so far. */
   recordAndSave(part: Partial<RunResult>): void {
     this.record(part);
     this.writeResult();
   }
 
-  /** Adds to the result, to be written with the next thing that is told. */
+  /** Adds to the result, to be written together with the next part that is saved. */
   record(part: Partial<RunResult>): void {
     this.result = { ...this.result, ...part };
   }
@@ -226,13 +226,13 @@ export class Session {
     this.writeResult();
   }
 
-  /** A warning is printed at once and stands in the result. */
+  /** Prints a warning at once and adds it to the result. */
   warn(message: string): void {
     this.progress.warn(message);
     this.record({ warnings: [...this.result.warnings, message] });
   }
 
-  /** Has this done when nothing of the run runs any more, however it has ended. */
+  /** Calls this when nothing of the run is running any more, however it ended. */
   atEnd(disarm: () => Promise<void>): void {
     this.#disarm = disarm;
   }
@@ -248,7 +248,7 @@ export class Session {
     return this.#disarmed;
   }
 
-  /** Stops the clock and clears up. */
+  /** Stops the clock and cleans up. */
   end(): void {
     this.#stopClock();
     const left = this.directory ? clearScratch(this.directory) : null;
@@ -268,7 +268,7 @@ export class Session {
     this.record({ status: 'finished', outcome: name, exitCode, reason: this.redact(reason), durations });
   }
 
-  /** The closing lines for people; the outcome is the last one. */
+  /** Prints the closing lines for people; the outcome comes last. */
   printSummary(outcome: RunOutcome): void {
     this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
     if (this.result.model !== null) this.#sumUp();
@@ -288,12 +288,12 @@ export class Session {
   }
 }
 
-/** `path` as seen from `cwd`. */
+/** `path` resolved against `cwd`. */
 export function absolutePath(cwd: string, path: string): string {
   return path.startsWith('/') ? path : `${cwd}/${path}`;
 }
 
-/** What a run may change. A recorded one may have had less, and never gets more than the settings of today permit. */
+/** What a run may change. A resumed run may have been allowed less, and never gets more than today's settings permit. */
 export function changeLimits({ input }: Session, recorded: Limits | null = null): ChangeLimits {
   const { maxDiskBytes, ...today } = input.settings;
   const least = (name: 'maxChangedFiles' | 'maxChangedBytes' | 'maxChangedFileBytes') =>

@@ -1,4 +1,4 @@
-/** What a new run is to do: its plan, when whoever caused the run may start one, and the principles. */
+/** What a new run is to do: its plan, if whoever triggered the run may start one, and the principles. */
 
 import { readPlan } from '../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../adapters/plan/principles.ts';
@@ -13,15 +13,15 @@ import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
 import type { Session } from './session.ts';
 import type { TrustedPlan } from './trust/plan.ts';
 
-/** What is to be done, and by which rules. */
+/** What to do, and by which rules. */
 export interface Task {
   readonly status: 'ok';
   readonly plan: Plan;
   readonly principles: readonly Principle[];
   readonly paths: RunStarted['paths'];
-  /** Commands that have to succeed in the end. */
+  /** Commands that must succeed in the end. */
   readonly verify: readonly string[];
-  /** Those of them that are run before the work as well; null when nobody wants to know how they end there. */
+  /** The ones that also run before the work; null when none should. */
   readonly baseline: readonly string[] | null;
   readonly tools: readonly Tool[];
   /** Relative to the root; empty for the root. */
@@ -30,7 +30,7 @@ export interface Task {
 
 type Principle = Extract<Awaited<ReturnType<typeof readPrinciples>>, { status: 'ok' }>['principles'][number];
 
-/** Asks first whether the run may begin, and prints what people must know before it does. */
+/** Checks whether the run may begin, and prints what people must know before it does. */
 export async function readTask(session: Session, checkout: Checkout): Promise<Task | Stopped> {
   const { settings, cwd, trust } = session.input;
   const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
@@ -79,7 +79,10 @@ async function whyUnwaited(setup: readonly string[], verify: readonly string[]):
   return null;
 }
 
-/** The plan, when whoever caused the run may do so. What is needed for that is loaded where something speaks for asking. */
+/**
+ * The plan, if whoever triggered the run may start one. The modules for that check are loaded only when there is reason to
+ * check.
+ */
 async function planOf(session: Session, root: string): Promise<TrustedPlan> {
   const { settings, stdin, cwd, trust } = session.input;
   const { plan, message } = settings;
@@ -94,7 +97,7 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
     : { status: 'failed', outcome: usageError(read.message) };
 }
 
-/** Null when nothing speaks against it. */
+/** Null when the run may spend. */
 async function beforeSpending({ input }: Session): Promise<RunOutcome | null> {
   return (await input.beforeSpending?.()) ?? null;
 }

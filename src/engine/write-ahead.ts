@@ -1,6 +1,6 @@
 /**
- * Ports whose acts wait for the disk. A request, a write or a command begins only when everything that led to it is in the
- * journal for good; to look at a file is no act.
+ * Ports whose acts wait for the disk. A request, a write or a command begins only once everything that led to it is durably
+ * in the journal; reading a file is not an act.
  */
 
 import type { LlmProvider, Sandbox, VerifyPlace, Workspace } from '../ports.ts';

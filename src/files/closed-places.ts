@@ -1,6 +1,6 @@
 /**
- * Files and folders of the work tree that their owner has closed, as with `chmod 000`. A change could hide behind that, so
- * whoever looks opens them again: every name below the descriptor of the folder before it, and never through a link.
+ * Files and folders of the work tree that their owner has closed, as with `chmod 000`. They could hide a change, so they are
+ * opened again to be examined: every name relative to the descriptor of its folder, and never through a link.
  */
 
 import {
@@ -22,40 +22,42 @@ import { decodeName, encodeName } from './names.ts';
 import { invisible } from './stat.ts';
 import { lookAt, O_PATH } from './tree-view.ts';
 
-/** Looks at a place that somebody keeps closing meanwhile. */
+/** Maximum number of attempts at a place that something keeps closing. */
 const MAX_LOOKS = 16;
 
-/** What is wanted of a place. To write is to change the entries of the folder above. */
+/** The access wanted to a place. To write means to change the entries of its parent folder. */
 export type Purpose = 'look' | 'write';
 
-/** Bits of the owner without which a folder keeps others out. */
+/** Owner permission bits that a folder must have for this access. */
 const NEEDED: Readonly<Record<Purpose, number>> = { look: 0o500, write: 0o700 };
 
-/** What is needed to know closed places again. */
+/** What is needed to recognise closed places. */
 export interface ClosedPlacesParts {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
-  /** A file outside the work tree that remembers what was closed at the start. */
+  /** A file outside the work tree that records what was closed at the start. */
   readonly file: string;
   warn(text: string): void;
 }
 
-/** Its place in the shadow repository. */
+/** The file's place in the shadow repository. */
 export function closedPlacesFile(shadowDir: string): string {
   return join(shadowDir, 'closed-places');
 }
 
-/** Opens files and folders that a command has closed to their owner, and leaves alone what was closed at the start. */
+/** Opens files and folders that a command has closed to their owner, and leaves those closed at the start alone. */
 export class ClosedPlaces {
   readonly #parts: ClosedPlacesParts;
-  /** What was closed at the start, with its inode and ctime. Null before the first look has ended: it opens nothing. */
+  /**
+   * What was closed at the start, with inode and ctime. Null until the first look has ended, during which nothing is opened.
+   */
   #asFound: Map<string, string> | null = null;
 
   constructor(parts: ClosedPlacesParts) {
     this.#parts = parts;
   }
 
-  /** Ends the first look: what it could not read is the user's own doing, and stays closed. */
+  /** Ends the first look: what it could not read was closed by the user, and stays closed. */
   keepAsFound(paths: Iterable<string>): void {
     const { root, file } = this.#parts;
     const found = [...paths].flatMap((path) => {
@@ -66,7 +68,7 @@ export class ClosedPlaces {
     writeFileSync(file, encodeName(found.map(([path, mark]) => `${mark} ${path}\0`).join('')));
   }
 
-  /** The same for a run that goes on: what the first look of its first process could not read. */
+  /** The same for a resumed run: what the first look of its first process could not read. */
   recall(): void {
     const { file } = this.#parts;
     const text = existsSync(file) ? decodeName(readFileSync(file)) : '';
@@ -96,7 +98,7 @@ export class ClosedPlaces {
     return found;
   }
 
-  /** Opens the folders on the way to the path, and the path. False when nothing was closed, or not to be opened by us. */
+  /** Opens the folders on the way to the path, and the path. False if nothing was closed, or we could not open it. */
   open(path: string, purpose: Purpose): boolean {
     if (this.#asFound === null) return false;
     const names = path === '' ? [] : path.split('/');
@@ -124,7 +126,7 @@ export class ClosedPlaces {
     try {
       chmodSync(`/proc/self/fd/${descriptor}`, wanted);
     } catch (error) {
-      // Immutable, or on a file system that is read-only by now.
+      // Immutable, or on a file system that has become read-only.
       if (hasCode(error, 'EPERM', 'EACCES', 'EROFS')) return false;
       throw error;
     }
@@ -140,14 +142,14 @@ export class ClosedPlaces {
   }
 }
 
-/** The mode with which the owner gets in; the same mode where nothing is in the way. */
+/** The mode that gives the owner access; the same mode if it already does. */
 function wantedMode(stat: BigIntStats, mode: number, purpose: Purpose): number {
   if (stat.isDirectory()) return (mode & NEEDED[purpose]) === NEEDED[purpose] ? mode : mode | 0o700;
   if (stat.isFile()) return (mode & 0o400) !== 0 ? mode : mode | 0o600;
   return mode;
 }
 
-/** One name below an open folder, or the root; null when it is not there or the folder cannot be searched. */
+/** One name relative to an open folder, or the root; null if it does not exist or the folder cannot be searched. */
 function openPlace(folder: number | null, name: string): number | null {
   const path =
     folder === null ? name : Buffer.concat([Buffer.from(`/proc/self/fd/${folder}/`), encodeName(name)]);
@@ -159,7 +161,7 @@ function openPlace(folder: number | null, name: string): number | null {
   }
 }
 
-/** An inode's ctime moves with every change of its mode, and nobody can set it back. */
+/** An inode's ctime changes with every change of its mode, and cannot be set back. */
 function markOf({ ino, ctimeNs }: { readonly ino: bigint; readonly ctimeNs: bigint }): string {
   return `${ino}.${ctimeNs}`;
 }

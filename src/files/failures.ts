@@ -1,4 +1,4 @@
-/** What can go wrong with one file, as a value that says it to the model. */
+/** What can go wrong with one file, as a value with a message for the model. */
 
 import type { FailureReason } from '../domain/conversation/tool.ts';
 
@@ -14,12 +14,12 @@ export function fileFailure(reason: FailureReason, message: string): FileFailure
   return { status: 'failed', reason, message };
 }
 
-/** True for an error of the operating system with one of these codes. */
+/** True for an operating system error with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Errors that the state of the machine or the tree explains. */
+/** Errors that are explained by the state of the machine or the tree. */
 const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
   EACCES: ['path_refused', 'permission denied'],
   EPERM: ['path_refused', 'operation not permitted'],
@@ -42,7 +42,7 @@ const CAUSES: Readonly<Record<string, readonly [FailureReason, string]>> = {
   EIO: ['crashed', 'the disk reports an input/output error'],
 };
 
-/** The failure that an error of the operating system stands for; any other error is thrown again. */
+/** The failure for an operating system error; any other error is rethrown. */
 export function ioFailure(error: unknown, path: string, done: 'read' | 'written' | 'entered'): FileFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const cause = CAUSES[code];

@@ -1,8 +1,8 @@
-/** Hashes, for those who have no business with node's own modules. */
+/** Hashes, for modules that must not import node's own. */
 
 import { createHash } from 'node:crypto';
 
-/** Hex. */
+/** In hex. */
 export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }

@@ -1,9 +1,9 @@
 /**
- * File names between bytes and strings. A name that is not UTF-8 keeps each foreign byte as a lone surrogate
- * U+DC80 … U+DCFF (the convention of `src/domain/changes/change.ts`), so that every name survives the round trip.
+ * File names between bytes and strings. A name that is not UTF-8 keeps each invalid byte as a lone surrogate U+DC80 … U+DCFF
+ * (the convention of `src/domain/changes/change.ts`), so that every name survives the round trip.
  */
 
-/** The bytes of a name. Lone surrogates other than U+DC80 … U+DCFF come from no file name and become U+FFFD. */
+/** The bytes of a name. Lone surrogates other than U+DC80 … U+DCFF do not come from file names and become U+FFFD. */
 export function encodeName(name: string): Buffer {
   if (!FOREIGN.test(name)) return Buffer.from(name, 'utf8');
   const parts: Buffer[] = [];
@@ -14,7 +14,7 @@ export function encodeName(name: string): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The string of a name; `encodeName` gives back exactly these bytes. */
+/** The string for a name; `encodeName` returns exactly these bytes. */
 export function decodeName(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   if (!text.includes('\ufffd')) return text;
@@ -28,7 +28,7 @@ export function decodeName(bytes: Buffer): string {
   return name;
 }
 
-/** A lone low surrogate that stands for a byte; the `u` flag keeps real pairs together. */
+/** A lone low surrogate that represents a byte; the `u` flag keeps real pairs together. */
 const FOREIGN = /([\udc80-\udcff])/u;
 
 /** Length of the well-formed UTF-8 sequence at `at`; 0 when there is none. */

@@ -1,4 +1,4 @@
-/** Says which existing names are nearest to one that does not exist. */
+/** Names the existing entries most similar to one that does not exist. */
 
 import { type FileHandle, opendir } from 'node:fs/promises';
 import { distance } from 'fastest-levenshtein';
@@ -6,11 +6,11 @@ import { isGitDirName } from '../domain/changes/path.ts';
 import { hasCode } from './failures.ts';
 import { decodeName } from './names.ts';
 
-/** Entries of a folder that are compared, and names that are shown. */
+/** Maximum number of entries of a folder that are compared, and of names shown. */
 const MAX_COMPARED = 5_000;
 const MAX_SHOWN = 5;
 
-/** A name that is not in an open folder; `path` is the whole path up to it. */
+/** A name that is missing from an open folder; `path` is the whole path including it. */
 export interface MissingName {
   readonly folder: FileHandle;
   readonly name: string;
@@ -43,7 +43,7 @@ async function namesIn({ folder }: MissingName): Promise<string[]> {
       if (names.length === MAX_COMPARED) break;
     }
   } catch (error) {
-    // A folder that may be entered but not listed has no names to offer.
+    // A folder that can be entered but not listed has no names to offer.
     if (!hasCode(error, 'EACCES', 'ENOENT')) throw error;
   }
   return names;

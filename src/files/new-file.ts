@@ -1,24 +1,24 @@
-/** Files that are written where none is, and nowhere else. */
+/** Writes new files only, never over existing ones. */
 
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A file that is written where it does not exist yet. */
+/** A file to be written if it does not exist yet. */
 export interface FileToWrite {
   /** Relative to the root. */
   readonly path: string;
   readonly text: string;
-  /** Files that stand for it: where one of them is, it is not written. */
+  /** Files that make it unnecessary: if one of them exists, it is not written. */
   readonly unless: readonly string[];
 }
 
-/** `there` names the file because of which nothing was written; `why` follows the name of the file. */
+/** `there` names the existing file because of which nothing was written; `why` follows the name of the file. */
 export type NewFileEnd =
   | { status: 'written' }
   | { status: 'there'; path: string }
   | { status: 'failed'; why: string };
 
-/** Makes missing folders. Leaves the root by no link. */
+/** Creates missing folders. Follows no link out of the root. */
 export async function writeNewFile(root: string, { path, text, unless }: FileToWrite): Promise<NewFileEnd> {
   const obstacle = obstacleAbove(root, path);
   if (obstacle !== null) return { status: 'failed', why: obstacle };
@@ -34,7 +34,7 @@ export async function writeNewFile(root: string, { path, text, unless }: FileToW
   }
 }
 
-/** Null when the folders that it is to lie in are folders, as far as they are there. */
+/** Null if all existing parts of its parent path are folders. */
 function obstacleAbove(root: string, path: string): string | null {
   const names = path.split('/').slice(0, -1);
   for (const at of names.keys()) {
@@ -47,7 +47,7 @@ function obstacleAbove(root: string, path: string): string | null {
   return null;
 }
 
-/** Also a link that leads nowhere. */
+/** True for a dangling link too. */
 function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * Reads and writes regular files of the work tree and of nothing else, whatever links, FIFOs and races the tree holds.
+ * Reads and writes only regular files, and only in the work tree, whatever links, FIFOs and races the tree contains.
  *
- * Every step of a path is opened by one plain name below the descriptor of the step before, so the kernel has nothing
- * to resolve that could be swapped meanwhile (see `nofollow-path.ts`). Needs Linux's `/proc`.
+ * Every component of a path is opened relative to the descriptor of the one before, so the kernel resolves nothing that
+ * could be swapped in the meantime (see `nofollow-path.ts`). Needs Linux's `/proc`.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -16,12 +16,12 @@ import { below, describeSpecial, enterParent, openNamedPlace, type Place, throug
 
 /** Files of the work tree below one root. Keeps no descriptor open between calls. */
 export interface NofollowFiles {
-  /** The whole file, at most `maxBytes`; a larger one is refused as `too_large`. */
+  /** The whole file, up to `maxBytes`; a larger one is refused as `too_large`. */
   read(path: RepoPath, maxBytes: number): Promise<GuardedRead>;
   /**
-   * Writes exact bytes into a temporary file and renames it over the old one: other hard links of the old file keep
-   * their content, and a reader sees the old bytes or the new ones. Makes missing folders; keeps mode and owner of an
-   * existing file; a new one gets what the umask leaves of 0666.
+   * Writes exact bytes into a temporary file and renames it over the old one: other hard links to the old file keep their
+   * content, and a reader sees either the old bytes or the new ones. Creates missing folders; keeps mode and owner of an
+   * existing file; a new one gets mode 0666 less the umask.
    */
   write(path: RepoPath, bytes: Uint8Array): Promise<GuardedWrite>;
 }
@@ -69,7 +69,7 @@ async function readAt(place: Place, maxBytes: number): Promise<GuardedRead> {
 async function readRegular(place: Place, found: FileHandle, maxBytes: number): Promise<GuardedRead> {
   let file: FileHandle;
   try {
-    // The very inode that was looked at; without blocking, should a file system give it odd semantics.
+    // The very inode that was examined; non-blocking, in case a file system gives it odd semantics.
     file = await open(through(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return ioFailure(error, place.path, 'read');
@@ -86,7 +86,7 @@ async function readRegular(place: Place, found: FileHandle, maxBytes: number): P
   }
 }
 
-/** Reads to the end, as the file may grow meanwhile; null when that is beyond `maxBytes`. */
+/** Reads to the end, since the file may be growing; null if that is beyond `maxBytes`. */
 async function readUpTo(file: FileHandle, expected: number, maxBytes: number): Promise<Buffer | null> {
   let buffer = Buffer.allocUnsafe(expected + 1);
   let length = 0;
@@ -120,7 +120,7 @@ async function writeAt(place: Place, bytes: Uint8Array): Promise<GuardedWrite> {
   return { status: 'ok', created: step === null };
 }
 
-/** What a write calls its file until it is whole. */
+/** The name of a file while it is being written. */
 export const TEMPORARY_NAME = /^\.patchsmith-[0-9a-f]{16}\.tmp$/;
 
 async function replace(place: Place, bytes: Uint8Array, old: Stats | null): Promise<void> {
@@ -141,7 +141,7 @@ async function replace(place: Place, bytes: Uint8Array, old: Stats | null): Prom
   }
 }
 
-/** Gives the new file the old one's owner, where that is allowed, and mode. The owner first: changing it drops mode bits. */
+/** Gives the new file the old one's owner, if permitted, and mode. The owner first: changing it clears mode bits. */
 async function takeOver(file: FileHandle, old: Stats): Promise<void> {
   const now = await file.stat();
   if (now.uid !== old.uid || now.gid !== old.gid) {

@@ -1,8 +1,8 @@
 /**
- * Walks a path of the work tree one plain name at a time.
+ * Walks a path of the work tree one component at a time.
  *
- * `open("/proc/self/fd/<folder>/<name>", O_PATH | O_NOFOLLOW)` resolves exactly one name below an open folder and
- * follows no link, as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would.
+ * `open("/proc/self/fd/<folder>/<name>", O_PATH | O_NOFOLLOW)` resolves exactly one name in an open folder and follows no
+ * link, as openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS would.
  */
 
 import { constants, type Stats } from 'node:fs';
@@ -13,7 +13,7 @@ import { decodeName, encodeName } from './names.ts';
 import { describeMissing } from './nearest-names.ts';
 import { O_PATH } from './tree-view.ts';
 
-/** An open folder and the name of an entry in it, which may or may not exist. Whoever has it closes `folder`. */
+/** An open folder and the name of an entry in it, which may or may not exist. Its holder closes `folder`. */
 export interface Place {
   readonly status: 'ok';
   readonly folder: FileHandle;
@@ -22,13 +22,13 @@ export interface Place {
   readonly path: string;
 }
 
-/** What one name stands for, opened without following it. Whoever has it closes `handle`. */
+/** What one name refers to, opened without following it. Its holder closes `handle`. */
 export interface NamedPlace {
   readonly handle: FileHandle;
   readonly stat: Stats;
 }
 
-/** Opens the folder that holds the last name of `path`; `make` creates the folders that are missing on the way. */
+/** Opens the folder that contains the last name of `path`; `make` creates missing folders on the way. */
 export async function enterParent(
   root: string,
   path: RepoPath,
@@ -54,7 +54,7 @@ export async function enterParent(
   return { status: 'ok', folder, name: last, path };
 }
 
-/** Goes one folder down; the folder above is closed in any case. */
+/** Descends into a folder; the parent is closed in any case. */
 async function enter(place: Place, missing: 'existing' | 'make'): Promise<FileHandle | FileFailure> {
   try {
     let step = await openNamedPlace(place);
@@ -81,12 +81,12 @@ async function makeFolder(place: Place): Promise<FileFailure | null> {
     await mkdir(below(place.folder, place.name));
     return null;
   } catch (error) {
-    // Another call of the same turn may have made it just now.
+    // Another call of the same turn may have just created it.
     return hasCode(error, 'EEXIST') ? null : ioFailure(error, place.path, 'written');
   }
 }
 
-/** Opens a place for looking at, links themselves included; null when nothing is there. */
+/** Opens a place in order to examine it, even if it is a link; null if nothing is there. */
 export async function openNamedPlace(place: Place): Promise<NamedPlace | FileFailure | null> {
   let handle: FileHandle;
   try {
@@ -102,17 +102,17 @@ export async function openNamedPlace(place: Place): Promise<NamedPlace | FileFai
   }
 }
 
-/** The path of a name below an open folder, in bytes. */
+/** The path of a name in an open folder, as bytes. */
 export function below(folder: FileHandle, name: string): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${folder.fd}/`), encodeName(name)]);
 }
 
-/** The path that opens again what a descriptor stands for. */
+/** The path that reopens what a descriptor refers to. */
 export function through(handle: FileHandle): string {
   return `/proc/self/fd/${handle.fd}`;
 }
 
-/** Says what a place is that is no regular file, and for a link where it points. */
+/** Describes something that is not a regular file; for a link, also its target. */
 export async function describeSpecial(place: Place, stat: Stats): Promise<string> {
   const name = JSON.stringify(place.path);
   if (stat.isSymbolicLink()) {

@@ -1,4 +1,4 @@
-/** Reads files of the work tree so that what was read is what was looked at. */
+/** Reads files of the work tree so that exactly the examined file is read. */
 
 import {
   type BigIntStats,
@@ -13,7 +13,7 @@ import { type FileStat, fileStat, invisible } from './stat.ts';
 import { checkTime } from './time-limit.ts';
 import { O_PATH, type TreeView, viewing } from './tree-view.ts';
 
-/** A regular file that is open for reading. Whoever opened it closes it. */
+/** A regular file that is open for reading. The opener closes it. */
 export interface OpenedFile {
   readonly descriptor: number;
   readonly stat: FileStat;
@@ -26,8 +26,8 @@ export type FileOpening =
   | { status: 'unreadable' };
 
 /**
- * Opens a regular file: the very inode that was looked at, so that no device, named pipe or link is ever opened. A link in
- * any place of the path counts as absent: the file behind it is not the one meant.
+ * Opens a regular file: the very inode that was examined, so that no device, named pipe or link is ever opened. A link
+ * anywhere in the path counts as absent: the file behind it is not the one meant.
  */
 export function openRegularIn(view: TreeView, path: string): FileOpening {
   let place: number | null = null;
@@ -48,7 +48,7 @@ export function openRegular(root: string, path: string): FileOpening {
   return viewing(root, (view) => openRegularIn(view, path));
 }
 
-/** All bytes from the start; `size` is a guess, the file may have grown or shrunk since. */
+/** All bytes from the start; `size` is only an estimate, since the file may have grown or shrunk. */
 export function readWhole({ descriptor, stat }: OpenedFile): Buffer {
   let bytes = Buffer.allocUnsafe(stat.size + 1);
   let length = 0;
@@ -60,7 +60,7 @@ export function readWhole({ descriptor, stat }: OpenedFile): Buffer {
   }
 }
 
-/** The first `stat.size` bytes in chunks, as long as there is time. Leaves the file open. */
+/** The first `stat.size` bytes in chunks, for as long as there is time. Leaves the file open. */
 export async function* chunksOf({ descriptor, stat }: OpenedFile): AsyncGenerator<Buffer> {
   if (stat.size === 0) return;
   const chunks: AsyncIterable<Buffer> = createReadStream('', {
@@ -76,7 +76,7 @@ export async function* chunksOf({ descriptor, stat }: OpenedFile): AsyncGenerato
   }
 }
 
-/** What the open file is now, to be compared with what it was. */
+/** The current stat of the open file, to compare with the earlier one. */
 export function statNow({ descriptor }: OpenedFile): FileStat {
   const stats: BigIntStats = fstatSync(descriptor, { bigint: true });
   return fileStat(stats);

@@ -1,18 +1,18 @@
-/** Where a path lies in a folder, whichever way it is written. */
+/** Determines whether a path is inside a folder, however it is written. */
 
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 
 /**
- * The path relative to `root`, which is a real path; null when it lies outside. A path that is written as one inside is
- * taken at its word; of any other the links on the way to it are followed, but for the last name.
+ * The path relative to `root`, which is a real path; null if it is outside. A path written as one inside is accepted as it
+ * is; for any other, links are followed, except for the last name.
  */
 export async function pathWithin(root: string, path: string): Promise<string | null> {
   const written = pathBelow(root, path);
   return written ?? pathBelow(root, join(await realpathExisting(dirname(path)), basename(path)));
 }
 
-/** The real path of a folder; of one that is not there, as far as there is one. */
+/** The real path of a folder; if it does not exist, of its longest existing part, with the rest appended. */
 export async function realpathExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -23,7 +23,7 @@ export async function realpathExisting(path: string): Promise<string> {
   }
 }
 
-/** The path relative to `root`, as both are written; null when it lies outside. */
+/** The path relative to `root`, compared as written; null if it is outside. */
 export function pathBelow(root: string, path: string): string | null {
   const place = relative(root, path);
   return place === '..' || place.startsWith('../') ? null : place;

@@ -1,4 +1,4 @@
-/** Reading a file that may be missing, huge or not a file at all. */
+/** Reads a file that may be missing, huge or not a file at all. */
 
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { type RegularFileRead, readRegularFile } from './regular-file.ts';
 export type BytesRead = RegularFileRead;
 
 /**
- * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` gives; fails above `maxBytes`.
- * With `follow: false` a link is not followed.
+ * All bytes of a regular file or, with `pipes`, of what a shell's `<(command)` provides; fails above `maxBytes`. With
+ * `follow: false` a link is not followed.
  */
 export async function readBytes(
   path: string,
@@ -22,23 +22,23 @@ export async function readBytes(
 }
 
 /**
- * A pipe is read by a process of its own: waiting for a writer would take a thread of this one, which then could not end.
- * A descriptor of this process (`<(command)`) is reached from there by its number here.
+ * A pipe is read by a separate process: waiting for a writer would block a thread of this one, which then could not exit.
+ * That process reaches a descriptor of this one (`<(command)`) by its number here.
  */
 function pipeOf(path: string): AsyncIterable<Uint8Array> {
   const reachable = path.replace(/^\/(?:dev|proc\/self)\/fd\//, `/proc/${process.pid}/fd/`);
-  // PATH may name folders of the repository.
+  // PATH may contain folders of the repository.
   const env = { PATH: '/usr/bin:/bin' };
   const cat = spawn('cat', ['--', reachable], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   cat.on('error', (error) => cat.stdout.destroy(error));
-  // It may wait for a writer that never comes, and must not do so longer than we do.
+  // It may wait for a writer that never comes, and must not outlive us.
   const end = () => cat.kill();
   process.once('exit', end);
   cat.once('exit', () => process.off('exit', end));
   return cat.stdout;
 }
 
-/** All bytes of a stream; stops reading and fails above `maxBytes`. */
+/** All bytes of a stream; stops and fails above `maxBytes`. */
 export async function collect(
   stream: AsyncIterable<Uint8Array | string>,
   maxBytes: number,
@@ -69,7 +69,7 @@ function tooLarge(maxBytes: number): BytesRead {
   return { status: 'failed', missing: false, why: `is larger than ${formatNumber(maxBytes)} bytes` };
 }
 
-/** What cannot be looked at is none: reading it then says why. */
+/** False if it cannot be examined: reading it then reports why. */
 function isPipe(path: string): boolean {
   try {
     return statSync(path).isFIFO();

@@ -1,6 +1,6 @@
 /**
- * Regular files that somebody else may have made: opened without waiting for anybody, and read within bounds. A pipe
- * without a writer would keep whoever opens it waiting, deaf to signals, and a device may have no end.
+ * Regular files that someone else may have created: opened without blocking, and read within bounds. A pipe without a writer
+ * would block whoever opens it, deaf to signals, and a device may have no end.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
@@ -11,16 +11,16 @@ export type RegularFileRead = { status: 'ok'; bytes: Buffer } | FileReadFailure;
 /** Why a regular file could not be read. */
 export type FileReadFailure = { status: 'failed'; missing: boolean; why: string };
 
-/** How a file is read. */
+/** How to read a file. */
 export interface Reading {
-  /** Whether a link is followed; false when left out. */
+  /** Whether to follow a link. Default: false. */
   readonly follow?: boolean;
 }
 
-/** Bytes that are read at once. */
+/** Bytes read at a time. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Why a path could not be opened, for people; other errors are not about the path. */
+/** Why a path could not be opened, for people; other errors do not concern the path. */
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
@@ -32,7 +32,7 @@ const WHY: Readonly<Record<string, string>> = {
   ENODEV: 'is not a file',
 };
 
-/** All bytes of a regular file; fails above `maxBytes`. Throws what the disk throws. */
+/** All bytes of a regular file; fails above `maxBytes`. Throws disk errors. */
 export function readRegularFile(path: string, maxBytes: number, reading: Reading = {}): RegularFileRead {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -49,8 +49,8 @@ export function readRegularFile(path: string, maxBytes: number, reading: Reading
 }
 
 /**
- * Hands out the bytes of a regular file piece by piece; a piece is valid until the next. `take` says whether it wants more.
- * Null when the file could be read.
+ * Passes the bytes of a regular file to `take` in chunks; a chunk is valid until the next one. `take` returns whether it
+ * wants more. Null if the file could be read.
  */
 export function eachChunk(
   path: string,

@@ -1,8 +1,8 @@
-/** What a stat says of one place of the work tree. */
+/** The stat of one place in the work tree. */
 
 import { type BigIntStats, constants } from 'node:fs';
 
-/** What tells whether a file was touched. The kernel keeps `ctimeNs`; nobody can set it back. */
+/** Shows whether a file was touched. The kernel maintains `ctimeNs`, which cannot be set back. */
 export interface FileStat {
   readonly kind: 'file' | 'link' | 'folder' | 'special';
   readonly executable: boolean;
@@ -14,11 +14,11 @@ export interface FileStat {
   readonly ino: bigint;
 }
 
-/** A program runs with the group of its file, and what is made in a folder gets the folder's. */
+/** On a program: it runs with its file's group. On a folder: new entries get the folder's group. */
 export const S_ISGID = 0o2000;
 const S_ISUID = 0o4000;
 
-/** Whether two stats are those of a file that nobody touched in between. */
+/** Whether a file with these two stats was not touched in between. */
 export function sameStat(a: FileStat, b: FileStat): boolean {
   return (
     a.ctimeNs === b.ctimeNs &&
@@ -30,10 +30,10 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
   );
 }
 
-/** A path's stat, or why there is none. */
+/** A path's stat, or why it has none. */
 export type Look = { status: 'seen'; stat: FileStat } | { status: 'absent' } | { status: 'unreadable' };
 
-/** The part of a stat by which changes are noticed. */
+/** The part of a stat that reveals changes. */
 export function fileStat(stats: BigIntStats): FileStat {
   const mode = Number(stats.mode);
   return {
@@ -53,7 +53,7 @@ const KINDS: ReadonlyMap<number, FileStat['kind']> = new Map([
   [constants.S_IFDIR, 'folder'],
 ]);
 
-/** Sorts an error of the file system: gone, or there but out of reach. Anything else is thrown on. */
+/** Classifies a file system error: gone, or present but out of reach. Any other error is rethrown. */
 export function invisible(error: unknown): 'absent' | 'unreadable' {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';

@@ -1,17 +1,17 @@
-/** A folder for a while. */
+/** Temporary folders. */
 
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder for the time of one task. */
+/** A folder for the duration of one task. */
 export interface TemporaryFolder {
   /** Absolute, without links. */
   readonly path: string;
   remove(): void;
 }
 
-/** An empty folder below `$RUNNER_TEMP` or the system's place for such, for its owner only. */
+/** An empty folder below `$RUNNER_TEMP` or the system's temporary folder, accessible to its owner only. */
 export function makeTemporaryFolder(env: Readonly<Record<string, string | undefined>>): TemporaryFolder {
   const path = realpathSync(mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), 'patchsmith-')));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

@@ -1,9 +1,9 @@
 /**
- * Looks at names and stats of the work tree. Never follows a link below the root, whatever is swapped for one meanwhile, and
- * never throws for what it cannot see.
+ * Reads names and stats of the work tree. Never follows a link below the root, whatever is replaced by one in the meantime,
+ * and never throws for what it cannot see.
  *
- * A folder is opened by one plain name below the descriptor of the folder above it, and an entry is named below its folder's
- * descriptor, so the kernel has nothing to resolve that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
+ * A folder is opened by one name relative to the descriptor of its parent, and an entry is named relative to its folder's
+ * descriptor, so the kernel resolves nothing that could be swapped (as in `nofollow-path.ts`). Needs Linux's `/proc`.
  */
 
 import {
@@ -22,52 +22,52 @@ import { type FileStat, fileStat, invisible, type Look } from './stat.ts';
 
 /** One entry of a folder. */
 export interface FolderEntry {
-  /** As bytes are decoded by `decodeName`. */
+  /** Decoded by `decodeName`. */
   readonly name: string;
   readonly folder: boolean;
   /** Neither file, folder nor link. */
   readonly special: boolean;
 }
 
-/** How many entries of one folder are looked at. */
+/** How many entries of one folder to examine. */
 export interface FolderLimit {
   readonly maxEntries: number;
   /** Called with the path of each folder that has more. */
   exceeded(folder: string): void;
 }
 
-/** For folders of any size. */
+/** No limit on the size of folders. */
 export const NO_FOLDER_LIMIT: FolderLimit = {
   maxEntries: Number.POSITIVE_INFINITY,
   exceeded: () => undefined,
 };
 
-/** `stat` is that of the very folder whose entries these are. Of a folder that is too large, none are known. */
+/** `stat` is that of the very folder whose entries are listed. The entries of a folder that is too large are unknown. */
 export type Listing =
   | { status: 'seen'; stat: FileStat; entries: FolderEntry[] }
   | { status: 'absent' }
   | { status: 'unreadable' }
   | { status: 'too_large' };
 
-/** Linux's O_PATH: a descriptor of the place itself, which needs no permission to read and never blocks. */
+/** Linux's O_PATH: a descriptor of the place itself, which requires no read permission and never blocks. */
 export const O_PATH = 0o10000000;
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 type LinkRead = { status: 'seen'; target: Buffer } | { status: 'absent' } | { status: 'unreadable' };
 
-/** Folders that stay open, beside the root: enough for a walk that goes level by level. */
+/** Number of folders kept open besides the root: enough for a walk that goes level by level. */
 const MAX_OPEN = 8;
 
-/** Bytes of a path of the kernel, without the NUL: nothing else on the machine could name what lies deeper. */
+/** Maximum bytes of a path in the kernel, without the NUL: nothing else on the machine could address anything deeper. */
 const MAX_PATH_BYTES = 4095;
 
 /**
- * One look at the tree below `root`, an absolute path without links. Folders that were opened are kept open for the next
- * question, so a view is for one piece of work, after which it is closed.
+ * One look at the tree below `root`, an absolute path without links. Opened folders are kept open for the next query, so a
+ * view is for one piece of work and is closed after it.
  */
 export class TreeView {
   readonly #root: string;
-  /** Descriptors by path, the one longest unused first. */
+  /** Descriptors by path, least recently used first. */
   readonly #open = new Map<string, number>();
   #rootFolder: number | null = null;
   readonly #limit: FolderLimit;
@@ -95,7 +95,7 @@ export class TreeView {
     }
   }
 
-  /** The entries of a folder in no order, with exact names. */
+  /** The entries of a folder in no particular order, with exact names. */
   listFolder(folder: string): Listing {
     try {
       const path = `/proc/self/fd/${this.#enter(folder)}`;
@@ -109,7 +109,7 @@ export class TreeView {
     }
   }
 
-  /** The bytes that a link holds; what is no link counts as absent. */
+  /** The target of a link, as bytes; anything that is not a link counts as absent. */
   readLink(path: string): LinkRead {
     try {
       return { status: 'seen', target: readlinkSync(this.place(path), { encoding: 'buffer' }) };
@@ -120,8 +120,9 @@ export class TreeView {
   }
 
   /**
-   * Names an entry, which may or may not exist, below its open folder (`''` is the root itself); good for one system call that does not follow links,
-   * before the next question. Throws the error of the system where the folder cannot be entered.
+   * The path of an entry, which may or may not exist, relative to its open folder (`''` is the root itself); valid for one
+   * system call that does not follow links, before the next query. Throws the system's error if the folder cannot be
+   * entered.
    */
   place(path: string): string | Buffer {
     if (path === '') return `/proc/self/fd/${this.#enter('')}/.`;
@@ -145,7 +146,7 @@ export class TreeView {
     return fileStat(fstatSync(this.#enter(folder), { bigint: true }));
   }
 
-  /** The descriptor of a folder, which is open until the next question at least. */
+  /** The descriptor of a folder, which stays open at least until the next query. */
   #enter(folder: string): number {
     if (folder === '') {
       this.#rootFolder ??= openSync(this.#root, FOLDER);
@@ -185,17 +186,17 @@ export function lookAt(root: string, path: string): Look {
 }
 
 /**
- * A folder of this size has some thousand entries on most file systems, and 65,000 on ZFS, whose size is their number. Read at
- * once it costs 10 us less. Some file systems have no sizes of folders and say 0.
+ * A folder of this size has a few thousand entries on most file systems, and 65,000 on ZFS, where the size is the number of
+ * entries. Reading it at once takes 10 µs less. Some file systems report 0 as the size of folders.
  */
 const SMALL_FOLDER_BYTES = 64 * 1024;
 
-/** Entries of a large folder that are asked for at once. */
+/** Number of entries of a large folder requested at a time. */
 const PIECE = 4096;
 
 /**
- * The entries of the folder at `path` in no order; null when there are more than `most`. `size` is that of the folder's stat.
- * Throws the error of the system where it cannot be read.
+ * The entries of the folder at `path` in no particular order; null if there are more than `most`. `size` is from the
+ * folder's stat. Throws the system's error if it cannot be read.
  */
 export function readEntries(path: string, size: number, most: number): FolderEntry[] | null {
   if (size === 0 || size > SMALL_FOLDER_BYTES) return readInPieces(path, most);
@@ -207,7 +208,7 @@ export function readEntries(path: string, size: number, most: number): FolderEnt
 }
 
 function readInPieces(path: string, most: number): FolderEntry[] | null {
-  // Node's types know no other encoding than text here.
+  // Node's types only know text encodings here.
   const folder = opendirSync(path, { bufferSize: PIECE, encoding: 'buffer' as BufferEncoding });
   const entries: FolderEntry[] = [];
   try {

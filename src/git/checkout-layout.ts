@@ -1,17 +1,17 @@
-/** Where the parts of a checkout lie. */
+/** The locations of a checkout's parts. */
 
 import type { ObjectFormat } from './store/object-store.ts';
 
-/** A checkout: its work tree and where its repository keeps what. All paths are absolute and real. */
+/** A checkout: its work tree and where its repository stores what. All paths are absolute and real. */
 export interface Checkout {
-  /** Top of the work tree. */
+  /** Root of the work tree. */
   readonly root: string;
-  /** Where HEAD and index are: of the linked worktree, if it is one. */
+  /** Contains HEAD and index: the linked worktree's own, if it is one. */
   readonly gitDir: string;
-  /** Where refs, objects and configuration are. */
+  /** Contains refs, objects and configuration. */
   readonly commonDir: string;
   readonly objects: string;
-  /** The folder that was started from, relative to `root`; empty for the root itself. */
+  /** The folder the search started from, relative to `root`; empty for the root itself. */
   readonly prefix: string;
   readonly objectFormat: ObjectFormat;
   readonly head: CheckedOutHead;

@@ -1,4 +1,7 @@
-/** Runs git plumbing with an environment built from nothing, so that neither the user's settings nor a checkout's can steer it. */
+/**
+ * Runs git plumbing with an environment built from scratch, so that neither the user's settings nor a checkout's can
+ * influence it.
+ */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,18 +10,20 @@ import type { Readable, Writable } from 'node:stream';
 import { CutShort } from '../domain/run/cut-short.ts';
 import { checkTime, timeLimit } from '../files/time-limit.ts';
 
-/** One git call. Nothing of our own environment is inherited. */
+/** One git call. Nothing from our own environment is inherited. */
 export interface GitCall {
-  /** Folder that git runs in; never the work tree unless the call only asks where things are. */
+  /** Folder in which git runs; never the work tree, unless the call only asks where things are. */
   readonly cwd: string;
   readonly args: readonly string[];
-  /** Added to the environment built from nothing; undefined takes a variable out of it. */
+  /** Added to the environment built from scratch; undefined removes a variable from it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Bytes for stdin; stdin is closed when left out. */
+  /** Bytes for stdin; if absent, stdin is closed. */
   readonly input?: Uint8Array;
-  /** Takes stdout piece by piece instead of having it kept in memory. */
+  /** Receives stdout in chunks instead of having it kept in memory. */
   readonly onOutput?: (piece: Buffer) => void;
-  /** Kills git when it aborts, besides the time limit of the work; the call then rejects. For what asks over a network. */
+  /**
+   * Kills git when it aborts, in addition to the time limit of the work; the call then rejects. For calls over a network.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -30,8 +35,8 @@ export interface GitAnswer {
 }
 
 /**
- * Runs git and resolves whatever its exit code. Rejects when git cannot be started, was killed, or says more than a
- * gigabyte; with `CutShort`, and git killed, when the time for the work is over.
+ * Runs git and resolves whatever its exit code. Rejects if git cannot be started, was killed, or prints more than a
+ * gigabyte; with `CutShort`, after killing git, when the time for the work is over.
  */
 export async function askGit(call: GitCall): Promise<GitAnswer> {
   checkTime();
@@ -40,7 +45,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
     cwd: call.cwd,
     env: { ...EMPTY_ENVIRONMENT, ...call.env },
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    // The process that talks to the network is a child of git's, and keeps its pipes open.
+    // The process that talks to the network is a child of git, and keeps its pipes open.
     detached: call.signal !== undefined,
   });
   const closed = once(child, 'close');
@@ -48,7 +53,7 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   const kill = () => void (call.signal === undefined ? child.kill('SIGKILL') : killGroup(child.pid));
   if (call.signal?.aborted) kill();
   call.signal?.addEventListener('abort', kill, { once: true });
-  // A second signal ends the runner in the middle of everything.
+  // A second signal ends the runner in the middle of anything.
   process.once('exit', kill);
   const ended = Promise.all([
     call.onOutput ? passOn(child.stdout, call.onOutput) : collect(child.stdout, kill),
@@ -67,29 +72,29 @@ export async function askGit(call: GitCall): Promise<GitAnswer> {
   return { exitCode: child.exitCode, stdout, stderr: isOut ? `${said} ${MEMORY_LIMIT}` : said };
 }
 
-/** Whether git has failed because it needed more memory than it may have. */
+/** Whether git failed because it needed more memory than its limit. */
 export function needsMoreMemory({ exitCode, stderr }: Pick<GitAnswer, 'exitCode' | 'stderr'>): boolean {
   return exitCode !== 0 && stderr.endsWith(MEMORY_LIMIT);
 }
 
 /**
- * What one git process may allocate, in KiB. What git maps of files, such as packs and indexes, does not count: the kernel can take that back. 1 GiB does for a
- * million files, and for two contents of 100 MB to be compared as binary ones.
+ * Maximum memory that one git process may allocate, in KiB. Files it maps, such as packs and indexes, do not count: the
+ * kernel can take that memory back. 1 GiB suffices for a million files, and for comparing two contents of 100 MB as binary.
  */
 const MAX_DATA_KIB = 2 ** 20;
 
 /**
- * The shell that sets the limit becomes git, with the same process id. Where less is permitted already, that holds. It costs
- * 0.3 ms of processor time, and 0.5 ms of waiting.
+ * The shell that sets the limit becomes git, with the same process id. A lower existing limit is kept. This costs 0.3 ms of
+ * processor time, and 0.5 ms of waiting.
  */
 const WITHIN_MEMORY = `ulimit -d ${MAX_DATA_KIB} 2>/dev/null; exec "$0" "$@"`;
 
-/** Ends the message of a git that failed for this limit. */
+/** Ends the message of a git that failed because of this limit. */
 const MEMORY_LIMIT = '(git may allocate 1 GiB)';
 
 /**
- * Commands that read settings and the names of refs, whose files `checkRepositoryOf` has measured before the first of them.
- * Whatever is not on this list reads objects, trees, indexes, rules or a network, and is limited.
+ * Commands that read settings and the names of refs, whose file sizes `checkRepositoryOf` has checked before the first of
+ * them. Any other command reads objects, trees, indexes, rules or a network, and is limited.
  */
 const PLAIN_QUESTIONS: ReadonlySet<string> = new Set(['config', 'rev-parse', 'symbolic-ref']);
 
@@ -107,10 +112,10 @@ function isPlainQuestion(args: readonly string[]): boolean {
 
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory|(?:malloc|calloc|realloc|mmap) failed/i;
 
-/** How long a git that was killed is waited for: one that hangs in the kernel may never end. */
+/** How long to wait for a git that was killed: one that hangs in the kernel may never end. */
 const KILLED_MS = 250;
 
-/** What git comes to. When the time is over git is killed, and the promise rejects with `CutShort`. */
+/** The result of git. When the time is over git is killed, and the promise rejects with `CutShort`. */
 async function withinTime<T>(ended: Promise<T>, kill: () => void): Promise<T> {
   const limit = timeLimit();
   if (limit === null) return ended;
@@ -141,7 +146,7 @@ function killGroup(leader: number | undefined): void {
   }
 }
 
-/** Runs git for its output. Throws when it fails: for calls that only a broken machine lets fail. */
+/** Runs git for its output. Throws if it fails: for calls that can only fail on a broken machine. */
 export async function runGit(call: GitCall): Promise<Buffer> {
   const answer = await askGit(call);
   if (answer.exitCode !== 0) {
@@ -150,7 +155,7 @@ export async function runGit(call: GitCall): Promise<Buffer> {
   return answer.stdout;
 }
 
-/** Absolute path of git, looked for in fixed folders only; null when it is in none of them. */
+/** Absolute path of git, searched for in fixed folders only; null if it is in none of them. */
 export function findGit(): string | null {
   for (const folder of PROGRAM_FOLDERS) {
     try {
@@ -163,15 +168,15 @@ export function findGit(): string | null {
   return null;
 }
 
-/** Where programs of the runner may come from, in this order. */
+/** Where the runner's programs may come from, in this order. */
 export const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin'] as const;
 
-/** Stated on the command line, which comes after every configuration file. */
+/** Given on the command line, which overrides every configuration file. */
 const QUIET = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.pager=cat',
-  // What git maps of packs at once, which counts as its memory in most figures.
+  // How much of packs git maps at once, which most tools count as its memory.
   'core.packedGitWindowSize=32m',
   'core.packedGitLimit=256m',
 ].flatMap((setting) => ['-c', setting]);
@@ -188,22 +193,22 @@ const EMPTY_ENVIRONMENT = {
   SSH_ASKPASS: '/bin/false',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_NO_LAZY_FETCH: '1',
-  // An older git does not know that one, and would ask whatever server the repository names for an object that is missing.
+  // An older git does not know that setting, and would ask whatever server the repository names for a missing object.
   GIT_ALLOW_PROTOCOL: '',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_ADVICE: '0',
 };
 
-/** Enough for the index of some million files; more than that is a bug, not a repository. */
+/** Enough for the index of several million files; more is a bug, not a repository. */
 const MAX_OUTPUT_BYTES = 2 ** 30;
 
 function feed(stdin: Writable | null, input: Uint8Array | undefined): void {
-  // Git may end before it has read everything; its exit code then says why.
+  // Git may exit before it has read everything; its exit code then tells why.
   stdin?.on('error', () => {});
   stdin?.end(input);
 }
 
-/** All bytes of a stream; null, and `full` is called, when they are too many. */
+/** All bytes of a stream; if there are too many, calls `full` and returns null. */
 async function collect(stream: Readable | null, full: () => void): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let length = 0;

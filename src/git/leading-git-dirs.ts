@@ -1,5 +1,5 @@
 /**
- * Git dirs in the work tree that are not called `.git`, and that git comes to by a file: `.git` of a submodule or a linked
+ * Git dirs in the work tree that are not called `.git`, and that git finds through a file: `.git` of a submodule or a linked
  * worktree says `gitdir: …`, and `commondir` in such a git dir says where its configuration is.
  */
 
@@ -9,10 +9,10 @@ import { readRegularFile } from '../files/regular-file.ts';
 import { invisible } from '../files/stat.ts';
 import { MAX_POINTER_BYTES } from './repository-file.ts';
 
-/** `reachable`: it is missing, or there is a link on the way to it, so that commands could put another in its place. */
+/** `reachable`: it is missing, or the way to it contains a link, so that commands could put another in its place. */
 export type LedTo = { status: 'folder' | 'reachable'; path: string };
 
-/** Those that the `.git` of a folder leads to, relative to the root; what lies outside or below a `.git` is left out. */
+/** The ones that the `.git` of a folder points to, relative to the root, except those outside the root or below a `.git`. */
 export function gitDirsBehind(root: string, folder: string): LedTo[] {
   const dotGit = join(root, folder, '.git');
   const named = /^gitdir: (.*?)[\r\n]*$/s.exec(textAt(dotGit))?.[1];
@@ -21,7 +21,7 @@ export function gitDirsBehind(root: string, folder: string): LedTo[] {
   return [...ledTo(root, gitDir), ...(common === '' ? [] : ledTo(root, resolve(gitDir, common)))];
 }
 
-/** The place, if it lies in the work tree and not below a `.git`, which has a cover of its own. */
+/** The place, if it is in the work tree and not below a `.git`, which has a cover of its own. */
 function ledTo(root: string, place: string): LedTo[] {
   const real = realPathOf(place);
   const written = relative(root, place);

@@ -1,4 +1,4 @@
-/** Repositories in the work tree beside its own: submodules, those that nobody tracks, and linked worktrees. */
+/** Other repositories in the work tree: submodules, untracked ones, and linked worktrees. */
 
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -9,10 +9,10 @@ import type { Checkout } from './checkout-layout.ts';
 import { gitDirsBehind } from './leading-git-dirs.ts';
 import { textOfFile } from './repository-file.ts';
 
-/** Git dirs that are covered at most: each costs every command two mounts, and their cost grows with their square. */
+/** Maximum number of covered git dirs: each adds two mounts to every command, and the cost of mounts is quadratic. */
 const MAX_COVERED = 64;
 
-/** The nested repositories of a work tree, and which cannot be covered. */
+/** The nested repositories of a work tree, and those that cannot be covered. */
 export interface Coverage {
   readonly nested: NestedRepository[];
   /** Folders whose `.git` commands can reach. */
@@ -20,10 +20,10 @@ export interface Coverage {
 }
 
 /**
- * Of these folders, those that can be kept from commands, as far as their `.git` goes, whether it is there or not. Warns of the
- * others: a `.git` that is a link would lead the cover elsewhere, a name that is not UTF-8 is no argument for a program, and
- * more than 64 cost too much time. A git dir that such a `.git`, or the checkout's own, leads to is covered as well. Submodules that are not checked out take what room is left; what a command makes in one of
- * the others is removed afterwards.
+ * Of these folders, those whose `.git` can be kept from commands, whether it exists or not. Warns about the others: a `.git`
+ * that is a link would redirect the cover, a name that is not UTF-8 cannot be passed to a program, and more than 64 take too
+ * long. A git dir that such a `.git`, or the checkout's own, points to is covered too. Submodules that are not checked out
+ * get what room is left; what a command creates in an uncovered one is removed afterwards.
  */
 export function coverable(root: string, folders: readonly string[], warn: (text: string) => void): Coverage {
   const nested: NestedRepository[] = [];
@@ -57,7 +57,7 @@ export function coverable(root: string, folders: readonly string[], warn: (text:
   }
   for (const path of behind) nested.push({ path, dotGit: 'itself' });
   nested.push(...empty.slice(0, MAX_COVERED - nested.length));
-  // Below a cover there is nothing to mount anything on.
+  // Nothing can be mounted below a cover.
   const isHidden = (path: string) => [...behind].some((folder) => path.startsWith(`${folder}/`));
   const shown = nested.filter(({ path }) => !isHidden(path));
   return { nested: shown.sort((a, b) => (a.path < b.path ? -1 : 1)), uncovered: [...new Set(uncovered)] };
@@ -71,7 +71,10 @@ export function underPolicy(
   return nested.map((one) => (isReadOnly(one.path) ? { ...one, readOnly: true } : one));
 }
 
-/** The linked worktrees of this repository that lie in the work tree, often in an ignored folder, where nobody looks for them. */
+/**
+ * The linked worktrees of this repository inside the work tree, often in an ignored folder, where nothing else looks for
+ * them.
+ */
 export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'commonDir'>): string[] {
   const known = join(commonDir, 'worktrees');
   return (orMissing(() => readdirSync(known)) ?? []).flatMap((name) => {
@@ -79,7 +82,7 @@ export function linkedWorktrees({ root, commonDir }: Pick<Checkout, 'root' | 'co
     if (file.status !== 'seen' || file.stat.kind !== 'file') return [];
     const text = textOfFile(join(known, name, 'gitdir'))?.trim();
     if (!text || text.includes('\0')) return [];
-    // Of one that somebody has removed, git still has the entry.
+    // Git keeps the entry of a worktree that has been deleted.
     const folder = orMissing(() => realpathSync(dirname(resolve(join(known, name), text))));
     if (folder === null) return [];
     const path = relative(root, folder);
@@ -96,7 +99,7 @@ function orMissing<T>(read: () => T): T | null {
   }
 }
 
-/** What the folder's `.git` is; `absent` where there is no such folder, `other` for what cannot be covered or looked at. */
+/** What the folder's `.git` is; `absent` if there is no such folder, `other` for what cannot be covered or examined. */
 function gitOf(
   root: string,
   folder: string,

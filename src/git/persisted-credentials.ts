@@ -1,4 +1,4 @@
-/** Credentials that others have left in the git configuration of a checkout, as actions/checkout does. */
+/** Credentials that other tools have left in the git configuration of a checkout, as actions/checkout does. */
 
 import { resolve } from 'node:path';
 import { percentDecoded } from '../domain/text/uri.ts';
@@ -9,14 +9,14 @@ import { type UserEnvironment, userGitEnvironment } from './user-settings.ts';
 
 /** Credentials that `actions/checkout` and others leave in git's configuration. */
 export interface PersistedCredentials {
-  /** The settings that hold them, with the file of each. */
+  /** The settings that contain them, each with its file. */
   readonly places: readonly string[];
   readonly secrets: readonly string[];
 }
 
 /**
- * Looks at all that git itself would read, files that are included under a condition too: since its version 6
- * actions/checkout keeps the token in one of those, outside the repository. Nothing is run.
+ * Examines everything that git itself would read, including conditionally included files: since version 6 actions/checkout
+ * keeps the token in one of those, outside the repository. Runs nothing.
  */
 export async function findPersistedCredentials(
   root: string,
@@ -24,7 +24,7 @@ export async function findPersistedCredentials(
 ): Promise<PersistedCredentials> {
   const args = ['config', '--list', '--includes', '--show-origin', '-z'];
   const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });
-  // A configuration that git cannot read gives it no credentials either.
+  // A configuration that git cannot read gives git no credentials either.
   if (answer.exitCode !== 0) return { places: [], secrets: [] };
   const records = decodeName(answer.stdout).split('\0');
   const places = new Set<string>();
@@ -41,7 +41,7 @@ export async function findPersistedCredentials(
 
 const USERINFO = /:\/\/[^/\s@]+@/;
 
-/** Null when the setting holds no credentials; empty when it leads to some that are not for us to read. */
+/** Null if the setting contains no credentials; empty if it points to some that we cannot read. */
 function secretsIn(key: string, value: string, env: UserEnvironment): string[] | null {
   if (/^http\.(?:.*\.)?extraheader$/is.test(key)) return headerSecrets(value);
   if (/^http\.(?:.*\.)?(?:sslkey|cookiefile)$/is.test(key)) return [];
@@ -51,7 +51,7 @@ function secretsIn(key: string, value: string, env: UserEnvironment): string[] |
   return inAddress.length > 0 ? inAddress : null;
 }
 
-/** `AUTHORIZATION: basic BASE64(name:password)`, or `bearer TOKEN`. Null for headers that prove nobody's identity. */
+/** `AUTHORIZATION: basic BASE64(name:password)`, or `bearer TOKEN`. Null for headers that authenticate nobody. */
 function headerSecrets(header: string): string[] | null {
   const match = /^\s*[\w-]*(?:authorization|token|key)[\w-]*\s*:\s*(.*)$/is.exec(header);
   const value = match?.[1]?.trim();
@@ -62,7 +62,7 @@ function headerSecrets(header: string): string[] | null {
   return [credentials, plain, plain.slice(plain.indexOf(':') + 1)];
 }
 
-/** Passwords in addresses; a lone name may be a token. */
+/** Passwords in addresses; a name on its own may be a token. */
 function addressSecrets(text: string): string[] {
   return [...text.matchAll(/:\/\/([^/\s@]+)@/g)].flatMap(([, userinfo = '']) => {
     const [name = '', password] = splitOnce(userinfo, ':');
@@ -71,7 +71,7 @@ function addressSecrets(text: string): string[] {
   });
 }
 
-/** `store` keeps addresses with passwords in a file; a helper in shell may hold one itself. */
+/** `store` keeps addresses with passwords in a file; a shell helper may contain one itself. */
 function storedSecrets(helper: string, env: UserEnvironment): string[] | null {
   const inline = [...helper.matchAll(/password=["']?([^\s"';&|]+)/g)].map(([, password = '']) => password);
   if (inline.length > 0) return inline.filter((password) => !password.startsWith('$'));

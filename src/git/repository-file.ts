@@ -1,16 +1,19 @@
-/** Files of the user's repository and configuration, which may be missing, and must be regular files of a sensible size. */
+/**
+ * Files of the user's repository and configuration, which may be missing and otherwise must be regular files of a sensible
+ * size.
+ */
 
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { UnusableFile } from '../domain/run/unusable-file.ts';
 import { eachChunk, type FileReadFailure, readRegularFile } from '../files/regular-file.ts';
 
-/** Index and packed refs of a million files; git holds them in memory. */
+/** For the index and packed refs of a million files; git holds them in memory. */
 export const MAX_INDEX_BYTES = 1024 ** 3;
 
-/** Rules and configuration. */
+/** For rules and configuration. */
 export const MAX_RULES_BYTES = 16 * 1024 * 1024;
 
-/** What a ref, HEAD or a pointer to a folder may have. */
+/** For a ref, HEAD or a pointer to a folder. */
 export const MAX_POINTER_BYTES = 1024 * 1024;
 
 /** The text of a file; null when there is none. Throws `UnusableFile`. */
@@ -20,7 +23,7 @@ export function textOfFile(path: string, maxBytes = MAX_POINTER_BYTES): string |
   return absent(path, read);
 }
 
-/** Copies a file, and says whether there was one. Throws `UnusableFile`, and then leaves no copy. */
+/** Copies a file, and returns whether it existed. Throws `UnusableFile`, leaving no copy. */
 export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES): boolean {
   let copy: number | null = null;
   let size = 0;
@@ -37,7 +40,7 @@ export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES
       { follow: true },
     );
     if (failure !== null) return absent(from, failure) !== null;
-    // An empty file has no pieces.
+    // An empty file has no chunks.
     copy ??= openSync(to, 'w', 0o644);
     return true;
   } catch (error) {
@@ -48,7 +51,7 @@ export function copyIfThere(from: string, to: string, maxBytes = MAX_RULES_BYTES
   }
 }
 
-/** A device such as /dev/null, named to have no rules. */
+/** A device such as /dev/null, configured in order to have no rules. */
 export function isNullDevice(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.rdev === statSync('/dev/null').rdev;
 }

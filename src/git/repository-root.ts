@@ -1,4 +1,4 @@
-/** Where the repository begins, without running git. */
+/** Finds the root of the repository without running git. */
 
 import { lstat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : '';
-    // A folder that may not be entered cannot be looked into; git gives up on it as well.
+    // A folder without search permission cannot be examined; git gives up on it too.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return false;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Files of a commit, read from the objects of a checkout and not from its work tree. */
+/** Files of a commit, read from a checkout's objects and not from its work tree. */
 
 import type { Revision } from '../ports.ts';
 import { askGit, runGit } from './git.ts';
@@ -14,7 +14,7 @@ export async function openRevision(
   env: UserEnvironment,
 ): Promise<Revision | null> {
   const git = { cwd: root, env: userGitEnvironment(env) };
-  // What begins with a dash would be an option.
+  // A leading dash would make it an option.
   const found = name.startsWith('-')
     ? null
     : await askGit({
@@ -36,7 +36,7 @@ export async function openRevision(
   };
 }
 
-/** The commit that is checked out; null when there is none. */
+/** The checked-out commit; null if there is none. */
 export async function headOf(root: string, env: UserEnvironment): Promise<string | null> {
   const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
   const answer = await askGit({ cwd: root, env: userGitEnvironment(env), args });

@@ -1,27 +1,27 @@
-/** What the user's own configuration says about line endings, modes and ignored files. Read once, at the start. */
+/** The user's own configuration of line endings, modes and ignored files. Read once, at the start. */
 
 import { resolve } from 'node:path';
 import { decodeName } from '../files/names.ts';
 import { askGit } from './git.ts';
 
-/** Environment variables that say where the user's git configuration is; the rest is not looked at. */
+/** Environment variables that locate the user's git configuration; others are ignored. */
 export type UserEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The user's git settings that shape what a file is in git. */
+/** The user's git settings that affect how git stores a file. */
 export interface UserSettings {
   readonly autocrlf: 'true' | 'input' | 'false';
   readonly eol: 'lf' | 'crlf';
-  /** The executable bit counts. */
+  /** The executable bit is significant. */
   readonly fileMode: boolean;
   readonly ignoreCase: boolean;
-  /** Absolute path of a file of ignore rules, which may not exist; null when there can be none. */
+  /** Absolute path of a file of ignore rules, which may not exist; null if none is possible. */
   readonly excludesFile: string | null;
   readonly attributesFile: string | null;
-  /** Names of the filters that git would run. A filter that is not configured does nothing. */
+  /** Names of the filters that git would run. An unconfigured filter does nothing. */
   readonly filters: ReadonlySet<string>;
 }
 
-/** Asks `git config`, which runs nothing, in the repository at `root`. */
+/** Queries `git config`, which runs nothing, in the repository at `root`. */
 export async function readUserSettings(root: string, env: UserEnvironment): Promise<UserSettings> {
   const listed = await askGit({
     cwd: root,
@@ -33,7 +33,7 @@ export async function readUserSettings(root: string, env: UserEnvironment): Prom
     ],
     env: userGitEnvironment(env),
   });
-  // Exit code 1 says that none of them is set.
+  // Exit code 1 means that none of them is set.
   if (listed.exitCode !== 0 && listed.exitCode !== 1) throw new Error(`git config failed: ${listed.stderr}`);
   const values = new Map<string, string>();
   for (const record of decodeName(listed.stdout).split('\0')) {
@@ -65,7 +65,7 @@ export function userGitEnvironment(env: UserEnvironment): Record<string, string 
   };
 }
 
-/** A file named in the configuration, else git's default place for it. */
+/** A file named in the configuration, otherwise git's default location. */
 function ruleFile(
   named: string | undefined,
   name: string,
@@ -81,7 +81,7 @@ function ruleFile(
   return env.HOME ? resolve(env.HOME, '.config/git', name) : null;
 }
 
-/** Git's booleans: a name alone is true, an empty value is false, other numbers than 0 are true. */
+/** Git's booleans: a name without a value is true, an empty value is false, numbers other than 0 are true. */
 function isTrue(value: string): boolean {
   return /^(true|yes|on|0*[1-9]\d*)$/i.test(value);
 }

@@ -1,4 +1,4 @@
-/** What lies between the process and a command. */
+/** The interface between the process and a command. */
 
 import type { Readable, Writable } from 'node:stream';
 import type { Publication } from '../domain/github/publishing/publication.ts';
@@ -9,7 +9,7 @@ import type { Federation } from '../ports.ts';
 /** The process as a command sees it. */
 export interface HostContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets among the variables can still be read in /proc/<our pid>/environ. */
+  /** Secrets among the variables are still readable in /proc/<our pid>/environ. */
   readonly secretsInProc: boolean;
   readonly cwd: string;
   readonly stdin: Readable;
@@ -17,23 +17,23 @@ export interface HostContext {
   readonly stderr: Writable;
   readonly interrupt: AbortSignal;
   readonly now: () => number;
-  /** How many milliseconds a second lasts where GitHub is asked again. Default: 1,000. */
+  /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */
   readonly secondMs?: number;
   readonly version: string;
-  /** Keeps a value out of what the process prints should it crash. */
+  /** Keeps a value out of what the process prints if it crashes. */
   hide(secret: string): void;
-  /** Leaves out the secrets of the environment, and what was hidden. */
+  /** Removes the secrets of the environment, and hidden values. */
   redact(text: string): string;
-  /** A step of a workflow is given inputs in place of flags, and is told what it lacks by their names. */
+  /** A workflow step gets inputs instead of flags, and messages use their names. */
   readonly isStep?: boolean;
-  /** In place of a key for the Claude API. */
+  /** Used instead of a key for the Claude API. */
   readonly federation?: Federation;
   readonly watcher?: RunWatcher;
   /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
-  /** Asked by a run that may go on, before it spends anything; an outcome is why it may not. */
+  /** Called for a run that may go on, before it spends anything; returns an outcome if it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
-  /** Gets what a publication came to, without the secrets of the environment. */
+  /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
 }
 

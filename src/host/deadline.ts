@@ -1,4 +1,4 @@
-/** What stops a run from outside, as one signal: the process's signals and the deadline. */
+/** Whatever stops a run from outside, as one signal: the process's signals and the deadline. */
 
 import type { Interruption } from '../domain/run/limits.ts';
 
@@ -6,13 +6,13 @@ import type { Interruption } from '../domain/run/limits.ts';
 export interface Interrupt {
   /** Its reason is an `Interruption`. */
   readonly signal: AbortSignal;
-  /** A signal that aborts this much later, for what is still to be done then. */
+  /** A signal that aborts this much later, for what remains to be done after the interrupt. */
   after(graceMs: number): AbortSignal;
-  /** The deadline no longer counts, and no longer keeps the process alive. */
+  /** Cancels the deadline, so that it no longer keeps the process alive. */
   stopClock(): void;
 }
 
-/** `deadlineMs` is at most 2^31 - 1, the longest that a timer can wait. */
+/** `deadlineMs` is at most 2^31 - 1, the longest delay of a timer. */
 export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interrupt {
   const deadline = new AbortController();
   const passed: Interruption = { cause: 'deadline' };
@@ -34,7 +34,7 @@ export function openInterrupt(signals: AbortSignal, deadlineMs: number): Interru
   };
 }
 
-/** Resolves with null when the signal aborts before the work has ended; the work then goes on unheard. */
+/** Resolves with null if the signal aborts before the work has ended; the work goes on, but its result is ignored. */
 export async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T | null> {
   if (signal.aborted) {
     work.catch(() => undefined);

@@ -1,11 +1,11 @@
-/** How many files the process may have open, looked at before anything is begun. */
+/** Checks how many files the process may have open, before anything is started. */
 
 import { readFileSync } from 'node:fs';
 
-/** Sixteen commands side by side, the journal, the model's connection and git need some hundred. */
+/** Sixteen parallel commands, the journal, the model's connection and git need about a hundred. */
 const LEAST_OPEN_FILES = 128;
 
-/** Why the process cannot work within its limit; null when it can, and where no limit is told. */
+/** Why the process cannot work within its limit; null if it can, or if the limit is unknown. */
 export function checkFdLimit(): string | null {
   const limit = /^Max open files +(\d+)/m.exec(readLimits())?.[1];
   if (limit === undefined || Number(limit) >= LEAST_OPEN_FILES) return null;

@@ -1,8 +1,8 @@
-/** The time of the process: it goes forward evenly, whatever somebody does to the machine's clock meanwhile. */
+/** The time of the process: it advances steadily, whatever is done to the machine's clock in the meantime. */
 
 /**
- * Unix time in whole milliseconds: that of the machine's clock when the process began, and what has passed since. A clock
- * that is set anew during a run neither ends it nor shortens what it took.
+ * Unix time in whole milliseconds: the machine's clock when the process began, plus the time that has passed since. Setting
+ * the clock during a run neither ends the run nor shortens its duration.
  */
 export function monotonicNow(): number {
   return Math.round(performance.timeOrigin + performance.now());

@@ -1,6 +1,6 @@
 /**
- * The edge of a process, shared by the entry files: secrets leave its environment, signals become one abort signal, and
- * whatever breaks ends with an outcome. An entry file hands its process over; nothing here reaches for one by itself.
+ * The edge of a process, shared by the entry files: secrets are removed from its environment, signals become one abort
+ * signal, and any crash ends with an outcome. An entry file passes its process in; nothing here accesses it by itself.
  */
 
 import packageJson from '../../package.json' with { type: 'json' };
@@ -20,7 +20,7 @@ const manifest: { version: string; bugs?: { url: string } } = packageJson;
 /** The version of patchsmith, from package.json. */
 export const VERSION = manifest.version;
 
-/** What an entry file wants to know of ends that no command tells. */
+/** Called for ends of the process that no command reports. */
 export interface ProcessEnds {
   /** Called once, at the first signal, before anything else is done about it. */
   onInterrupt?(interruption: Interruption): void;
@@ -30,17 +30,17 @@ export interface ProcessEnds {
 
 /** The process as commands see it: its streams, its environment and how it ends. */
 export interface HostProcess {
-  /** The environment in it is the whole one; the process itself no longer has its secrets. */
+  /** Its environment is complete; the process itself no longer has the secrets. */
   readonly edge: HostContext;
   /** Prints the outcome as the last line on stderr, whatever happens. */
   printLast(outcome: RunOutcome): void;
-  /** Prints problems, where there are several, and gives the outcome that stands for them all. */
+  /** Prints the problems if there are several, and returns the outcome that represents them all. */
   refusal(problems: readonly string[]): RunOutcome;
-  /** Ends the process for a bug or a broken machine. */
+  /** Ends the process because of a bug or a broken machine. */
   crash(error: unknown): never;
 }
 
-/** To be called first of all: before it, the secrets of the environment can be read in /proc. */
+/** Call first: until then, the secrets of the environment are readable in /proc. */
 export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
   const secrets = secretsAmong(host.env);
   const redact = (text: string) => redactorFor(secrets)(text);
@@ -63,7 +63,7 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
   };
   host.on('uncaughtException', crash);
   host.on('unhandledRejection', crash);
-  // Who needs what was written asks for it; a full disk or a reader that has gone away must not cut a run short.
+  // Whoever needs the output checks it; a full disk or a reader that has gone away must not cut a run short.
   for (const stream of [host.stdout, host.stderr]) stream.on('error', () => {});
 
   return {
@@ -92,7 +92,7 @@ function edgeOf(
 ): HostContext {
   const { stdin, stdout, stderr } = host;
   const env = { ...host.env };
-  // Commands without a sandbox can read /proc, and a child that is given our environment by mistake gets no key with it.
+  // Commands without a sandbox can read /proc, and a child that inherits our environment by mistake must not get a key.
   const secretNames = Object.keys(env).filter((name) => secretsAmong({ [name]: env[name] }).length > 0);
   const secretsInProc = !scrubEnviron(secretNames);
   for (const name of secretNames) delete host.env[name];
@@ -111,7 +111,7 @@ function edgeOf(
   };
 }
 
-/** The first signal asks the run to end and write what it has; a second one ends the process on the spot. */
+/** The first signal asks the run to end and write what it has; a second one ends the process immediately. */
 function interruptedBySignals(
   host: NodeJS.Process,
   { onInterrupt }: ProcessEnds,

@@ -1,12 +1,11 @@
-/** The block of variables that the kernel gave this process when it started, and that /proc shows for as long as it lives. */
+/** The block of variables that the kernel gave this process at start, and that /proc shows for as long as it lives. */
 
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * Overwrites the values of variables in /proc/self/environ, where every process of the same user could read them;
- * removing a variable leaves them there. What this process reads of them means nothing
- * afterwards. False when the kernel does
- * not let a process write to its own memory in this way, and something of them is still to be read.
+ * Overwrites the values of variables in /proc/self/environ, where every process of the same user could read them; removing a
+ * variable leaves them there. Afterwards these variables are meaningless in this process. False if the kernel does not let a
+ * process write to its own memory in this way, and some values are still readable.
  */
 export function scrubEnviron(names: readonly string[]): boolean {
   if (names.length === 0) return true;
@@ -17,7 +16,7 @@ export function scrubEnviron(names: readonly string[]): boolean {
       block.subarray(from, to).every((byte) => byte === WIPED),
     );
   } catch (error) {
-    // Without /proc, with a kernel that protects memory from its own process, or with no descriptor left.
+    // Without /proc, with a kernel that protects memory from its own process, or without a free descriptor.
     if (NOT_TO_BE_HAD.includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
@@ -26,7 +25,10 @@ export function scrubEnviron(names: readonly string[]): boolean {
 const NOT_TO_BE_HAD = ['ENOENT', 'EACCES', 'EPERM', 'EIO', 'EROFS', 'EINVAL', 'EMFILE', 'ENFILE'];
 const ENVIRON = '/proc/self/environ';
 const WIPED = '*'.charCodeAt(0);
-/** Which field of /proc/self/stat, after the program's name, is the address of the block (env_start in proc_pid_stat(5)). */
+/**
+ * The field of /proc/self/stat, counted after the program's name, with the address of the block (env_start in
+ * proc_pid_stat(5)).
+ */
 const ENV_START = 47;
 
 function overwrite(names: readonly string[]): void {
@@ -42,7 +44,7 @@ function overwrite(names: readonly string[]): void {
   }
 }
 
-/** Where the values of these variables stand in the block; a name can be there more than once. */
+/** Where the values of these variables are in the block; a name can occur more than once. */
 function valuesIn(block: Buffer, names: readonly string[]): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = [];
   for (let at = 0; at < block.length; ) {

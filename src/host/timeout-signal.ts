@@ -1,9 +1,9 @@
-/** A deadline that cannot be lost. */
+/** A deadline that cannot get lost. */
 
 /**
- * Aborts after `delayMs`, with a `TimeoutError`; does not keep the process alive. In place of `AbortSignal.timeout`: Node.js 20 holds
- * that one weakly, and what `AbortSignal.any` makes of it does not hold it either, so a collection of garbage could take it away
- * before its time (https://github.com/nodejs/node/issues/57736).
+ * Aborts after `delayMs` with a `TimeoutError`; does not keep the process alive. Replaces `AbortSignal.timeout`: Node.js 20
+ * holds that one weakly, and so does a signal that `AbortSignal.any` derives from it, so garbage collection could remove it
+ * early (https://github.com/nodejs/node/issues/57736).
  */
 export function timeoutSignal(delayMs: number): AbortSignal {
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** What a workflow run shows at lines of files, and the commands by which a step says so. */
+/** Annotations of a workflow run at lines of files, and the commands with which a step prints them. */
 
 import { describeEnd } from '../domain/conversation/tool.ts';
 import { FLAGS } from '../domain/review/flag.ts';
@@ -9,24 +9,24 @@ import { judgeReports } from '../domain/run/verify-baseline.ts';
 import { shortened } from '../domain/text/shorten.ts';
 import { withinLine } from '../domain/text/terminal.ts';
 
-/** A message of the runner that may point to a line of a file. */
+/** A message to the runner that may point to a line of a file. */
 export interface Annotation {
   readonly level: 'error' | 'warning' | 'notice';
-  /** Text without line ends, at most 200 characters. */
+  /** Text without line breaks, at most 200 characters. */
   readonly title: string;
   readonly message: string;
-  /** A path of the repository; null where no file is meant. */
+  /** A path in the repository; null if it concerns no file. */
   readonly file: string | null;
   /** Counted from 1; null for the whole file. */
   readonly line: number | null;
 }
 
-/** GitHub shows no more of a step. */
+/** GitHub shows at most this many per step. */
 const MAX_OF_LEVEL = 10;
 
 /**
- * At most ten of each level. `result` is without secrets; null when there was no run. `outcome` is what the step came to:
- * its reason is an annotation of its own when it ended badly.
+ * At most ten of each level. `result` contains no secrets; null if there was no run. `outcome` is that of the whole step: if
+ * it ended badly, its reason is an annotation of its own.
  */
 export function annotationsOf(result: RunResult | null, outcome: RunOutcome): Annotation[] {
   const ended: Annotation[] =
@@ -53,9 +53,9 @@ export function annotationsOf(result: RunResult | null, outcome: RunOutcome): An
   });
 }
 
-/** A line for the log that a runner obeys: `::error file=a.ts,line=3,title=npm test::message`. */
+/** A log line that a runner interprets: `::error file=a.ts,line=3,title=npm test::message`. */
 export function annotationLine({ level, title, message, file, line }: Annotation): string {
-  // An odd name would be shown as another one.
+  // An unusual name would be displayed as a different one.
   const place = file !== null && withinLine(file) === file && !/\p{Cs}/u.test(file) ? file : null;
   const properties = [
     ...(place === null ? [] : [`file=${property(place)}`]),
@@ -79,7 +79,7 @@ function property(text: string): string {
 
 const NOWHERE = { file: null, line: null } as const;
 
-/** Where, and never what. */
+/** Only the locations, never the secrets. */
 function secretsOf({ secrets }: RunResult): Annotation[] {
   return secrets.map(({ path, line, what }) => ({
     level: 'error',
@@ -110,10 +110,10 @@ function flagsOf({ flags }: RunResult): Annotation[] {
   }));
 }
 
-/** One for the command where its output names no changed file, else one for each place that it names. */
+/** One for the command if its output names no changed file, otherwise one for each place it names. */
 function failuresOf({ verify, verifyBaseline, changedFiles }: RunResult): Annotation[] {
   const { failed, preexisting } = judgeReports(verify, verifyBaseline);
-  // A deleted file has no lines to stand at.
+  // A deleted file has no lines to annotate.
   const paths = new Set(changedFiles.flatMap(({ kind, path }) => (kind === 'delete' ? [] : [path])));
   return [
     ...failed.flatMap((report) => {
@@ -136,12 +136,12 @@ function failure({ command, end, output }: CommandReport): Annotation {
   return { ...NOWHERE, level: 'error', title: `Failed: ${command}`, message };
 }
 
-/** Places of one command: the rest is in its output. */
+/** Maximum number of places per command: the rest is in its output. */
 const MAX_PLACES = 3;
 
 /**
- * `src/a.ts:3:8: error …`, `src/a.ts(3,8): error …`, `File "src/a.py", line 3`: only where the name is exactly a changed
- * file's, so that no line is blamed that has nothing to do with it. The message is the line of the output.
+ * `src/a.ts:3:8: error …`, `src/a.ts(3,8): error …`, `File "src/a.py", line 3`: only if the name is exactly that of a
+ * changed file, so that no unrelated line is blamed. The message is the line of the output.
  */
 function placesIn(
   output: string,

@@ -1,17 +1,17 @@
-/** Lists of which as much is shown as there is room for. */
+/** Lists that show as much as there is room for. */
 
 import { pluralize } from '../domain/text/pluralize.ts';
 
-/** How long a list may get. */
+/** The limits of a list. */
 export interface Bounds {
-  /** Characters, line ends included. */
+  /** In characters, line endings included. */
   readonly maxLength: number;
   readonly maxLines: number;
-  /** What the lines are, in the singular: `file`. */
+  /** What the items are called, in the singular: `file`. */
   readonly noun: string;
 }
 
-/** A list in Markdown, each item on a line; what there is beyond them is counted. */
+/** A list in Markdown, one item per line; items that do not fit are counted. */
 export function bullets<Item>(
   items: readonly Item[],
   lineOf: (item: Item) => string,
@@ -21,7 +21,7 @@ export function bullets<Item>(
   return [...lines, ...(more === null ? [] : [`- ${more}`])].join('\n');
 }
 
-/** A table in Markdown; the cells are Markdown as well. */
+/** A table in Markdown; its cells contain Markdown too. */
 export function table<Item>(
   head: readonly string[],
   items: readonly Item[],
@@ -34,7 +34,7 @@ export function table<Item>(
   return more === null ? shown : `${shown}\n\n${more}`;
 }
 
-/** `more` is null when all of them fit. */
+/** `more` is null if everything fits. */
 function fitting<Item>(
   items: readonly Item[],
   lineOf: (item: Item) => string,

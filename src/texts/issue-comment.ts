@@ -1,4 +1,4 @@
-/** The comment on the issue that asked for the work: what came of it, why, and what to do. */
+/** The comment on the issue that requested the work: the result, the reason, and what to do. */
 
 import template from '../../prompts/issue-comment.md';
 import { escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
@@ -10,11 +10,11 @@ import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { deniedList, factsLine } from './run-parts.ts';
 
-/** What the comment on an issue says. */
+/** What the comment on an issue reports. */
 export interface CommentFacts {
-  /** Without secrets. */
+  /** Contains no secrets. */
   readonly result: RunResult;
-  /** What the publication came to. */
+  /** The outcome of the publication. */
   readonly outcome: RunOutcome;
   readonly pullRequest: {
     readonly number: number;
@@ -22,17 +22,17 @@ export interface CommentFacts {
     readonly draftReasons: readonly string[];
     readonly operation: Operation;
   } | null;
-  /** Files that the base has changed as well, so that the patch does not fit. */
+  /** Files that the base has changed too, so that the patch does not apply. */
   readonly conflicts: readonly { readonly path: string; readonly why: string }[];
-  /** Page of the workflow run; null outside of one. */
+  /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
-  /** How a later run finds the comment of its plan. */
+  /** Lets a later run find the comment for its plan. */
   readonly marker: string;
 }
 
 type Operation = 'created' | 'updated' | 'none';
 
-/** Far below the 65,536 characters that GitHub takes, whatever the run was. */
+/** Always far below the 65,536 characters that GitHub accepts. */
 export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker } = facts;
   const { name, reason } = toldOutcome(facts);
@@ -59,7 +59,7 @@ export function commentText(facts: CommentFacts): string {
   });
 }
 
-/** A run that did not come to its end is what people want to know of, and not that it was therefore not published. */
+/** For a run that did not finish, that is what people want to know, and not that it was therefore not published. */
 function toldOutcome({ result, outcome, pullRequest }: CommentFacts): { name: OutcomeName; reason: string } {
   const endedWell = ['done', 'verify_failed', 'no_change', null].includes(result.outcome);
   const isOwnEnd = outcome.name === 'usage_error' || outcome.name === result.outcome;
@@ -67,7 +67,7 @@ function toldOutcome({ result, outcome, pullRequest }: CommentFacts): { name: Ou
   return { name: result.outcome ?? outcome.name, reason: result.reason };
 }
 
-/** In the pull request it stands already, and a blocked run's reason is the model's own. */
+/** The pull request contains it already, and a blocked run's reason is the model's own account. */
 function accountOf(result: RunResult, isOpen: boolean): string[] {
   if (isOpen || result.outcome === 'blocked') return [];
   const account = prose(result.summary, 4_000);
@@ -89,7 +89,7 @@ const OPENED: Readonly<Record<Operation, string>> = {
   none: 'Pull request is up to date',
 };
 
-/** What each outcome means to whoever wrote the issue, and what they can do. */
+/** What each outcome means to the author of the issue, and what they can do. */
 const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readonly next: string }>> = {
   done: { headline: 'The work is done', next: 'No pull request was asked for.' },
   no_change: {

@@ -1,4 +1,4 @@
-/** Title and body of a pull request: what was measured first, what the model says of itself marked as that. */
+/** Title and body of a pull request: measured facts first, and the model's own statements marked as such. */
 
 import template from '../../prompts/pull-request.md';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
@@ -24,8 +24,8 @@ import {
 const MAX_TITLE = 256;
 
 /**
- * Characters of the parts that grow with the run. Together with what does not grow they stay below the 65,536 that GitHub
- * takes for a body.
+ * Maximum characters of the parts that grow with the run. Together with the fixed parts they stay below the 65,536 that
+ * GitHub accepts for a body.
  */
 const ROOM = {
   account: 8_000,
@@ -38,29 +38,29 @@ const ROOM = {
   warnings: 4_000,
 };
 
-/** What the body of a pull request says. */
+/** What the body of a pull request reports. */
 export interface PullRequestFacts {
-  /** Without secrets. */
+  /** Contains no secrets. */
   readonly result: RunResult;
-  /** Where the plan was asked for; null when that was not on GitHub. */
+  /** Where the plan was requested; null if not on GitHub. */
   readonly askedIn: AskedIn | null;
-  /** Branch and commit that the patch was rebuilt on. */
+  /** Branch and commit on which the patch was rebuilt. */
   readonly base: { readonly branch: string; readonly sha: string };
-  /** Files that were merged with changes that the base has had since. */
+  /** Files that were merged with later changes in the base. */
   readonly merged: readonly string[];
   /** As found in the patch itself. */
   readonly flags: readonly Flag[];
-  /** Why it should be a draft; empty when it is ready for review. */
+  /** Reasons for it to be a draft; empty if it is ready for review. */
   readonly drafts: readonly string[];
-  /** Whether it is one: people may have made it ready, or a draft. */
+  /** Whether it is a draft: people may have marked it ready, or turned it into a draft. */
   readonly isDraft: boolean;
-  /** The run ended before its work was done, so that no issue is closed by it. */
+  /** The run ended before its work was done, so the pull request closes no issue. */
   readonly unfinished: boolean;
-  /** Page of the workflow run; null outside of one. */
+  /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
-  /** What the operator wants in front of the title. */
+  /** A prefix for the title, chosen by the operator. */
   readonly titlePrefix: string | null;
-  /** How a later run finds the pull request of its plan. */
+  /** Lets a later run find the pull request for its plan. */
   readonly marker: string;
 }
 
@@ -97,14 +97,14 @@ function titleOf({ result, titlePrefix }: PullRequestFacts): string {
   return `${prefix}${title}`.slice(0, MAX_TITLE);
 }
 
-/** Work that is not done closes nothing, and nothing closes a pull request. */
+/** Unfinished work closes no issue, and a pull request is never closed. */
 function closingLine({ askedIn, unfinished }: PullRequestFacts): string {
   const issue = askedIn && referenceTo(askedIn);
   if (askedIn === null || issue === null) return '';
   return `${unfinished || askedIn.isPullRequest ? 'Asked for in' : 'Fixes'} ${issue}`;
 }
 
-/** Null when the name is none that GitHub would give. */
+/** Null if the name is not one that GitHub would give. */
 function referenceTo({ repository, number, isHere }: AskedIn): string | null {
   if (isHere) return `#${number}`;
   return /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(repository) ? `${repository}#${number}` : null;
@@ -147,7 +147,7 @@ function planLine({ result, askedIn }: PullRequestFacts): string {
   }
 }
 
-/** Where the patch was proven, and what has happened to the base since. */
+/** What the patch was proven on, and what has happened to the base since. */
 function baseLine({ result, base, merged }: PullRequestFacts): string {
   const branch = code(base.branch);
   if (result.baseSha === base.sha)

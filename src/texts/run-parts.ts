@@ -1,4 +1,4 @@
-/** Parts of a run as Markdown, for a pull request and for the summary of a step. Whatever comes from outside is escaped. */
+/** Parts of a run as Markdown, for a pull request and for the summary of a step. Anything from outside is escaped. */
 
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
@@ -38,7 +38,7 @@ export function factsLine(result: RunResult): string {
   ].join(' · ');
 }
 
-/** What verification came to, in one phrase that does not say more than was seen. */
+/** The result of verification, in one phrase that claims no more than was seen. */
 function verdict(result: RunResult): string {
   const { verify } = result;
   const passed = verify.filter(({ end }) => succeeded(end)).length;
@@ -67,12 +67,12 @@ function where({ verifyIn }: RunResult): string {
   return verifyIn === 'checkout' ? ' in a fresh checkout of base + patch' : '';
 }
 
-/** Where it did not, the commands that were named may not have had their turn. */
+/** Otherwise, some of the commands may never have run. */
 function cameToItsEnd({ outcome }: RunResult): boolean {
   return outcome === 'done' || outcome === 'no_change';
 }
 
-/** A row for each verify command; empty when there are none. */
+/** A row per verify command; empty if there are none. */
 export function verifyTable(result: RunResult, maxLength: number): string {
   const { verify, verifyBaseline } = result;
   if (verify.length === 0) return '';
@@ -88,20 +88,21 @@ export function verifyTable(result: RunResult, maxLength: number): string {
 }
 
 /**
- * What failed commands printed, folded; empty when none failed that had not failed before. Quoted, so that no line of the
- * source is a line of the output: a squash merge makes a commit message of it, which has trailers.
+ * The output of failed commands, folded; empty if none failed that had not failed before. It is quoted, so that no line of
+ * the Markdown source is a bare line of output: a squash merge turns the source into a commit message, in which lines can be
+ * trailers.
  */
 export function failedOutput({ verify, verifyBaseline }: RunResult, maxLength: number): string {
   const { failed } = judgeReports(verify, verifyBaseline);
   const printed = failed.filter(({ output }) => output.trim() !== '').slice(0, 5);
   if (printed.length === 0) return '';
-  // The marks of the quotation can be as long as the text.
+  // The quotation's markers can be as long as the text.
   const room = Math.floor((maxLength / printed.length - 1_000) / 2);
   const blocks = printed.map(({ command, output }) => `${code(command)}\n\n${quoted(fenced(output, room))}`);
   return folded('Output of what failed', blocks.join('\n\n'));
 }
 
-/** `title` is ours. */
+/** `title` is trusted text. */
 export function folded(title: string, markdown: string): string {
   return `<details><summary>${title}</summary>\n\n${markdown}\n\n</details>`;
 }
@@ -114,7 +115,7 @@ const KINDS = {
   mode: 'mode',
 } as const;
 
-/** A row for each file; with `provenance`, what made its changes. */
+/** A row per file; with `provenance`, also what made its changes. */
 export function filesTable(
   { changedFiles, provenance }: Pick<RunResult, 'changedFiles' | 'provenance'>,
   maxLength: number,
@@ -165,7 +166,7 @@ function makerOf(origin: Origin): string {
   }
 }
 
-/** One item for each path and reason to look twice; empty when there are none. */
+/** One item per path and flag; empty if there are none. */
 export function flagList(flags: readonly Flag[], maxLength: number): string {
   const lineOf = ({ path, flag, detail }: Flag) => {
     const found = detail === '' ? '' : ` (${escaped(detail, 200)})`;
@@ -188,7 +189,7 @@ export function deniedList({ denied, deniedCount }: RunResult, maxLength: number
   return unnamed > 0 ? `${list}\n- … ${pluralize(unnamed, 'more denial')} that the result only counts` : list;
 }
 
-/** Warnings as they stand in the result; empty when there are none. */
+/** The warnings of the result; empty if there are none. */
 export function warningList(warnings: readonly string[], maxLength: number): string {
   const bounds = { maxLength, maxLines: 20, noun: 'warning' };
   return bullets(warnings, (warning) => escaped(warning, 600), bounds);

@@ -1,4 +1,4 @@
-/** The summary of a step: the outcome first, then what it rests on. */
+/** The summary of a step: the outcome first, then the facts behind it. */
 
 import { code, escaped, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
@@ -18,18 +18,18 @@ import {
   warningList,
 } from './run-parts.ts';
 
-/** What a step knows besides the result of its run. */
+/** What a step knows in addition to the result of its run. */
 export interface StepFacts {
-  /** What the whole step came to. */
+  /** The outcome of the whole step. */
   readonly outcome: RunOutcome;
   readonly pullRequest: { readonly number: number; readonly url: string; readonly draft: boolean } | null;
-  /** Of the publication; the run's own stand in its result. */
+  /** Those of the publication; the run's own are in its result. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Characters of the parts that grow with the run: with three bytes a character they stay below 1 MiB, which is all that
- * GitHub takes from one step, so that other steps and other runs of a matrix do not matter.
+ * Maximum characters of the parts that grow with the run: at three bytes per character they stay below 1 MiB, which is all
+ * that GitHub accepts from one step, so that other steps and other runs of a matrix do not matter.
  */
 const ROOM = {
   account: 20_000,
@@ -40,11 +40,11 @@ const ROOM = {
   warnings: 20_000,
 };
 
-/** Markdown. `result` is without secrets; null when there was no run. */
+/** Returns Markdown. `result` contains no secrets; null if there was no run. */
 export function stepSummary(result: RunResult | null, { outcome, pullRequest, warnings }: StepFacts): string {
   const parts = [
     `### patchsmith: ${outcome.name} (exit ${outcome.exitCode})`,
-    // That there is a pull request is all that the reason of a good end says.
+    // The reason of a successful outcome says only that there is a pull request.
     ...(pullRequest !== null && outcome.exitCode === 0 ? [] : [escaped(outcome.reason, 4_000)]),
     ...(pullRequest === null ? [] : [pullRequestLine(pullRequest)]),
     ...(result === null || result.plan === null ? [] : runParts(result)),
@@ -71,7 +71,7 @@ function runParts(result: RunResult): string[] {
   ];
 }
 
-/** Where, and never what. */
+/** Only the locations, never the secrets. */
 function secretList({ secrets }: RunResult): string {
   const lineOf = ({ path, line, what }: FoundSecret) => {
     const place = line > 0 ? `${pathCode(path)}, line ${line}` : pathCode(path);

@@ -1,4 +1,4 @@
-/** `edit_file`: replaces text in a file and leaves every other byte as it is. */
+/** `edit_file`: replaces text in a file and leaves every other byte unchanged. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/edit_file.md';
@@ -20,10 +20,10 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
-/** Places that a message names, and places that one call replaces at most. */
+/** Maximum number of places named in a message, and maximum number replaced by one call. */
 const MAX_NAMED = 10;
 const MAX_REPLACED = 100_000;
-/** Characters of a file that an edit may make: no tool reads a longer one. */
+/** Maximum characters of a file after an edit: no tool reads a longer one. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** Replaces a text that occurs exactly once in a file. */
@@ -97,14 +97,14 @@ function refusalOf(
   return null;
 }
 
-/** `at line 3`, `at lines 3, 8, 8`. */
+/** Such as `at line 3` or `at lines 3, 8, 8`. */
 function placesOf(text: string, matches: readonly Match[]): string {
   const lines = matches.slice(0, MAX_NAMED).map((match) => lineAt(text, match.start));
   const more = matches.length > MAX_NAMED ? ` and ${formatNumber(matches.length - MAX_NAMED)} more` : '';
   return `at line${matches.length > 1 ? 's' : ''} ${lines.join(', ')}${more}`;
 }
 
-/** An edit does not show the rest of a file: what had been seen in part is still seen in part. */
+/** An edit does not show the rest of a file: one that was seen in part is still seen in part. */
 function remember(
   seen: SeenFiles,
   edit: { readonly path: string; readonly before: string; readonly after: string; readonly edited: string },

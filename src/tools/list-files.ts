@@ -1,4 +1,4 @@
-/** `list_files`: what lies below a folder, one path a line. */
+/** `list_files`: what lies below a folder, one path per line. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
@@ -33,7 +33,7 @@ export const listFilesTool: Tool<Input> = {
   },
 };
 
-/** Lists the folder of the first path that was cut out; in a flat folder, the names that begin as it does. */
+/** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */
 function narrower(listed: RepoPath, missing: string, glob: string | undefined): string {
   const folder = missing.slice(0, Math.max(0, missing.lastIndexOf('/')));
   if (folder !== listed)

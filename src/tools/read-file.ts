@@ -1,4 +1,4 @@
-/** `read_file`: a text file, or some lines of it, as it is. */
+/** `read_file`: a text file, or some of its lines, verbatim. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/read_file.md';
@@ -112,7 +112,7 @@ function withoutNotice(tail: string, notice: string, body: string): string {
   return body.endsWith('\n') ? shown : shown.replace(/\n$/, '');
 }
 
-/** The call that shows the missing lines; where it would be this very call again, one that gets further. */
+/** The call that shows the missing lines; if that would be the same call again, one that gets further. */
 function restOf(path: RepoPath, lines: LineRange, missing: LineRange, shownChars: number): string {
   const count = missing.to - missing.from + 1;
   const same = missing.from === lines.from && missing.to === lines.to;

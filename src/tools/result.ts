@@ -1,15 +1,15 @@
-/** How tools put what they say: results, and calls written out so that the model can repeat them. */
+/** How tools word their output: results, and calls written out so that the model can repeat them. */
 
 import { whole } from '../domain/conversation/excerpt.ts';
 import type { FailureReason } from '../domain/conversation/tool.ts';
 import type { ToolResult } from '../ports.ts';
 
-/** A result that is a text. */
+/** A successful result that consists of a text. */
 export function said(text: string): Extract<ToolResult, { status: 'ok' }> {
   return { status: 'ok', output: whole(text) };
 }
 
-/** A call that failed, with a message that tells the model what to do. */
+/** A failed call, with a message that tells the model what to do. */
 export function failedCall(
   reason: FailureReason,
   message: string,
@@ -17,12 +17,12 @@ export function failedCall(
   return { status: 'failed', reason, output: whole(message) };
 }
 
-/** A call in the words that the model would use: `read_file {"path":"a.ts","offset":3}`. */
+/** A call as the model would write it: `read_file {"path":"a.ts","offset":3}`. */
 export function literalCall(tool: string, input: Readonly<Record<string, unknown>>): string {
   return `${tool} ${JSON.stringify(input)}`;
 }
 
-/** One word of a POSIX shell, whatever it holds. */
+/** The text quoted as one word for a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

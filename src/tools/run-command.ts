@@ -10,9 +10,9 @@ import { countLines, countNewlines, missingLines } from './text/lines.ts';
 
 /** How long commands may take, in milliseconds. */
 export interface CommandTimes {
-  /** For a command that asks for no time of its own. */
+  /** For a command that does not request a timeout of its own. */
   readonly commandTimeoutMs: number;
-  /** The most that a command can ask for. */
+  /** The longest timeout a command can request. */
   readonly maxCommandTimeoutMs: number;
 }
 
@@ -68,7 +68,10 @@ function withLastLines(output: Excerpt, notes: string): Excerpt {
     : { ...output, tail: output.tail + last };
 }
 
-/** Runs the command again and shows the missing lines; of output too large to be kept, as many as were shown before the gap. */
+/**
+ * Runs the command again and shows the missing lines; if the output was too large to be kept, as many as were shown before
+ * the gap.
+ */
 function linesBetween(command: string, output: Excerpt, notes: string): NextCall {
   const again = /[\n#]|<</.test(command) ? `( ${command}\n) 2>&1` : `( ${command} ) 2>&1`;
   return (head, omitted, tail) => {

@@ -8,7 +8,7 @@ import { failedCall, literalCall, said } from './result.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
 
-/** Matching lines that one call shows at most. */
+/** Maximum number of matching lines shown by one call. */
 const MAX_MATCHES = 200;
 
 const Input = z.strictObject({
@@ -47,13 +47,13 @@ export const searchTool: Tool<Input> = {
   },
 };
 
-/** Searches the file of the first match that was cut out; where that has just been searched, reads from the match on. */
+/** Searches the file of the first match that was cut out; if that has just been searched, reads on from the match. */
 function missingMatch(pattern: string, searched: RepoPath, match: SearchMatch | undefined): string {
   if (match?.path !== searched) return literalCall('search', { pattern, path: match?.path ?? '.' });
   return literalCall('read_file', { path: searched, offset: match.line, limit: 100 });
 }
 
-/** A character that would break the line, or cannot be sent, is shown as the replacement character. */
+/** A character that would break the line or cannot be sent becomes the replacement character. */
 function lineOf(match: SearchMatch): string {
   return `${printablePath(match.path)}:${match.line}:${match.text.replace(/[\n\p{Surrogate}]/gu, '\ufffd')}`;
 }

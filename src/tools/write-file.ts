@@ -9,7 +9,7 @@ import { failedCall, literalCall } from './result.ts';
 import { countLines } from './text/lines.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
-/** Bytes of a file that one call writes: what no tool could read again is for commands. */
+/** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */
 const MAX_WRITE_BYTES = 8 * 1024 * 1024;
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
@@ -45,7 +45,7 @@ export const writeFileTool: Tool<Input> = {
   },
 };
 
-/** Halves are named, because a file that was cut once would be cut again. */
+/** Names both halves, since a file whose output was cut once would be cut again. */
 function partlySeen(path: string, text: string): string {
   const total = countLines(text);
   const half = Math.max(1, Math.ceil(total / 2));

@@ -1,16 +1,16 @@
-/** What the tools that write files share. */
+/** Shared by the tools that write files. */
 
 import * as z from 'zod';
 import { parseRepoPath } from '../domain/changes/path.ts';
 import type { FileWrite, ToolResult } from '../ports.ts';
 import { said } from './result.ts';
 
-/** Text that UTF-8 can hold: half a surrogate pair would silently become another character. */
+/** Text that UTF-8 can represent: half a surrogate pair would silently become another character. */
 export const WellFormedText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), {
   error: 'holds half a surrogate pair, which is not valid Unicode',
 });
 
-/** The path as it will be recorded; null when it is refused. */
+/** The path as it will be recorded; null when it is not allowed. */
 export function targetOf(input: { readonly path: string }): string | null {
   const parsed = parseRepoPath(input.path);
   return parsed.ok ? parsed.path : null;

@@ -1,19 +1,19 @@
 /**
- * What a step tells its runner through files: outputs, state for its post step, and the summary. The format is that of
+ * What a step tells its runner through files: outputs, state for its post step, and the summary. The format is described at
  * https://docs.github.com/actions/reference/workflow-commands-for-github-actions#environment-files.
  */
 
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 
-/** Paths of the runner's files; a step that runs without a runner has none, and then nothing is written. */
+/** Paths of the runner's files; without a runner there are none, and nothing is written. */
 export interface RunnerFiles {
   readonly output: string | undefined;
   readonly state: string | undefined;
   readonly summary: string | undefined;
 }
 
-/** The files through which a step talks to the runner, from its environment; undefined outside GitHub Actions. */
+/** The files for communicating with the runner, from the environment; undefined outside GitHub Actions. */
 export function runnerFiles(env: Readonly<Record<string, string | undefined>>): RunnerFiles {
   return {
     output: env.GITHUB_OUTPUT || undefined,
@@ -22,18 +22,18 @@ export function runnerFiles(env: Readonly<Record<string, string | undefined>>): 
   };
 }
 
-/** Sets outputs or state. What is set later counts. Throws what the file system throws. */
+/** Sets outputs or state. A later value replaces an earlier one. Throws file system errors. */
 export function setValues(file: string | undefined, values: Readonly<Record<string, string>>): void {
   if (file === undefined) return;
   appendFileSync(file, Object.entries(values).map(entry).join(''));
 }
 
-/** Adds Markdown to the summary of the step; of more than 1 MiB in all the runner takes nothing. */
+/** Appends Markdown to the summary of the step; the runner accepts nothing if it exceeds 1 MiB in total. */
 export function addToSummary({ summary }: RunnerFiles, markdown: string): void {
   if (summary !== undefined) appendFileSync(summary, `${markdown}\n`);
 }
 
-/** Nobody who writes the value can know the delimiter, so no value can go on to set another name. */
+/** The delimiter cannot be guessed by whoever writes the value, so no value can go on to set another name. */
 function entry([name, value]: [string, string]): string {
   const delimiter = `delimiter-${randomUUID()}`;
   return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;

@@ -1,31 +1,31 @@
 /**
- * Identity tokens of a job, from the runner's own endpoint
+ * Identity tokens of a job, requested from the runner's endpoint
  * (https://docs.github.com/actions/reference/openid-connect-reference#methods-for-requesting-the-oidc-token).
  */
 
 import type { IdentityToken } from '../../ports.ts';
 
-/** What the runner gives a job with the permission `id-token: write`. */
+/** What the runner provides to a job with the permission `id-token: write`. */
 export interface TokenRequest {
   readonly url: string;
   readonly token: string;
 }
 
-/** Null for a job that may not ask. */
+/** Null for a job without that permission. */
 export function tokenRequest(env: Readonly<Record<string, string | undefined>>): TokenRequest | null {
   const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: token } = env;
   return url && token && URL.canParse(url) ? { url, token } : null;
 }
 
-/** A request for an identity token, with the audience it is for. */
+/** A request for an identity token, with its intended audience. */
 export interface TokenWanted extends TokenRequest {
   readonly audience: string;
   readonly signal: AbortSignal;
-  /** The way to the endpoint. */
+  /** Used to reach the endpoint. */
   readonly fetch: typeof fetch;
 }
 
-/** Asks the runner for an OpenID Connect token of this job. What goes wrong is a value that says how to fix it. */
+/** Requests an OpenID Connect token of this job from the runner. Failures are values that say how to fix them. */
 export async function requestIdentityToken({
   url,
   token,
@@ -52,7 +52,7 @@ export async function requestIdentityToken({
       ? { status: 'ok', token: value }
       : failed("The runner's answer has no identity token", true);
   } catch (error) {
-    // What fetch throws for a connection, an answer that is no JSON, and an end that was asked for.
+    // Thrown by fetch for a failed connection, an answer that is not JSON, and an abort.
     if (error instanceof TypeError || error instanceof SyntaxError || error instanceof DOMException)
       return failed(`The runner gives no identity token: ${causeOf(error)}`, true);
     throw error;

@@ -1,4 +1,4 @@
-/** Who may do what in a repository, and whose code a pull request is. */
+/** Finds out what accounts may do in a repository, and whose code a pull request contains. */
 
 import * as z from 'zod';
 import type { HeadCommit } from '../../domain/github/event.ts';
@@ -7,8 +7,8 @@ import type { GitHub, GitHubAnswer } from '../../ports.ts';
 import { ownerAndName } from './owner-and-name.ts';
 
 /**
- * `admin`, `write`, `read` or `none`; higher and lower roles are among them. `user` is whom the login names today; null
- * for one who is no more. Takes a token that may read the repository's metadata.
+ * `admin`, `write`, `read` or `none`; other roles are mapped to these. `user` is the account that has the login today; null
+ * if it no longer exists. Needs a token that may read the repository's metadata.
  */
 export function askPermission(
   github: GitHub,
@@ -22,7 +22,7 @@ export function askPermission(
   });
 }
 
-/** The account of a login, bots included. */
+/** The account with a login, including bots. */
 export function askAccount(github: GitHub, login: string): Promise<GitHubAnswer<Account>> {
   return github.ask({
     route: 'GET /users/{username}',
@@ -31,7 +31,7 @@ export function askAccount(github: GitHub, login: string): Promise<GitHubAnswer<
   });
 }
 
-/** The head of a pull request as it is now; null when its repository is gone. */
+/** The current head of a pull request; null if its repository no longer exists. */
 export async function askPullHead(
   github: GitHub,
   repository: string,

@@ -1,4 +1,4 @@
-/** Whose a branch is, and how it stands to its base. */
+/** Determines whose a branch is, and how it relates to its base. */
 
 import * as z from 'zod';
 import { type CommitOrigin, originOfCommit } from '../../domain/github/publishing/commit-message.ts';
@@ -6,8 +6,8 @@ import { findCommit, GitHubObjectId } from './objects.ts';
 import { getOrThrow, type OnGitHub } from './request.ts';
 
 /**
- * `ahead` and `behind` count commits, `origin` is what the newest that is ahead says of itself; `foreign` names the first
- * commit that no run of ours has made.
+ * `ahead` and `behind` count commits, `origin` is what the newest commit ahead says about itself; `foreign` names the first
+ * commit that was not made by one of our runs.
  */
 export type BranchState =
   | { whose: 'nobody' }
@@ -29,26 +29,26 @@ const Comparison = z.object({
   ),
 });
 
-/** More commits than this are more than runs of one plan make. */
+/** Runs of one plan do not make more commits than this. */
 const MAX_COMMITS = 100;
 
-/** What to know of a branch before committing to it. */
+/** What to find out about a branch before committing to it. */
 export interface BranchQuestion {
-  /** The repository that is published to. */
+  /** The repository to publish to. */
   readonly base: OnGitHub;
   readonly baseSha: string;
   /** The repository of the branch: the same, or a fork of it. */
   readonly fork: OnGitHub;
-  /** Where its branch is. */
+  /** The commit its branch is at. */
   readonly head: string;
 }
 
-/** A branch is ours when each of its commits since the base says that it is, and has the tree that it says. */
+/** A branch is ours if each of its commits since the base says so, and has the tree that it states. */
 export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
   const { base, baseSha, fork, head } = question;
   const { ahead_by, behind_by, commits } = await getOrThrow(base, {
     route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
-    // Forks share their commits; OWNER:BRANCH would not tell two repositories of one owner apart.
+    // Forks share their commits; OWNER:BRANCH could not distinguish two repositories of one owner.
     parameters: { basehead: `${baseSha}...${head}`, per_page: MAX_COMMITS },
     schema: Comparison,
   });

@@ -1,6 +1,6 @@
 /**
- * GitHub's API through Octokit, with its plugins for retries and rate limits. Loaded by the commands that need it, and
- * by nothing at the start.
+ * GitHub's API through Octokit, with its plugins for retries and rate limits. Loaded only by the commands that need it,
+ * never at start-up.
  */
 
 import { retry } from '@octokit/plugin-retry';
@@ -19,34 +19,34 @@ import type {
   GitHubRequest,
 } from '../../ports.ts';
 
-/** How to reach GitHub, and as whom. */
+/** How to reach GitHub, and with which token. */
 export interface GitHubAccess {
-  /** `https://api.github.com`, without a slash at the end. */
+  /** `https://api.github.com`, without a trailing slash. */
   readonly apiUrl: string;
-  /** Null asks without one, which serves for public repositories. */
+  /** Null sends requests without one, which suffices for public repositories. */
   readonly token: string | null;
-  /** Of patchsmith, for the user agent. */
+  /** patchsmith's version, for the user agent. */
   readonly version: string;
-  /** Ends every wait; what is asked for then is answered with a refusal. */
+  /** Ends every wait; pending requests are then answered with a refusal. */
   readonly signal: AbortSignal;
-  /** The way to it; the platform's own without it. */
+  /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
-  /** How many milliseconds a second lasts in the pauses between tries. Default: 1,000. */
+  /** Length of a second, in milliseconds, in the pauses between tries. Default: 1,000. */
   readonly secondMs?: number;
 }
 
-/** The longest that a rate limit is waited for, in seconds. */
+/** Longest wait for a rate limit, in seconds. */
 const MAX_WAIT_S = 120;
 
-/** For one request and its answer; waits between tries are not counted. */
+/** For one request and its answer, not counting waits between tries. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Answers that another try does not change; 409 is said of refs that moved and of empty repositories. */
+/** Answers that another try would not change; 409 is for refs that have moved and for empty repositories. */
 const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
 
 /**
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
- * for when that takes two minutes at most, and not more than twice.
+ * for if that takes at most two minutes, and at most twice.
  */
 export function openGitHub({
   apiUrl,
@@ -70,7 +70,7 @@ export function openGitHub({
       retryAfterBaseValue: secondMs,
       onRateLimit: isWorthWaiting,
       onSecondaryRateLimit: isWorthWaiting,
-      // GitHub asks for a second between writes where there are many; a publication makes a dozen.
+      // GitHub asks for a pause of a second between writes if there are many; a publication makes a dozen.
       write: new Bottleneck.Group({
         maxConcurrent: 1,
         reservoir: 20,
@@ -81,7 +81,7 @@ export function openGitHub({
       notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
     },
   });
-  // The next page of a list is at the address that an answer names: the token goes nowhere but to the API.
+  // The address of a list's next page comes from an answer: the token must go only to the API.
   const { origin } = new URL(apiUrl);
   octokit.hook.before('request', (request) => {
     const to = new URL(request.url, apiUrl).origin;
@@ -91,7 +91,7 @@ export function openGitHub({
     });
   });
 
-  /** What the promised data comes to: refusals and outages are values. */
+  /** The answer for the promised data: refusals and outages become values. */
   const answered = async <T>(
     route: string,
     schema: z.ZodType<T>,
@@ -114,7 +114,7 @@ export function openGitHub({
       const asked = octokit.request(route, {
         ...parameters,
         headers: HEADERS,
-        // A number here would hold for every refusal, also a final one.
+        // A number here would apply to every refusal, even a final one.
         request: isRepeatable ? {} : { retries: 0 },
       });
       return answered(
@@ -130,7 +130,7 @@ export function openGitHub({
     },
 
     async query<T>({ query, variables, schema }: GitHubQuery<T>): Promise<GitHubAnswer<T>> {
-      // The plugins take a lost connection for an answer here.
+      // Here the plugins mistake a lost connection for an answer.
       const asked = { route: 'POST /graphql' };
       const url = apiUrl.replace(/\/api\/v3$/, '/api');
       try {
@@ -157,10 +157,10 @@ const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version':
 
 const PAGE = 100;
 
-/** Entries beyond this are not looked at. */
+/** Further pages are not read. */
 const MAX_PAGES = 30;
 
-/** What GraphQL refuses comes with status 200. */
+/** GraphQL's refusals have status 200. */
 const GraphQLErrors = z.object({ errors: z.array(z.object({ message: z.string() })) });
 
 async function entriesOf(pages: AsyncIterable<{ data: unknown[] }>): Promise<unknown[]> {
@@ -182,15 +182,15 @@ function isWorthWaiting(retryAfter: number, _options: object, _octokit: unknown,
   return retryAfter <= MAX_WAIT_S && retries < 2;
 }
 
-/** Each try has its own deadline, which covers the body of the answer too. */
+/** Each try has a deadline of its own, which also covers the body of the answer. */
 function fetchInTime(ask: typeof fetch, signal: AbortSignal): typeof fetch {
   return (url, init) =>
     ask(url, { ...init, signal: AbortSignal.any([signal, timeoutSignal(REQUEST_TIMEOUT_MS)]) });
 }
 
-/** The libraries cannot be called back from a wait for a rate limit. */
+/** The libraries cannot be interrupted while they wait for a rate limit. */
 async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  // Nobody waits for it any longer.
+  // Nothing waits for it any more.
   answer.catch(() => {});
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -202,7 +202,7 @@ async function orAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T>
 
 function refusalOf({ route }: Pick<GitHubRequest<unknown>, 'route'>, error: RequestError): GitHubRefusal {
   const { response } = error;
-  // Without an answer the library says 500.
+  // Without an answer the library reports 500.
   if (!response) return noAnswer({ route }, error.message);
   const header = (name: string) => {
     const value = (response.headers as Record<string, unknown>)[name];

@@ -1,8 +1,8 @@
-/** A GitHub that is only read: what would be written is told instead. */
+/** A GitHub that is only read from: writes are reported instead. */
 
 import type { GitHub } from '../../ports.ts';
 
-/** `tell` gets each write as one line: method, path and body. */
+/** `tell` is called for each write with one line: method, path and body. */
 export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
   return {
     ask(request) {
@@ -29,10 +29,10 @@ export function dryRun(github: GitHub, tell: (line: string) => void): GitHub {
   };
 }
 
-/** Characters of a file that are shown. */
+/** Maximum characters shown of a file. */
 const MAX_SHOWN = 200;
 
-/** What a file holds is shown from its beginning; all else is shown whole. */
+/** Of a file's content only the beginning is shown; everything else is shown in full. */
 function shortened(name: string, value: unknown): unknown {
   if (name !== 'content' || typeof value !== 'string' || value.length <= MAX_SHOWN) return value;
   return `${value.slice(0, MAX_SHOWN)}… (${value.length} characters)`;

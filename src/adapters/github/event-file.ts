@@ -1,4 +1,4 @@
-/** What a job on GitHub Actions is told of the event that started it. */
+/** What a job on GitHub Actions knows about the event that started it. */
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -17,16 +17,16 @@ import { readBytes, textOf } from '../../files/read-bytes.ts';
 /** GitHub's own limit for a payload. */
 const MAX_BYTES = 25 * 1_048_576;
 
-/** The event that started this job, as the runner's file has it. */
+/** The event that started this job, from the runner's file. */
 export type EventRead =
   | { status: 'ok'; event: GitHubEvent }
-  /** Not in a job of GitHub Actions. */
+  /** Not running in a GitHub Actions job. */
   | { status: 'none' }
   | Failed;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `env` is the environment that the runner has made. */
+/** `env` is the environment set up by the runner. */
 export async function readGitHubEvent(env: Environment): Promise<EventRead> {
   if (env.GITHUB_ACTIONS !== 'true') return { status: 'none' };
   const name = env.GITHUB_EVENT_NAME;
@@ -53,7 +53,7 @@ const PullRequest = z.object({
   base: z.object({ sha: z.string() }),
 });
 
-/** What is read of any event; the rest is not looked at. */
+/** The fields used from any event; the rest is ignored. */
 const Payload = z.object({
   sender: GitHubUser.nullish(),
   repository: Repository.nullish(),

@@ -1,10 +1,10 @@
-/** Commits, folders and contents of a repository on GitHub. What comes is checked against the id that was asked for. */
+/** Commits, folders and contents of a repository on GitHub. Received data is checked against the requested id. */
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { getOrNull, getOrThrow, type OnGitHub } from './request.ts';
 
-/** The id of a git object on GitHub, which knows SHA-1 only. */
+/** The id of a git object on GitHub, which only supports SHA-1. */
 export const GitHubObjectId = z.string().regex(/^[0-9a-f]{40}$/);
 
 const Commit = z.object({
@@ -31,7 +31,9 @@ const TreeEntry = z.object({
 });
 export type TreeEntry = z.infer<typeof TreeEntry>;
 
-/** The entries of one folder. Throws when names or entries got lost on the way, so that the folder cannot be written again. */
+/**
+ * The entries of one folder. Throws if names or entries were lost in the answer, so that the folder cannot be written again.
+ */
 export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntry[]> {
   const { tree, truncated } = await getOrThrow(where, {
     route: 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}',
@@ -42,7 +44,7 @@ export async function readFolder(where: OnGitHub, sha: string): Promise<TreeEntr
   return tree;
 }
 
-/** A folder with more entries than the API tells, or with names that are not UTF-8. */
+/** A folder with more entries than the API returns, or with names that are not UTF-8. */
 export class UnreadableFolder extends Error {
   constructor(sha: string) {
     super(`GitHub's API does not list the whole folder with tree ${sha}`);
@@ -52,7 +54,7 @@ export class UnreadableFolder extends Error {
 /** Git's id of a folder with these entries. */
 export function folderId(entries: readonly TreeEntry[]): string {
   const parts = [...entries].sort(byGitOrder).flatMap(({ mode, path, sha }) => [
-    // Git writes the mode of a folder without its zero.
+    // Git writes the mode of a folder without its leading zero.
     Buffer.from(`${mode.replace(/^0/, '')} ${path}\0`),
     Buffer.from(sha, 'hex'),
   ]);
@@ -65,7 +67,7 @@ function byGitOrder(a: TreeEntry, b: TreeEntry): number {
   return Buffer.compare(key(a), key(b));
 }
 
-/** Contents that are worth having to merge a text are small; GitHub gives up to 100 MB. */
+/** Contents worth merging as text are small; GitHub returns up to 100 MB. */
 const MAX_BLOB_BYTES = 32 * 1024 * 1024;
 
 /** `missing` when the repository does not have it, `too large` above 32 MiB. */

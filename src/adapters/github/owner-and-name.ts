@@ -1,4 +1,4 @@
-/** A repository as routes of the API name it. */
+/** A repository as named in the API's routes. */
 
 /** `repository` is OWNER/NAME. */
 export function ownerAndName(repository: string): { owner: string; repo: string } {

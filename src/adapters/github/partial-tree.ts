@@ -1,4 +1,4 @@
-/** A tree on GitHub, read as far as some paths lie in it, and what it becomes when files of it change. */
+/** A tree on GitHub, read only along some paths, and what it becomes when files in it change. */
 
 import type { FileMode } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
@@ -6,26 +6,26 @@ import type { Occupant } from '../../domain/github/publishing/rebase-file.ts';
 import { folderId, readFolder, type TreeEntry } from './objects.ts';
 import type { OnGitHub } from './request.ts';
 
-/** A path and what it shall be; null takes it away. */
+/** A path and its new state; null removes it. */
 export interface PartialTreeEdit {
   readonly path: string;
   readonly state: { readonly mode: FileMode; readonly blob: string } | null;
 }
 
-/** A tree on GitHub of which only the folders on the way to some paths were read. */
+/** A tree on GitHub of which only the folders along some paths were read. */
 export interface PartialTree {
   readonly sha: string;
   occupant(path: string): Occupant | null;
-  /** The tree after these edits; the path in the way where a file would be below a file. */
+  /** The tree after these edits; or the conflicting path, if a file would be below a file. */
   after(edits: readonly PartialTreeEdit[]): Edited;
 }
 
-/** `namesIn` gives the names in a folder that the paths or the edits lie in; of others it knows nothing. */
+/** `namesIn` returns the names in a folder that contains one of the paths or edits; it does not know other folders. */
 export type Edited =
   | { status: 'ok'; sha: string; namesIn: (folder: string) => Iterable<string> }
   | { status: 'obstructed'; path: string };
 
-/** Reads the folders that the paths lie in, level by level; no others. */
+/** Reads the folders that contain the paths, level by level, and no others. */
 export async function readPartialTree(
   where: OnGitHub,
   sha: string,
@@ -71,7 +71,7 @@ function occupantOf(folders: ReadonlyMap<string, readonly TreeEntry[]>, path: st
   const entry = folders.get(folder)?.find((one) => one.path === name);
   if (!entry) return null;
   if (entry.mode === FOLDER) return { kind: 'folder' };
-  // Very old repositories hold files that a group may write to.
+  // Very old repositories contain group-writable files.
   return { kind: 'file', mode: entry.mode === '100664' ? '100644' : entry.mode, blob: entry.sha };
 }
 
@@ -91,7 +91,7 @@ function edited(
     for (const above of foldersOf(path)) if (!now.has(above)) now.set(above, new Map());
     now.get(folder)?.set(name, { path: name, mode: state.mode, sha: state.blob });
   }
-  // Deepest first, so that a folder is known when the one around it is written. Git keeps no empty folders.
+  // Deepest first, so that a folder is known when its parent is written. Git does not store empty folders.
   const deepestFirst = [...now.keys()].sort((a, b) => b.split('/').length - a.split('/').length);
   for (const folder of deepestFirst) {
     if (folder === '') continue;

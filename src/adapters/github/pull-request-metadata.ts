@@ -5,7 +5,7 @@ import type { GitHubRefusal } from '../../ports.ts';
 import { Login, type PullRequest } from './pull-requests.ts';
 import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from './request.ts';
 
-/** What a pull request is given besides its text. */
+/** What to set on a pull request besides its text. */
 export interface PullRequestMetadata {
   readonly labels: readonly string[];
   readonly reviewers: readonly string[];
@@ -15,7 +15,7 @@ export interface PullRequestMetadata {
   readonly milestone: string | null;
 }
 
-/** Adds what is missing and takes nothing away. What GitHub refuses does not keep the rest from being added. */
+/** Adds what is missing and removes nothing. A refusal by GitHub does not keep the rest from being added. */
 export async function setMetadata(
   where: OnGitHub,
   pull: PullRequest,
@@ -64,7 +64,7 @@ const addAssignees: Step = async (where, pull, { assignees }) => {
     isRepeatable: true,
     planned: { assignees: missing.map((login) => ({ login })) },
   });
-  // GitHub says nothing of those whom it leaves out.
+  // GitHub does not report the ones it leaves out.
   const left = without(missing, loginsOf(now));
   return left.length > 0 ? `GitHub did not assign it to ${left.join(', ')}` : null;
 };
@@ -84,7 +84,7 @@ const setMilestone: Step = async (where, pull, { milestone }) => {
   return null;
 };
 
-/** Who has given a review is not asked again. */
+/** Someone who has already reviewed is not asked again. */
 const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) => {
   if (reviewers.length === 0 && teamReviewers.length === 0) return null;
   const reviews =
@@ -147,7 +147,7 @@ async function refusalOfReviews(
 
 const Milestone = z.object({ number: z.int(), title: z.string() });
 
-/** A number is a number first, and a title when there is no such number. */
+/** A number is taken as a milestone's number first, and as a title if there is no such milestone. */
 async function milestoneNumber(where: OnGitHub, named: string): Promise<number | null> {
   if (/^\d{1,9}$/.test(named)) {
     const found = await getOrNull(where, {
@@ -169,7 +169,7 @@ function loginsOf(people: readonly { login: string }[] | null | undefined): stri
   return (people ?? []).map(({ login }) => login);
 }
 
-/** GitHub takes names in any case for the same. */
+/** GitHub treats names case-insensitively. */
 function without(wanted: readonly string[], there: readonly string[]): string[] {
   const known = new Set(there.map((name) => name.toLowerCase()));
   return wanted.filter((name) => !known.has(name.toLowerCase()));

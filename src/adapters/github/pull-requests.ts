@@ -1,4 +1,4 @@
-/** Pull requests: found, opened, and updated. */
+/** Finds, opens and updates pull requests. */
 
 import * as z from 'zod';
 import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts';
@@ -6,17 +6,17 @@ import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts
 /** An account in GitHub's answers. */
 export const Login = z.object({ login: z.string() });
 
-/** What patchsmith reads of a pull request in GitHub's answers. */
+/** The fields used from a pull request in GitHub's answers. */
 const PullRequest = z.object({
   number: z.int(),
-  /** By which GraphQL knows it. */
+  /** Its id in GraphQL. */
   node_id: z.string(),
   html_url: z.string(),
   draft: z.boolean().optional(),
   user: Login.nullish(),
   title: z.string(),
   body: z.string().nullable(),
-  /** Without a repository when the fork is gone. */
+  /** Without a repository if the fork no longer exists. */
   head: z.object({
     sha: z.string(),
     ref: z.string(),
@@ -37,7 +37,7 @@ export interface PullRequestText {
   readonly body: string;
 }
 
-/** A pull request that is to be opened. */
+/** A pull request to open. */
 export interface NewPullRequest extends PullRequestText {
   readonly base: string;
   readonly branch: string;
@@ -47,7 +47,10 @@ export interface NewPullRequest extends PullRequestText {
   readonly draft: boolean;
 }
 
-/** The open pull request from a branch, best into this base, else into the one that people gave it; null when there is none. */
+/**
+ * The open pull request from a branch, preferably into this base, otherwise into the one that people gave it; null if there
+ * is none.
+ */
 export async function findPullRequest(
   where: OnGitHub,
   { base, branch, headOwner, headRepo }: Omit<NewPullRequest, 'title' | 'body' | 'draft'>,
@@ -65,7 +68,7 @@ export async function findPullRequest(
   return ours.find((pull) => pull.base.ref === base) ?? ours[0] ?? null;
 }
 
-/** Opens it; when another one opens it at the same moment, or an answer is lost, takes the one that is there. */
+/** Opens it; if another one is opened at the same moment, or an answer is lost, returns the one that exists. */
 export async function openPullRequest(
   where: OnGitHub,
   wanted: NewPullRequest,
@@ -79,7 +82,7 @@ export async function openPullRequest(
       body,
       base,
       head: isFork ? `${headOwner}:${branch}` : branch,
-      // Forks in the same organisation are told apart by name.
+      // Forks in the same organisation are distinguished by name.
       ...(isFork && headOwner === where.owner ? { head_repo: headRepo } : {}),
       draft,
     },
@@ -119,7 +122,7 @@ function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequ
   };
 }
 
-/** Gives a pull request a new title and body. Throws a refusal as `getOrThrow` does. */
+/** Gives a pull request a new title and body. Throws refusals as `getOrThrow` does. */
 export async function updatePullRequest(
   where: OnGitHub,
   pull: PullRequest,
@@ -138,7 +141,7 @@ const CONVERTED = z.object({
   convertPullRequestToDraft: z.object({ pullRequest: z.object({ isDraft: z.boolean() }) }),
 });
 
-/** Null when it is a draft again, which takes `contents: write` as well; else why not. */
+/** Null once it is a draft again, which also needs `contents: write`; otherwise the reason. */
 export async function turnIntoDraft({ github }: OnGitHub, { node_id }: PullRequest): Promise<string | null> {
   const turned = await github.query({
     query:

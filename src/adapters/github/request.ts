@@ -1,15 +1,15 @@
-/** Questions whose refusal ends what is under way, and lists that come in pages. */
+/** Requests whose refusal ends the current work, and paginated lists. */
 
 import type { GitHub, GitHubAnswer, GitHubList, GitHubRefusal, GitHubRequest } from '../../ports.ts';
 
-/** A repository with the way to ask about it. */
+/** A repository together with the means to query it. */
 export interface OnGitHub {
   readonly github: GitHub;
   readonly owner: string;
   readonly repo: string;
 }
 
-/** GitHub says no, or nothing. Caught where a publication ends. */
+/** GitHub refuses or does not answer. Caught where a publication ends. */
 export class GitHubRefused extends Error {
   readonly refusal: GitHubRefusal;
 
@@ -27,7 +27,7 @@ export async function getOrThrow<T>(
   return dataOf(await github.ask({ ...request, parameters: { owner, repo, ...request.parameters } }));
 }
 
-/** The answer; null when there is no such thing. Throws `GitHubRefused` on any other refusal. */
+/** The answer; null if no such thing exists. Throws `GitHubRefused` for any other refusal. */
 export async function getOrNull<T>(
   { github, owner, repo }: OnGitHub,
   request: GitHubRequest<T>,

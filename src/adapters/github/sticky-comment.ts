@@ -1,4 +1,4 @@
-/** One comment a plan on an issue, updated in place. */
+/** One comment per plan on an issue, updated in place. */
 
 import * as z from 'zod';
 import type { GitHub } from '../../ports.ts';
@@ -12,10 +12,10 @@ const Comment = z.object({
 });
 type Comment = z.infer<typeof Comment>;
 
-/** A comment that is written once and edited from then on. */
+/** A comment that is created once and edited from then on. */
 export interface StickyComment {
   readonly issue: number;
-  /** Stands at the end of the comment and tells it from others. */
+  /** Appended to the comment to recognise it. */
   readonly marker: string;
   readonly body: string;
 }
@@ -26,13 +26,13 @@ export interface CommentMade {
   readonly operation: 'created' | 'updated' | 'none';
 }
 
-/** Of several that are ours the oldest stays. Comments of others are not touched, whatever they hold. */
+/** If several are ours, the oldest is kept. Comments by others are not touched, whatever they contain. */
 export async function putComment(where: OnGitHub, comment: StickyComment): Promise<CommentMade> {
   const isOurs = await ownComments(where.github, comment.marker);
   const [oldest] = await listOurs(where, comment, isOurs);
   if (oldest) return updated(where, oldest, comment);
   const made = await create(where, comment, isOurs);
-  // Somebody may have done the same at the same time.
+  // Another publication may have done the same at the same time.
   const account = made.user?.login;
   const [first, ...more] = (await listOurs(where, comment, isOurs)).filter(
     ({ user }) => account !== undefined && user?.login === account,
@@ -42,7 +42,7 @@ export async function putComment(where: OnGitHub, comment: StickyComment): Promi
   return { ...(await updated(where, first, comment)), operation: 'updated' };
 }
 
-/** Whether a comment is of the token's own account; where that is not known a bot's has to do. */
+/** Whether a comment was made by the token's own account; if that is unknown, any bot's counts. */
 async function ownComments(github: GitHub, marker: string): Promise<(comment: Comment) => boolean> {
   const me = await ownAccount(github);
   return ({ user, body }) =>
@@ -55,14 +55,14 @@ const Account = z.object({ login: z.string(), id: z.int() });
 const Viewer = z.object({ viewer: z.object({ login: z.string(), databaseId: z.int() }) });
 
 /**
- * The token's account. Tokens of apps are refused by REST, and ask GraphQL; null where that does not say it either. Throws
+ * The token's account. REST refuses app tokens, so GraphQL is asked for those; null if that does not tell either. Throws
  * `GitHubRefused` without an answer.
  */
 export async function ownAccount(github: GitHub): Promise<z.infer<typeof Account> | null> {
   const me = await github.ask({ route: 'GET /user', schema: Account });
   if (me.status === 'ok') return me.data;
   const { status, message } = me.refusal;
-  // Rate limits are 403 too, and say nothing of the token.
+  // Rate limits are 403 too, and say nothing about the token.
   if ((status !== 403 || /rate limit/i.test(message)) && status !== 404) throw new GitHubRefused(me.refusal);
   const query = 'query { viewer { login databaseId } }';
   const seen = await github.query({ query, variables: {}, schema: Viewer });
@@ -84,7 +84,7 @@ async function listOurs(
   return all.filter(isOurs).sort((a, b) => a.id - b.id);
 }
 
-/** Looks again before it asks again, when nobody knows whether the comment was made. */
+/** Before retrying, looks again if it is unknown whether the comment was created. */
 async function create(
   where: OnGitHub,
   comment: StickyComment,
@@ -109,7 +109,7 @@ async function create(
 }
 
 async function updated(where: OnGitHub, old: Comment, { body }: StickyComment): Promise<CommentMade> {
-  // GitHub gives texts back with the line ends of forms.
+  // GitHub returns texts with the line endings of web forms.
   if (old.body?.replaceAll('\r\n', '\n') === body) return { url: old.html_url, operation: 'none' };
   const { html_url } = await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}',

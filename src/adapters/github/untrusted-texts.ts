@@ -1,4 +1,4 @@
-/** Fetches issues and comments. Reads only; public ones need no token. */
+/** Fetches issues and comments. Read-only; public ones need no token. */
 
 import type { CommentReference, IssueReference } from '../../domain/github/reference.ts';
 import {
@@ -24,7 +24,7 @@ export async function fetchIssue(
   return issue.status === 'ok' ? { status: 'ok', data: textOfIssue(repository, issue.data) } : issue;
 }
 
-/** Also of a pull request, but not one on lines of its diff. */
+/** Works for a comment on a pull request too, but not for one on lines of its diff. */
 export async function fetchComment(
   github: GitHub,
   { repository, id }: CommentReference,

@@ -1,4 +1,4 @@
-/** Reads the server name that a TLS client asks for, out of the first bytes it sends (RFC 8446 §4.1.2, RFC 6066 §3). */
+/** Reads the server name that a TLS client requests from the first bytes it sends (RFC 8446 §4.1.2, RFC 6066 §3). */
 
 /**
  * `incomplete`: more bytes are needed. `end` is where the records of the hello end. `problem` ends a sentence about the
@@ -9,7 +9,7 @@ export type Hello =
   | { status: 'ok'; serverName: string; end: number }
   | { status: 'refused'; problem: string };
 
-/** A client's hello with post-quantum keys is about 2 KiB; nobody needs more than this. */
+/** A client's hello with post-quantum keys is about 2 KiB; no client needs more than this. */
 const MAX_HELLO_BYTES = 16 * 1024;
 
 const MAX_RECORD_BYTES = 2 ** 14;
@@ -19,14 +19,12 @@ const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
 const HOST_NAME = 0;
 
-/** Encrypted hellos, and encrypted names, as RFC 9849 has them and its drafts had them. */
+/** Encrypted hellos and encrypted names, as defined in RFC 9849 and its drafts. */
 const ENCRYPTED_HELLOS: readonly number[] = [
   0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xff03, 0xff02, 0xffce,
 ];
 
-/**
- * Reads the host that a TLS client asks for from the first bytes of a connection, or says that more bytes are needed.
- */
+/** Reads the host that a TLS client requests from the first bytes of a connection, or reports that more bytes are needed. */
 export function readClientHello(bytes: Buffer): Hello {
   const message = handshakeIn(bytes);
   if (message === 'not TLS') return { status: 'refused', problem: 'it does not speak TLS' };
@@ -46,8 +44,8 @@ export function readClientHello(bytes: Buffer): Hello {
 }
 
 /**
- * The body of the first handshake message, put together from as many records as it takes. A client has nothing to add to its
- * hello before it is answered; a server could take what shares the record for a second one.
+ * The body of the first handshake message, assembled from as many records as it spans. A client sends nothing after its
+ * hello until it is answered; a server could take anything else in the same record for a second hello.
  */
 function handshakeIn(
   bytes: Buffer,
@@ -82,7 +80,7 @@ function serverNameIn(hello: Cursor, end: number): Hello {
   while (!extensions.done) {
     const type = extensions.number(2);
     const body = extensions.take(2);
-    // The server would open what is inside, and that may name another host.
+    // The server would decrypt it, and it may name another host.
     if (ENCRYPTED_HELLOS.includes(type)) {
       return { status: 'refused', problem: 'it encrypts the name of the server it asks for (ECH)' };
     }
@@ -99,7 +97,7 @@ function namesIn(body: Cursor): string[] {
   body.end();
   const names: string[] = [];
   while (!list.done) {
-    // A server passes over a kind of name that it does not know, and answers as if none had been given.
+    // A server ignores an unknown kind of name, and answers as if none had been given.
     if (list.number(1) !== HOST_NAME) throw new RangeError('The name is not one of a host.');
     names.push(list.take(2).text());
   }
@@ -119,7 +117,7 @@ class Cursor {
     return this.#at >= this.#bytes.length;
   }
 
-  /** What follows would be read by some and not by others. */
+  /** Some implementations would read what follows, and others would not. */
   end(): void {
     if (!this.done) throw new RangeError('The message ends too late.');
   }

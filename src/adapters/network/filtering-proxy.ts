@@ -1,6 +1,6 @@
 /**
- * The only way from a sandbox to the network: an HTTP proxy on a UNIX socket that lets named hosts through and nothing else.
- * It runs outside; whatever speaks to it is hostile.
+ * The only way from a sandbox to the network: an HTTP proxy on a UNIX socket that permits named hosts and nothing else. It
+ * runs outside; its clients are hostile.
  */
 
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
-/** What the proxy lets through, and where its socket is. */
+/** What the proxy permits, and where its socket is. */
 export interface ProxyOptions extends GateOptions {
-  /** A folder of ours in which the socket is made; made when it is missing. */
+  /** A private folder in which the socket is created; created if missing. */
   readonly folder: string;
 }
 
-/** Connections at a time; more are dropped. */
+/** Maximum number of simultaneous connections; more are dropped. */
 const MAX_CONNECTIONS = 512;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_MS = 30_000;
@@ -28,7 +28,7 @@ const HEADERS_MS = 30_000;
 /** Starts the proxy through which contained commands reach the hosts of `--allow-domain`, and nothing else. */
 export async function openFilteringProxy(options: ProxyOptions): Promise<Egress> {
   const gate = new NetworkGate(options);
-  // A strict parser: what it refuses (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
+  // A strict parser: what it rejects (two lengths, NUL, bare line feeds, long headers) never gets to the gate.
   const server = createServer({
     insecureHTTPParser: false,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -40,7 +40,7 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    // Whoever goes away in the middle has wanted no more.
+    // A client that disconnects in the middle wanted no more.
     socket.on('error', () => socket.destroy());
   });
   server.on('clientError', (_error, socket: Duplex) => {
@@ -53,7 +53,7 @@ export async function openFilteringProxy(options: ProxyOptions): Promise<Egress>
     onRequest(gate, request, response).catch((error: unknown) => response.destroy(asError(error)));
   });
   const { path, letGo } = await listen(server, options.folder);
-  // A run that ends before it has opened its sandbox does not wait for anybody to call.
+  // A run that ends before its sandbox is open does not wait for a connection.
   server.unref();
   let closing: Promise<void> | null = null;
   return {
@@ -82,7 +82,7 @@ async function onConnect(
   const passed = await gate.judge(request.url ?? '', null);
   if (passed.status !== 'ok') return refuseConnection(socket, passed.code, passed.reason);
   if (passed.target.port === 80) {
-    // In a tunnel nobody would see which host the request is really for.
+    // In a tunnel, the host that the request is really for would be invisible.
     const why = `${gate.refuse(passed.target.host)}: plain HTTP goes through the proxy as a request, not as a tunnel`;
     return refuseConnection(socket, 403, why);
   }
@@ -112,7 +112,9 @@ async function onRequest(
   });
 }
 
-/** Socket addresses have at most 107 bytes, which a folder may be longer than: the path goes by a descriptor of it. */
+/**
+ * A socket address has at most 107 bytes, and a folder's path may be longer: the address uses a descriptor of the folder.
+ */
 async function listen(server: Server, folder: string): Promise<{ path: string; letGo: () => void }> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);

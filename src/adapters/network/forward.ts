@@ -1,4 +1,7 @@
-/** Carries a plain HTTP request to a host that may be reached. It is written anew, so that no byte of its framing gets through. */
+/**
+ * Forwards a plain HTTP request to a permitted host. The request is written anew, so that no byte of its framing gets
+ * through.
+ */
 
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -9,11 +12,11 @@ import { refuseRequest } from './refusal.ts';
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
 }
 
-/** About one connection, not about the message (RFC 9110 §7.6.1); and what is for the proxy itself. */
+/** Headers about one connection, not about the message (RFC 9110 §7.6.1), and those for the proxy itself. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -28,7 +31,7 @@ const HOP_BY_HOP = [
 
 const IDLE_MS = 300_000;
 
-/** Passes one plain HTTP request on to a host that the gate has let through, and its answer back. */
+/** Forwards one plain HTTP request to a host that the gate has permitted, and returns its answer. */
 export async function forward({ target, addresses }: Passed, exchange: Exchange): Promise<void> {
   const { request, response, path } = exchange;
   const { host, port } = target;
@@ -37,7 +40,7 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
     port,
     path,
     method: request.method ?? 'GET',
-    // The host that was judged, whatever the client says in its header.
+    // The host that was judged, whatever the client's header says.
     headers: [
       ...endToEnd(request, ['host', 'content-length']),
       ...framing(request),
@@ -55,7 +58,7 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     upstream.once('response', resolve);
     upstream.on('error', reject);
-    // Without an error where the host switches protocols, for which nobody has asked.
+    // No error is emitted if the host switches protocols, which was not requested.
     upstream.once('close', () => reject(new Error('The host closed the connection.')));
   });
   request.pipe(upstream);
@@ -69,14 +72,17 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
   }
 }
 
-/** What says where the body ends. Node writes one without it for GET and its like, and the body would be read as a further request. */
+/**
+ * The headers that delimit the body. Node writes none by itself for GET and the like, and the body would be read as another
+ * request.
+ */
 function framing({ headers }: IncomingMessage): string[] {
   const length = headers['content-length'];
   if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked'];
   return length === undefined ? [] : ['Content-Length', length];
 }
 
-/** Names and values in turn, as they came, without those that end here. */
+/** Names and values in turn, as received, without those that end here. */
 function endToEnd({ rawHeaders, headers }: IncomingMessage, also: readonly string[]): string[] {
   const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...HOP_BY_HOP, ...named, ...also]);

@@ -7,39 +7,36 @@ import { listed } from '../../domain/text/listed.ts';
 import { isPublicAddress } from './public-address.ts';
 import { plainName, Refusals } from './refusals.ts';
 
-/** What the gate lets through. The functions default to the machine's own. */
+/** What the gate permits. The functions default to the machine's own. */
 export interface GateOptions {
   /** Entries of `--allow-domain`. */
   readonly allowed: readonly string[];
   /** The addresses of a host; rejects when there are none. */
   readonly resolve?: (host: string) => Promise<string[]>;
-  /** Whether a host may be there. */
+  /** Whether a host may have this address. */
   readonly mayConnect?: (address: string) => boolean;
-  /** Begins a connection to one of the addresses that were checked. */
+  /** Opens a connection to one of the checked addresses. */
   readonly connect?: (passed: Passed) => Socket;
 }
 
-/** A host that may be reached, at these addresses only: nobody looks its name up again. */
+/** A permitted host, reachable at these addresses only: its name is not resolved again. */
 export interface Passed {
   readonly status: 'ok';
   readonly target: Target;
   readonly addresses: readonly string[];
 }
 
-/** `code` is HTTP's; `reason` is for whoever reads the output of the command. */
+/** `code` is an HTTP status; `reason` is for readers of the command's output. */
 export interface HeldBack {
   readonly status: 'held';
   readonly code: 403 | 502;
   readonly reason: string;
 }
 
-/** Entries that a refusal names. */
+/** Maximum number of entries named in a refusal. */
 const MAX_NAMED = 10;
 
-/**
- * Decides whether a host may be reached: its name by the list, its addresses after resolution. Counts what it
- * refuses.
- */
+/** Decides whether a host may be reached: by its name on the list, then by its resolved addresses. Counts refusals. */
 export class NetworkGate {
   readonly refusals = new Refusals();
   readonly #allowed: readonly string[];
@@ -59,7 +56,7 @@ export class NetworkGate {
     this.connect = connect;
   }
 
-  /** Names are looked up only after they have been found on the list: a question to a name server carries data, too. */
+  /** Names are resolved only if they are on the list: a DNS query carries data too. */
   async judge(authority: string, defaultPort: number | null): Promise<Passed | HeldBack> {
     const target = parseTarget(authority, defaultPort);
     if (typeof target === 'string') return held(403, `${this.refuse(authority)}: ${target}`);
@@ -81,19 +78,19 @@ export class NetworkGate {
     return held(403, `${this.refuse(target.host)} does not resolve to a public address`);
   }
 
-  /** Counts a refusal; the host as it can be shown. */
+  /** Counts a refusal; returns the host in printable form. */
   refuse(host: string): string {
     this.refusals.add(host);
     return plainName(host);
   }
 }
 
-/** Connects to one of the addresses that were checked, whatever a name server says by now. */
+/** Connects to one of the checked addresses, whatever a name server says by now. */
 function connectTo({ target, addresses }: Passed): Socket {
   return connectSocket({ ...target, lookup: lookupAmong(addresses), allowHalfOpen: true });
 }
 
-/** In place of the machine's resolver. */
+/** Replaces the machine's resolver. */
 export function lookupAmong(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_host, options, callback) => {

@@ -1,11 +1,11 @@
 /**
- * What comes between the first hello of a TLS client and the keys. A server may ask for a second hello (HelloRetryRequest,
- * RFC 8446 §4.1.4), in which a client could name another host: servers look for the host again, and not all compare.
+ * What comes between the first hello of a TLS client and the keys. A server may request a second hello (HelloRetryRequest,
+ * RFC 8446 §4.1.4), in which a client could name another host: servers read the name again, and not all compare it.
  */
 
 import { type Hello, readClientHello } from './client-hello.ts';
 
-/** `retry`: the server asks for another hello. `answered`: it has taken the one that it got, or closes with an alert. */
+/** `retry`: the server requests another hello. `answered`: it accepted the one it got, or closes with an alert. */
 export type ServerAnswer = 'incomplete' | 'retry' | 'answered' | 'not TLS';
 
 const CHANGE_CIPHER_SPEC = 20;
@@ -16,15 +16,15 @@ const WARNING = 1;
 const SERVER_HELLO = 2;
 const MAX_RECORD_BYTES = 2 ** 14 + 256;
 
-/** Instead of its random bytes a server that asks for another hello sends these: SHA-256 of "HelloRetryRequest". */
+/** A server that requests another hello sends this instead of its random bytes: SHA-256 of "HelloRetryRequest". */
 const RETRY = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex');
-/** What may come first: early data of a client, within the bound of most servers, or warnings of a server. */
+/** Maximum bytes that may come first: early data of a client, within the limit of most servers, or warnings of a server. */
 const MAX_BEFORE_BYTES = 20 * 1024;
 
 const RANDOM_AT = 4 + 2;
 const ANSWER_BYTES = RANDOM_AT + RETRY.length;
 
-/** Looks at the beginning of what a server sends. */
+/** Examines the beginning of what a server sends. */
 export function readServerAnswer(bytes: Buffer): ServerAnswer {
   const parts: Buffer[] = [];
   for (let at = 0; ; ) {
@@ -46,7 +46,7 @@ export function readServerAnswer(bytes: Buffer): ServerAnswer {
   }
 }
 
-/** The second hello of a client; `end` counts from the beginning of `bytes`. */
+/** The second hello of a client; `end` is relative to the beginning of `bytes`. */
 export function readSecondHello(bytes: Buffer): Hello {
   for (let at = 0; ; ) {
     const record = recordAt(bytes, at);
@@ -63,7 +63,7 @@ export function readSecondHello(bytes: Buffer): Hello {
   }
 }
 
-/** The record at a place; `content` is what is there of it. */
+/** The record at a position; `content` is as much of it as has arrived. */
 function recordAt(
   bytes: Buffer,
   at: number,

@@ -1,6 +1,6 @@
 /**
- * The runner's own way out, to the model and to GitHub: by the proxy that the machine's environment names, as git and curl
- * go. Commands have nothing of it.
+ * The runner's own connections, to the model and to GitHub: through the proxy named in the machine's environment, as git and
+ * curl do. Commands cannot use it.
  */
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -21,7 +21,7 @@ export async function fetchByEnvironment(
     : (['HTTPS_PROXY', env.https_proxy || env.HTTPS_PROXY] as const);
   if (!named) return fetch;
   const proxy = parseProxy(named);
-  // Who goes around a proxy that cannot be used would go a way that the machine's owner has not meant.
+  // Bypassing an unusable proxy would take a route that the machine's owner did not intend.
   if (proxy === null) return () => Promise.reject(new TypeError(`${variable} ${NOT_A_PROXY}`));
   const { proxiedFetch } = await import('./proxied-fetch.ts');
   const exceptions = env.no_proxy || env.NO_PROXY || '';
@@ -32,7 +32,7 @@ export async function fetchByEnvironment(
 const NOT_A_PROXY =
   'must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
 
-/** Where no proxy is in the way: this machine, and the addresses and ranges in the list of exceptions. */
+/** Which hosts are reached without the proxy: this machine, and the addresses and ranges in the list of exceptions. */
 function isDirect(hostname: string, addresses: BlockList): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return addresses.check(host, isIPv4(host) ? 'ipv4' : 'ipv6');
@@ -40,8 +40,8 @@ function isDirect(hostname: string, addresses: BlockList): boolean {
 }
 
 /**
- * Addresses of this machine, and what `exceptions` has of addresses and ranges (`10.0.0.0/8`), as curl reads them. The client
- * compares texts only.
+ * Addresses of this machine, plus the addresses and ranges (`10.0.0.0/8`) in `exceptions`, interpreted as curl does. The
+ * client only compares text.
  */
 function addressesIn(exceptions: string): BlockList {
   const list = new BlockList();
@@ -56,7 +56,7 @@ function addressesIn(exceptions: string): BlockList {
   return list;
 }
 
-/** Null for what is none. A name without a scheme is a proxy that is spoken to in plain HTTP. */
+/** Null if invalid. A name without a scheme is a proxy that is addressed in plain HTTP. */
 function parseProxy(named: string): URL | null {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`;
   const url = URL.canParse(text) ? new URL(text) : null;

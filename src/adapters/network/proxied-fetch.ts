@@ -1,9 +1,9 @@
-/** The HTTP client that knows proxies. Loaded only where there is one: it is larger than all the rest. */
+/** The HTTP client with proxy support. Loaded only if there is a proxy: it is larger than everything else. */
 
 import { fetch as ask, EnvHttpProxyAgent } from 'undici';
 import { percentDecoded } from '../../domain/text/uri.ts';
 
-/** `exceptions` is the value of NO_PROXY; hosts that `isDirect` names are asked directly besides. */
+/** `exceptions` is the value of NO_PROXY; hosts for which `isDirect` is true are also reached directly. */
 export interface ProxyUse {
   readonly proxy: URL;
   /** The variable that names it, which says for which kind of address it is. */
@@ -15,7 +15,7 @@ export interface ProxyUse {
 /** A fetch that goes by the proxy for the addresses of its kind; others go directly. */
 export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse): typeof fetch {
   const isPlain = variable === 'HTTP_PROXY';
-  // Said in full, or the client would look into the environment itself, from which a password has been wiped by now.
+  // Stated in full, or the client would read the environment itself, from which a password has been wiped by now.
   const agent = new EnvHttpProxyAgent({
     httpProxy: isPlain ? proxy.origin : '',
     httpsProxy: isPlain ? '' : proxy.origin,
@@ -30,11 +30,11 @@ export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse
       : ask(input, { ...init, dispatcher: agent }).catch((error: unknown) => {
           throw error instanceof TypeError ? failure(error, variable, proxy) : error;
         });
-  // The types of the package and of the platform's own copy of it are told apart by their names only.
+  // The types of the package and of the platform's copy of it differ only in name.
   return proxied as unknown as typeof fetch;
 }
 
-/** The client itself leaves out a user without a password. */
+/** The client itself drops a user without a password. */
 function login({ username, password }: URL): { token?: string } {
   if (username === '' && password === '') return {};
   const words = `${percentDecoded(username)}:${percentDecoded(password)}`;
@@ -42,8 +42,8 @@ function login({ username, password }: URL): { token?: string } {
 }
 
 /**
- * In the shape of a fetch that failed, with what the client says innermost, such as the proxy's own status. The proxy is named
- * besides: the client does not say which way it went.
+ * In the form of a failed fetch, with the client's message innermost, such as the proxy's own status. The proxy is named
+ * too, since the client does not say which route it took.
  */
 function failure(error: Error, variable: string, { host }: URL): TypeError {
   let inner = error;

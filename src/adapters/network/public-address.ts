@@ -1,9 +1,12 @@
-/** Which addresses commands may be connected to: those of the public internet, and none that means this machine or its network. */
+/**
+ * Which addresses commands may connect to: those of the public internet, and none that refers to this machine or its
+ * network.
+ */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** IANA's special-purpose registry, multicast and reserved space, and what clouds serve credentials at. */
+/** IANA's special-purpose registry, multicast and reserved space, and where clouds serve credentials. */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,11 +29,11 @@ const NOT_PUBLIC_V4 = [
   '168.63.129.16/32',
 ];
 
-/** The part of IPv6 that is routed, and what in it is not public or leads to IPv4 addresses. */
+/** The routed part of IPv6, and what in it is not public or maps to IPv4 addresses. */
 const PUBLIC_V6 = '2000::/3';
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-/** True for an address of the public internet that is not this machine's own. Any other text is none. */
+/** True for an address on the public internet that is not this machine's own; false for any other text. */
 export function isPublicAddress(address: string): boolean {
   if (ownAddresses().has(address)) return false;
   if (isIPv4(address)) return !CLOSED.check(address, 'ipv4');

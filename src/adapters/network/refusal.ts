@@ -1,9 +1,9 @@
-/** How a client is told that it does not get through, in words that end up in the output of its command. */
+/** How a client is told that it was refused, in words that end up in the output of its command. */
 
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Most clients print the status line and drop the body, so both say it. */
+/** Most clients print the status line and drop the body, so both contain the reason. */
 export function refuseConnection(socket: Duplex, code: number, reason: string): void {
   if (!socket.writable) {
     socket.destroy();
@@ -26,7 +26,7 @@ export function refuseRequest(response: ServerResponse, code: number, reason: st
   response.end(`${text}\n`);
 }
 
-/** What goes into a status line: ASCII on one line. */
+/** Text that is valid in a status line: ASCII on one line. */
 function textOf(reason: string): string {
   return `Refused by the sandbox: ${reason}`.replace(/[^\x20-\x7e]/g, '.');
 }

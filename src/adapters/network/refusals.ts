@@ -1,12 +1,12 @@
-/** Counts what the proxy has refused. What commands ask for is hostile, so it is kept short and plain. */
+/** Counts what the proxy has refused. Requests by commands are untrusted, so they are kept short and plain. */
 
 import type { RefusedHost } from '../../domain/review/allowed-domain.ts';
 
-/** Hosts that are told apart; the rest are counted together. */
+/** Maximum number of hosts counted separately; the rest are counted together. */
 const MAX_HOSTS = 100;
 const MAX_NAME = 120;
 
-/** Counts refused connections by host. It remembers a bounded number of hosts; the rest count as one. */
+/** Counts refused connections by host. It remembers a limited number of hosts; the rest count as one. */
 export class Refusals {
   readonly #times = new Map<string, number>();
 
@@ -16,7 +16,7 @@ export class Refusals {
     this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
   }
 
-  /** In the order in which they were first asked for. */
+  /** In the order in which they were first requested. */
   list(): RefusedHost[] {
     return [...this.#times].map(([host, times]) => ({ host, times }));
   }

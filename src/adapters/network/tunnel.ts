@@ -1,4 +1,4 @@
-/** A tunnel to a host that may be reached. On port 443 it carries TLS to that very host and nothing else. */
+/** A tunnel to a permitted host. On port 443 it carries TLS to that very host and nothing else. */
 
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -11,14 +11,16 @@ import { refuseConnection } from './refusal.ts';
 const CONNECT_MS = 30_000;
 const HELLO_MS = 30_000;
 
-/** A fatal alert of TLS: access denied (RFC 8446 §6). Its status line has been sent by then, so this is all one can say. */
+/**
+ * A fatal TLS alert: access denied (RFC 8446 §6). The status line has been sent by then, so this is the only way to answer.
+ */
 const ACCESS_DENIED = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
 
-/** Connects a client that sent CONNECT with a host that the gate has let through, until one side ends. */
+/** Connects a client that sent CONNECT with a host that the gate has permitted, until one side ends. */
 export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, head: Buffer): Promise<void> {
   const outer = gate.connect(passed);
   inner.once('close', () => outer.destroy());
-  // Told by its end.
+  // Reported by its end.
   outer.on('error', () => outer.destroy());
   try {
     await once(outer, 'connect', { signal: timeoutSignal(CONNECT_MS) });
@@ -34,7 +36,8 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
     return join(inner, outer);
   }
 
-  // A name on the list may share its addresses with any other customer of a content network, which tells them apart by this.
+  // A name on the list may share its addresses with any other customer of a content network, which distinguishes them by
+  // this name.
   const { target } = passed;
   const refused = await helloFor(target.host, inner, outer, head);
   if (refused === null) return join(inner, outer);
@@ -43,16 +46,16 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   inner.end(ACCESS_DENIED);
 }
 
-/** Somebody went away, or took too long: there is no host that was asked for. */
+/** The other side disconnected or took too long: no host was requested. */
 const NOBODY = '';
 
 /**
- * Lets the client say hello to `host`, and once more where the server asks for that. Null when all that follows goes to this
- * host, else the name of the one that was asked for.
+ * Lets the client send its hello to `host`, and another one if the server requests it. Null if everything that follows goes
+ * to this host, otherwise the name of the one that was requested.
  */
 async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer): Promise<string | null> {
   let early = head;
-  // A server asks for another hello once at most.
+  // A server requests another hello at most once.
   for (const read of [readClientHello, readSecondHello]) {
     const { bytes, found } = await beginning(inner, early, read);
     if (found.status === 'incomplete') return NOBODY;
@@ -60,7 +63,7 @@ async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer
     if (found.serverName !== host) return found.serverName;
     outer.write(bytes.subarray(0, found.end));
     early = bytes.subarray(found.end);
-    // What the client sends meanwhile waits: it may be another hello, of which only the server's answer tells.
+    // What the client sends in the meantime waits: only the server's answer tells whether it is another hello.
     const answer = await beginning(outer, NOTHING, (seen) => ({ status: readServerAnswer(seen) }));
     if (answer.found.status === 'incomplete' && answer.bytes.length === 0) return NOBODY;
     const isOver = answer.found.status === 'answered';
@@ -76,7 +79,7 @@ async function helloFor(host: string, inner: Socket, outer: Socket, head: Buffer
 
 const NOTHING = Buffer.alloc(0);
 
-/** `head` and what follows, until `read` has found what it looks for, or nothing more comes, or not in time. */
+/** `head` and what follows, until `read` has found what it looks for, or the data ends, or time runs out. */
 function beginning<Found extends { status: string }>(
   socket: Socket,
   head: Buffer,
@@ -104,7 +107,7 @@ function beginning<Found extends { status: string }>(
   });
 }
 
-/** Carries bytes both ways; when one side has gone, the other gets what is left and goes, too. */
+/** Copies bytes both ways; when one side has closed, the other receives what is left and is closed too. */
 function join(inner: Socket, outer: Socket): void {
   for (const [from, to] of [
     [inner, outer],

@@ -1,20 +1,20 @@
-/** What of the HTML in Markdown no page shows, as the tokenizer of the HTML standard reads it. */
+/** Finds the parts of HTML in Markdown that no page shows, using the tokenizer of the HTML standard. */
 
 import { Token, Tokenizer, TokenizerMode } from 'parse5';
 
-/** What stands in this span is replaced. */
+/** The text in this span is replaced. */
 export interface HiddenRange extends Span {
   readonly by: string;
   /** A plain tag hides nothing. */
   readonly what: 'comment' | 'image' | 'other' | 'tag';
 }
 
-/** Elements whose content no page shows: those that GitHub has, closed or not, and those it has no use for. */
+/** Elements whose content no page shows: those that GitHub permits, closed or not, and those it has no use for. */
 const EMBEDDED = /^(?:rp|video|audio)$/;
 const UNSHOWN =
   /^(?:rp|video|audio|script|style|template|title|iframe|object|noscript|textarea|select|svg|math|head)$/;
 
-/** Elements whose content is no HTML, by the way that it is read. */
+/** Elements whose content is not HTML, with the mode in which it is tokenized. */
 const TEXT_MODES: Readonly<Record<string, State>> = {
   script: TokenizerMode.SCRIPT_DATA,
   style: TokenizerMode.RAWTEXT,
@@ -33,8 +33,8 @@ export interface Span {
 }
 
 /**
- * One piece of HTML in Markdown. It may stand in several spans, as in a quote, where each line has a mark before it that is
- * no HTML.
+ * One piece of HTML in Markdown. It may consist of several spans, as in a quote, where each line starts with a marker that
+ * is not HTML.
  */
 export interface HtmlPiece {
   readonly source: string;
@@ -42,7 +42,7 @@ export interface HtmlPiece {
   readonly isBlock: boolean;
 }
 
-/** What of a piece is not shown; what it begins and does not end is left in `elements`. */
+/** The parts of a piece that are not shown; elements it opens but does not close are left in `elements`. */
 export function hiddenInHtml({ source, spans, isBlock }: HtmlPiece, elements: HiddenElements): HiddenRange[] {
   const html = spans.map(({ from, to }) => source.slice(from, to)).join('');
   const start = spans[0]?.from ?? 0;
@@ -64,7 +64,7 @@ export function hiddenInHtml({ source, spans, isBlock }: HtmlPiece, elements: Hi
   return isBlock ? [...cuts, ...elements.inBlock(start, end)] : cuts;
 }
 
-/** Where an offset in the joined spans is in the source. Offsets are asked for in their order. */
+/** Maps an offset in the joined spans to one in the source. Offsets must be passed in ascending order. */
 function placing(spans: readonly Span[]): (offset: number) => number {
   let at = 0;
   let before = 0;
@@ -81,7 +81,7 @@ function placing(spans: readonly Span[]): (offset: number) => number {
 interface Tag {
   readonly name: string;
   readonly isEnd: boolean;
-  /** Has no attributes, and nothing is said by its name. */
+  /** Has no attributes, and its name carries no message. */
   readonly isPlain: boolean;
 }
 
@@ -91,8 +91,8 @@ interface HiddenToken extends Span {
 }
 
 /**
- * All that is no text, in order and without gaps: what the tokenizer does not give out as text is hidden, also a tag that
- * nothing ends, which browsers drop.
+ * Everything that is not text, in order and without gaps: what the tokenizer does not emit as text is hidden, including an
+ * unterminated tag, which browsers drop.
  */
 function tokensOf(html: string): HiddenToken[] {
   const tokens: HiddenToken[] = [];
@@ -133,7 +133,7 @@ function tokensOf(html: string): HiddenToken[] {
 }
 
 class HtmlTokenizer extends Tokenizer {
-  /** The tag in whose midst the input has ended; null when it has not. */
+  /** The tag in the middle of which the input ended; null if it did not. */
   get unfinished(): Token.TagToken | null {
     const token = this.currentToken;
     return token !== null && 'tagName' in token ? token : null;
@@ -150,7 +150,7 @@ function tagCut({ name, isEnd, isPlain }: Tag, from: number, to: number): Hidden
   return { from, to, by, what: isPlain ? 'tag' : 'other' };
 }
 
-/** Begins in one piece of HTML and ends in a later one, with Markdown between them. */
+/** Elements that begin in one piece of HTML and end in a later one, with Markdown in between. */
 export class HiddenElements {
   readonly #open = new Map<string, { from: number; depth: number; isBlock: boolean }>();
 
@@ -177,7 +177,7 @@ export class HiddenElements {
     return this.#endAll(to, () => true);
   }
 
-  /** Of a block of HTML that begins an element, all to the block's end is hidden. */
+  /** If a block of HTML opens an element, everything up to the end of the block is hidden. */
   inBlock(start: number, to: number): HiddenRange[] {
     return [...this.#open]
       .filter(([name, { from }]) => from >= start && !EMBEDDED.test(name))

@@ -1,6 +1,6 @@
 /**
- * Where Markdown has what no page shows. Reads the events of the parser; a tree of hostile Markdown can be deeper than the
- * stack.
+ * Finds the parts of Markdown that no page shows. Reads the parser's events: a tree of hostile Markdown could be deeper than
+ * the stack.
  */
 
 import { parse, postprocess, preprocess } from 'micromark';
@@ -9,10 +9,10 @@ import { gfmTable } from 'micromark-extension-gfm-table';
 import { normalizeIdentifier } from 'micromark-util-normalize-identifier';
 import { HiddenElements, type HiddenRange, hiddenInHtml, type Span } from './hidden-html.ts';
 
-/** Emphasis hides nothing, and hostile texts can make finding it slow. */
+/** Emphasis hides nothing, and in hostile texts it can be slow to find. */
 const EXTENSIONS = [gfmFootnote(), gfmTable(), { disable: { null: ['attention'] } }];
 
-/** What is hidden in `source`, in no order; one range may lie in another. */
+/** What is hidden in `source`, in no particular order; ranges may be nested. */
 export function hiddenInMarkdown(source: string): HiddenRange[] {
   const events = postprocess(
     parse({ extensions: EXTENSIONS })
@@ -25,7 +25,7 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
     HANDLERS[token.type]?.[kind]?.(reading, span);
   }
   const { cuts, elements, definitions, used } = reading;
-  // The first definition of a name takes the name away from all that follow.
+  // The first definition of a name takes precedence over all later ones.
   const unused = definitions.filter(({ name }) => !used.delete(name));
   return [
     ...cuts,
@@ -34,22 +34,22 @@ export function hiddenInMarkdown(source: string): HiddenRange[] {
   ];
 }
 
-/** What is known of the Markdown up to one event. */
+/** What is known about the Markdown up to one event. */
 interface Reading {
   readonly source: string;
   readonly cuts: HiddenRange[];
   readonly elements: HiddenElements;
-  /** Lines of the piece of HTML that the parser is in. */
+  /** Lines of the current piece of HTML. */
   html: Span[];
   readonly definitions: (Span & { readonly name: string })[];
-  /** Names of definitions that something asks for. */
+  /** Names of definitions that are referred to. */
   readonly used: Set<string>;
-  /** Links, images and definitions that the parser is in, the innermost last. */
+  /** The enclosing links, images and definitions, innermost last. */
   readonly opened: { from: number; label: string }[];
-  /** Of the table that the parser is in, and of its row. */
+  /** Of the current table, and of its row. */
   columns: number;
   cells: number;
-  /** Whether the parser is in a diagram, and there in a directive of several lines. */
+  /** Whether the parser is inside a diagram, and there inside a multi-line directive. */
   diagram: 'none' | 'lines' | 'directive';
 }
 
@@ -70,13 +70,13 @@ function begun(source: string): Reading {
 
 type Step = (reading: Reading, span: Span) => void;
 
-/** By the name of a token of the parser. */
+/** By the name of the parser's token. */
 const HANDLERS: Readonly<Partial<Record<string, { readonly enter?: Step; readonly exit?: Step }>>> = {
   htmlFlow: { enter: beginHtml, exit: (reading) => endHtml(reading, true) },
   htmlText: { enter: beginHtml, exit: (reading) => endHtml(reading, false) },
   htmlFlowData: { enter: takeHtml },
   htmlTextData: { enter: takeHtml },
-  // In a quote the parser counts the mark of the next line as part of the ending.
+  // In a quote, the parser counts the next line's marker as part of the line ending.
   lineEnding: { enter: (reading, { from }) => takeHtml(reading, { from, to: from + 1 }) },
 
   paragraph: { exit: endText },
@@ -121,7 +121,7 @@ const HANDLERS: Readonly<Partial<Record<string, { readonly enter?: Step; readonl
   link: { enter: open, exit: (reading) => void reading.used.add(close(reading).name) },
   definition: { enter: open, exit: (reading, span) => endDefinition(reading, span, '') },
   gfmFootnoteDefinition: { enter: open, exit: (reading, span) => endDefinition(reading, span, '^') },
-  // An address in place of a name.
+  // An address instead of a name.
   resource: { enter: (reading) => label(reading, ''), exit: (reading) => label(reading, '') },
   labelText: { exit: takeLabel },
   referenceString: { exit: takeLabel },
@@ -189,7 +189,7 @@ function endImage(reading: Reading, { from, to }: Span): void {
   reading.cuts.push({ from, to, by: '[image]', what: 'image' });
 }
 
-/** `mark` tells footnotes from links of the same name. */
+/** `mark` distinguishes footnotes from links with the same name. */
 function endDefinition(reading: Reading, { to }: Span, mark: string): void {
   const { from, name } = close(reading);
   reading.definitions.push({ name: mark + name, from, to });

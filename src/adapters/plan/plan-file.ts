@@ -1,9 +1,9 @@
 /**
  * The plan, from a file, stdin or a message: optional YAML front matter, then the task in Markdown.
  *
- * Front matter begins with `---` as the very first line and ends with the next line that is `---` or `...`. When that
- * part is prose and no mapping, the two lines are thematic breaks and all of it is the task. A plan that begins with a
- * thematic break that nothing closes must begin with an empty line, for it cannot be told from forgotten front matter.
+ * Front matter begins with `---` as the very first line and ends with the next line that is `---` or `...`. If that part is
+ * prose and not a mapping, the two lines are thematic breaks and all of it is the task. A plan that starts with a thematic
+ * break and has no second one must start with an empty line, since it looks like unterminated front matter.
  */
 
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import type { Revision } from '../../ports.ts';
 
 const MAX_PLAN_BYTES = 1_048_576;
 
-/** The plan of a file, or why there is none. */
+/** The plan of a file, or why it cannot be used. */
 export type PlanRead = { status: 'ok'; plan: Plan } | Failed;
 
 /**
@@ -31,9 +31,9 @@ export async function readPlan(given: {
   message: string | null;
   stdin: Readable;
   cwd: string;
-  /** Root of the repository, which the plan's path is told relative to. */
+  /** Root of the repository; the plan's path is reported relative to it. */
   root: string;
-  /** A file inside the repository is read from here; null reads the work tree. */
+  /** A file inside the repository is read from here; null means from the work tree. */
   revision?: Revision | null;
   signal?: AbortSignal;
 }): Promise<PlanRead> {
@@ -112,7 +112,7 @@ async function parsePlan(text: string, name: string): Promise<PlanParsed> {
       `${name} opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.`,
     );
   }
-  // Loaded only for plans that have front matter.
+  // Loaded only for plans with front matter.
   const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);
   const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
   const front: FrontMatterRead = yaml && !prose ? checkFrontMatter(yaml) : { status: 'ok', fields: {} };

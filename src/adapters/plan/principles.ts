@@ -1,4 +1,6 @@
-/** The principles: how changes are made here. Files that were named, else AGENTS.md or CLAUDE.md on the way down. */
+/**
+ * The principles: how changes are made here. Files given explicitly, otherwise AGENTS.md or CLAUDE.md from the root down.
+ */
 
 import { createHash } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
@@ -10,24 +12,24 @@ import { pathBelow, pathWithin } from '../../files/path-within.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports.ts';
 
-/** Nobody writes principles of this size; a longer file is some other thing under that name. */
+/** Real principles are never this large; a longer file is something else under that name. */
 const MAX_FILE_BYTES = 16 * 1_048_576;
 
-/** The principles that were found, or why they cannot be read. */
+/** The principles, or why they cannot be read. */
 export type PrinciplesRead = { status: 'ok'; principles: Principles; warnings: string[] } | Failed;
 
-/** Where to look for principles, and how much of them to take. */
+/** Where to look for principles, and how much of them to use. */
 export interface PrinciplesQuery {
-  /** Paths relative to `cwd`; null for the default. Named files must exist and may lie anywhere. */
+  /** Paths relative to `cwd`; null for the default. Given files must exist and may be anywhere. */
   readonly files: readonly string[] | null;
   /** The repository's work tree, absolute. */
   readonly root: string;
-  /** Relative to `root`; null for `cwd` where that lies inside, else `root`. */
+  /** Relative to `root`; null for `cwd` if that is inside, otherwise `root`. */
   readonly workingDirectory: string | null;
   readonly cwd: string;
-  /** What lies in the repository is read from here; null or absent reads the work tree. */
+  /** Files inside the repository are read from here; null or absent means from the work tree. */
   readonly revision?: Revision | null;
-  /** Of all texts together. Files are cut in order, the last ones first, at whole characters. */
+  /** Maximum bytes of all texts together. The last files are cut first, at whole characters. */
   readonly maxBytes: number;
 }
 
@@ -61,7 +63,7 @@ export async function readPrinciples(query: PrinciplesQuery): Promise<Principles
   return { status: 'ok', principles, warnings: found.warnings };
 }
 
-/** AGENTS.md from the root down, the closest last; when there is none on that way, CLAUDE.md likewise. */
+/** Every AGENTS.md from the root down, the nearest last; if there is none on the way, CLAUDE.md likewise. */
 async function findDefaults(
   { root, cwd, revision }: { root: string; cwd: string; revision: Revision | null },
   workingDirectory: string | null,
@@ -87,7 +89,7 @@ async function findDefaults(
       }
       const target = await realpathOrNull(path);
       if (target === null) continue;
-      // Whoever writes the repository could link to any file of the machine and have it sent to the model.
+      // The author of the repository could link to any file of the machine and have it sent to the model.
       const inside = pathBelow(root, target);
       if (inside !== null && !inside.split(sep).some(isGitDirName)) paths.push(path);
       else warnings.push(`${shownPath(root, path)} links to a place outside the repository and is not used.`);
@@ -109,7 +111,7 @@ async function deepestFolder(
   return (await stat(directory)).isDirectory() ? directory : null;
 }
 
-/** A text is why it cannot be used. */
+/** Returns a string to say why it cannot be used. */
 async function readOne(
   { root, path, revision }: { root: string; path: string; revision: Revision | null },
   shown: string,
@@ -139,12 +141,12 @@ async function bytesOf(path: string): Promise<Buffer | string> {
   return read.status === 'failed' ? read.why : read.bytes;
 }
 
-/** The longest beginning of whole characters that takes at most `maxBytes` in UTF-8. */
+/** The longest prefix of whole characters that takes at most `maxBytes` in UTF-8. */
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   let end = maxBytes;
-  // Bytes 10xxxxxx continue a character.
+  // Bytes of the form 10xxxxxx continue a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end).toString();
 }

@@ -1,14 +1,14 @@
 /**
- * What people see of Markdown on GitHub, and nothing of what they do not: attackers hide instructions in HTML comments,
- * invisible characters, texts of images, titles of links, attributes, surplus cells of tables, and definitions that nothing
- * uses. Code stays as it is, but for comments in diagrams.
+ * What people see of Markdown on GitHub, without anything they do not: attackers hide instructions in HTML comments,
+ * invisible characters, image texts, link titles, attributes, surplus table cells, and unused definitions. Code is kept
+ * unchanged, except for comments in diagrams.
  */
 
 import type { Hidden } from '../../domain/github/untrusted-text.ts';
 import type { HiddenRange } from './hidden-html.ts';
 import { hiddenInMarkdown } from './hidden-markdown.ts';
 
-/** `failed` says why, following the name of the text. */
+/** `failed` says why, to follow the name of the text. */
 export type VisibleMarkdown =
   | { status: 'ok'; text: string; hidden: Hidden }
   | { status: 'failed'; why: string };
@@ -16,10 +16,10 @@ export type VisibleMarkdown =
 /** GitHub's own limit for a body. */
 const MAX_LENGTH = 65_536;
 
-/** Nobody writes more of these; each costs the parser as much time as all that follows. */
+/** No real text has more of these; each costs the parser as much time as everything after it. */
 const MAX_DECLARATIONS = 500;
 
-/** Folded-up details are kept: a click shows them. */
+/** Collapsed details are kept: a click shows them. */
 export function visibleMarkdown(markdown: string): VisibleMarkdown {
   if (markdown.length > MAX_LENGTH) return failed(`is longer than ${MAX_LENGTH} characters`);
   const given = markdown.replace(/\r\n?/g, '\n');
@@ -43,14 +43,14 @@ export function visibleMarkdown(markdown: string): VisibleMarkdown {
   };
 }
 
-/** One line without what cannot be seen in it. */
+/** One line without its invisible parts. */
 export function visibleLine(text: string): string {
   return withoutInvisible(text.replace(/\s+/g, ' ')).trim();
 }
 
 /**
- * Control and formatting characters, fillers, variation selectors and tags, and halves of characters. Joiners of emoji
- * and marks of writing direction go too; what is left of the text can still be read.
+ * Removes control and formatting characters, fillers, variation selectors and tags, and halves of characters. Joiners of
+ * emoji and direction marks are removed too; the rest of the text stays readable.
  */
 function withoutInvisible(text: string): string {
   return text.replace(
@@ -59,12 +59,12 @@ function withoutInvisible(text: string): string {
   );
 }
 
-/** Quotes and lists in one another, ten of them; deeper ones would keep the parser busy for minutes. */
+/** Limits the nesting of quotes and lists to ten; deeper nesting would keep the parser busy for minutes. */
 function withShallowContainers(text: string): string {
   return text.replace(/^((?:[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))){10})[ \t>*+\-\d.)]*/gm, '$1 ');
 }
 
-/** In their order; parts of what is cut out are not cut out once more, and what goes beyond it makes it longer. */
+/** In order; cuts inside another one are dropped, and what extends beyond it lengthens it. */
 function apart(cuts: readonly HiddenRange[]): HiddenRange[] {
   const all: HiddenRange[] = [];
   for (const cut of [...cuts].sort((a, b) => a.from - b.from || b.to - a.to)) {

@@ -1,4 +1,4 @@
-/** The Claude API as a provider. This file holds the one retry layer of the program. */
+/** The Claude API as a provider. This file contains the only retry layer of the program. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { BaseAnthropic } from '@anthropic-ai/sdk/client';
@@ -19,17 +19,17 @@ import { ProviderSettingsError } from './settings-error.ts';
 
 const ANTHROPIC_API = 'https://api.anthropic.com';
 
-/** How to reach the API, and as whom. */
+/** How to reach the API, and with which credentials. */
 export interface AnthropicOptions extends RequestSettings {
   /** Null only with a federation. */
   readonly apiKey: string | null;
-  /** In place of a key. */
+  /** Used instead of a key. */
   readonly federation?: Federation;
-  /** Without it the vendor's API. Plain http is for this machine only. */
+  /** Default: the vendor's API. Plain http is only allowed for this machine. */
   readonly baseUrl?: string;
   /** It may be one of plain http on another host. */
   readonly allowInsecureBaseUrl?: boolean;
-  /** The way to it; the platform's own without it. */
+  /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
   /** Longest silence before an answer and inside it; 120 s without it. */
   readonly idleTimeoutMs?: number;
@@ -38,7 +38,7 @@ export interface AnthropicOptions extends RequestSettings {
   /** How long an outage or a lost connection is waited out; 300 s without it. */
   readonly outageWaitMs?: number;
   readonly clock?: Clock;
-  /** Resolves after `ms`, and at once when the signal aborts. */
+  /** Resolves after `ms`, or at once when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Uniform in [0, 1). */
   readonly random?: () => number;
@@ -55,7 +55,7 @@ export function createAnthropicProvider(options: AnthropicOptions): LlmProvider 
     baseURL,
     maxRetries: 0,
     fetch: withBoundedRefusals(ask),
-    // A redirect would carry the conversation to a host that nobody chose.
+    // A redirect would send the conversation to a host that was not chosen.
     fetchOptions: { redirect: 'manual' },
     webhookKey: null,
     openTelemetry: false,
@@ -228,7 +228,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** A header takes only visible ASCII, and an exception about it would spell the key out. */
+/** A header only allows visible ASCII, and an exception about it would contain the key. */
 function checkedKey(apiKey: string | null): string {
   if (!apiKey) throw new ProviderSettingsError('There is no API key. Set ANTHROPIC_API_KEY.');
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {

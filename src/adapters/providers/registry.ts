@@ -1,6 +1,6 @@
 /**
- * The providers by name, with everything in which they differ: settings, help, keys and `resume` ask here. A new provider is
- * its file, its entry and its test. The code of one is loaded when a run opens it: start-up time matters.
+ * The providers by name, with everything in which they differ: settings, help, keys and `resume` look it up here. A new
+ * provider is its file, its entry and its test. Its code is loaded when a run opens it, since start-up time matters.
  */
 
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
@@ -11,53 +11,53 @@ import { ProviderSettingsError } from './settings-error.ts';
 /** How long is waited for answers; what is left out is the provider's own default. */
 type Waits = Partial<Pick<ModelSettings, 'idleTimeoutMs' | 'rateLimitWaitMs' | 'outageWaitMs'>>;
 
-/** What a provider is made from; each takes its part. */
+/** What a provider is created from; each uses the parts it needs. */
 export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Waits {
   readonly model: string;
-  /** Null for a provider that takes no key, or with a federation. */
+  /** Null for a provider without a key, or with a federation. */
   readonly apiKey: string | null;
   readonly federation?: Federation;
-  /** Without it the vendor's own. */
+  /** Default: the vendor's own. */
   readonly baseUrl?: string;
   /** It may be one of plain http on another host. */
   readonly allowInsecureBaseUrl?: boolean;
-  /** The way to it; the platform's own without it. */
+  /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
-  /** Path of the journal or script that is played; null when there is none. */
+  /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
 }
 
-/** One provider: what it is called in help texts, what it needs, and how to open it. */
+/** One provider: its name in help texts, what it needs, and how to open it. */
 export interface ProviderEntry {
-  /** Who answers, in the words of a help text. */
+  /** Who answers, as worded in a help text. */
   readonly meaning: string;
-  /** The model where none is chosen; null where the provider knows it by itself. */
+  /** The default model; null if the provider determines it by itself. */
   readonly defaultModel: string | null;
-  /** The variable that holds its key, in the environment or a `.env`; null for a provider that takes none. */
+  /** The variable that contains its key, in the environment or a `.env`; null for a provider without a key. */
   readonly keyVariable: string | null;
-  /** The variable that holds its address; null for a provider that has none. */
+  /** The variable that contains its address; null for a provider without one. */
   readonly baseUrlVariable: string | null;
-  /** How a job can log in without a key; null where it cannot. */
+  /** How a job can log in without a key; null if it cannot. */
   readonly federation: { readonly audience: string } | null;
-  /** Its answers cost money, so that a limit on the cost needs a price. */
+  /** Its answers cost money, so a cost limit needs a price. */
   readonly isBilled: boolean;
-  /** Prices of models that the built-in table lacks; null for one that is not known here either. */
+  /** Prices of models missing from the built-in table; null for a model unknown here too. */
   readonly priceOf?: (model: string) => Price | null;
-  /** A killed run can ask it again. Where answers are recorded, the run is simply run anew. */
+  /** A killed run can ask it again. With recorded answers, the run is simply run again. */
   readonly canResume: boolean;
-  /** It plays what `--recording` names, and cannot do without. */
+  /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
-  /** Loads what its first request needs, called while the process has nothing else to do. */
+  /** Loads what its first request needs; called while the process is otherwise idle. */
   readonly preload?: () => void;
-  /** Throws ProviderSettingsError when the settings do not suffice; the message is for the user. */
+  /** Throws ProviderSettingsError when settings are missing or invalid; the message is for the user. */
   create(settings: ProviderSettings): Promise<LlmProvider>;
 }
 
-/** Providers by their names, as `--provider` takes them. */
+/** Providers by name, as accepted by `--provider`. */
 export type ProviderRegistry = Readonly<Record<string, ProviderEntry>>;
 
-/** The one that answers where none is chosen. */
+/** The provider used if none is chosen. */
 export const DEFAULT_PROVIDER = 'anthropic';
 
 const providers = {
@@ -70,7 +70,7 @@ const providers = {
     isBilled: true,
     canResume: true,
     playsRecording: false,
-    // Node loads its HTTP client when one of its classes is first named, and takes 20 ms for that.
+    // Node loads its HTTP client when one of its classes is first referenced, which takes 20 ms.
     preload: () => void globalThis.Headers,
     async create({ recording: _, ...options }) {
       const { createAnthropicProvider } = await import('./anthropic.ts');
@@ -98,20 +98,20 @@ const providers = {
   },
 } satisfies ProviderRegistry;
 
-/** All that the program brings. */
+/** All built-in providers. */
 export const PROVIDERS: ProviderRegistry = providers;
 
-/** The entry of a name that was parsed or recorded; null for one that is not among them. */
+/** The entry for a parsed or recorded name; null if there is none. */
 export function providerNamed(name: unknown, among: ProviderRegistry = PROVIDERS): ProviderEntry | null {
   return typeof name === 'string' && Object.hasOwn(among, name) ? (among[name] ?? null) : null;
 }
 
-/** The entry for the one that answers where none is chosen. */
+/** The entry of the provider used if none is chosen. */
 export const defaultProvider: ProviderEntry = providers[DEFAULT_PROVIDER];
 
 /**
- * Opens a provider by name. Throws ProviderSettingsError when there is none of that name, or when the settings do not suffice;
- * the message is for the user.
+ * Opens a provider by name. Throws ProviderSettingsError for an unknown name, or when settings are missing or invalid; the
+ * message is for the user.
  */
 export async function createProvider(
   name: string,
@@ -123,7 +123,7 @@ export async function createProvider(
   return entry.create(settings);
 }
 
-/** Variables that may hold a key: no child gets them. */
+/** Variables that may contain a key: no child process gets them. */
 export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(
   ({ keyVariable }) => keyVariable ?? [],
 );

@@ -10,7 +10,7 @@ import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
-/** A journal as text, one event a line, with the name that messages call it by. */
+/** A journal as text, one event per line, with its name for messages. */
 export interface Recording {
   readonly name: string;
   readonly text: string;
@@ -27,7 +27,9 @@ const Failed = z.object({
 const Interrupted = z.object({ spent: SpentTokens });
 const Retried = z.object(Retry.shape);
 
-/** A journal as it is, a hand-written script as one. Throws ProviderSettingsError when the file cannot be used. */
+/**
+ * Reads a journal as it is, and a hand-written script as a journal. Throws ProviderSettingsError if the file cannot be used.
+ */
 export async function readRecording(path: string): Promise<Recording> {
   const read = readRegularFile(path, MAX_RECORDING_BYTES, { follow: true });
   if (read.status === 'failed') throw new ProviderSettingsError(`The recording ${path} ${read.why}.`);
@@ -35,12 +37,12 @@ export async function readRecording(path: string): Promise<Recording> {
   return { name: path, text: journalOfScript(path, text) ?? text };
 }
 
-/** As much as a journal may have. */
+/** The maximum size of a journal. */
 const MAX_RECORDING_BYTES = 256 * 1024 * 1024;
 
 /**
- * Only model turns matter; other events are passed over. A line that cannot be understood is reported when its turn
- * would be due, so that a recording torn at its end still plays up to there.
+ * Only model turns matter; other events are skipped. A malformed line is reported when its turn is due, so that a recording
+ * torn at its end still plays up to there.
  */
 export function createReplayProvider(recording: Recording): LlmProvider {
   const lines = recording.text.split('\n');
@@ -128,7 +130,7 @@ function modelOf(lines: readonly string[]): string {
   return 'recorded';
 }
 
-/** Undefined when it is no event. */
+/** Undefined if it is not an event. */
 function parsedLine(line: string): z.infer<typeof Line> | undefined {
   return Line.safeParse(jsonOrUndefined(line)).data;
 }

@@ -1,6 +1,6 @@
 /**
- * Hand-written scripts: what a model is to say, turn by turn, so that plans and principles can be tested without one.
- * YAML (a list of turns) or JSONL (a turn a line); docs/scripts.md describes both.
+ * Hand-written scripts: what a model says, turn by turn, for testing plans and principles without a model. YAML (a list of
+ * turns) or JSONL (one turn per line); docs/scripts.md describes both.
  */
 
 import { isAlias, LineCounter, parseDocument, visit } from 'yaml';
@@ -11,7 +11,7 @@ import { ProviderSettingsError } from './settings-error.ts';
 
 const ScriptCall = z.strictObject({
   name: z.string().min(1),
-  /** Not checked here: what the tools make of a wrong input is worth a test as well. */
+  /** Not validated here: how the tools handle invalid input is worth testing too. */
   input: z.record(z.string(), z.unknown()).default({}),
 });
 
@@ -25,7 +25,9 @@ const ScriptTurn = z
   .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls or stop');
 type ScriptTurn = z.infer<typeof ScriptTurn>;
 
-/** The script as a journal of nothing but model turns; null when the text is no script. Throws ProviderSettingsError. */
+/**
+ * The script as a journal that contains only model turns; null if the text is not a script. Throws ProviderSettingsError.
+ */
 export function journalOfScript(name: string, text: string): string | null {
   const turns = /\.ya?ml$/i.test(name) ? turnsOfYaml(name, text) : turnsOfLines(name, text);
   if (turns === null) return null;
@@ -64,7 +66,7 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   );
   visit(document, {
     Node(_, node) {
-      // A few lines of aliases can stand for gigabytes.
+      // A few lines of aliases can expand to gigabytes.
       if (isAlias(node))
         problems.push(`line ${counter.linePos(node.range?.[0] ?? 0).line}: aliases (*name) are not allowed`);
     },
@@ -75,7 +77,7 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   throw mistaken(
     name,
     parsed.error.issues.map((issue) => {
-      // What is missing has no place of its own: what it is missing from has.
+      // What is missing has no position of its own, so its parent's is used.
       const places = issue.path.map((_, at) => issue.path.slice(0, issue.path.length - at));
       const node = places.map((path) => document.getIn(path, true)).find((found) => found !== undefined);
       const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : null;
@@ -85,7 +87,7 @@ function turnsOfYaml(name: string, text: string): ScriptTurn[] {
   );
 }
 
-/** Null when the first line is no turn: events of a journal have a `type`, which no turn has. */
+/** Null if the first line is not a turn: events of a journal have a `type`, which no turn has. */
 function turnsOfLines(name: string, text: string): ScriptTurn[] | null {
   const lines = text
     .split('\n')

@@ -1,4 +1,4 @@
-/** A provider cannot be made from the settings given; the message says which one and how to mend it. */
+/** A provider cannot be created from the given settings; the message says which one is wrong and how to fix it. */
 export class ProviderSettingsError extends Error {
   override readonly name = 'ProviderSettingsError';
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a sandbox as a run would, and tries every toolchain of the machine in one whose work tree is empty. Touches no
- * repository, and runs nothing of it.
+ * Opens a sandbox as a run would, and tries every toolchain of the machine in one with an empty work tree. Touches no
+ * repository, and runs nothing from it.
  */
 
 import { accessSync, constants } from 'node:fs';
@@ -19,13 +19,13 @@ import { openSandbox } from './open.ts';
 import type { SandboxOptions, ShownPlace } from './options.ts';
 import { searchPath, toolchainVariables } from './visible/toolchains.ts';
 
-/** How one tool of PATH does. `works`: in the sandbox; `broken`: not even outside of it; `fails`: only in the sandbox. */
+/** How one tool on PATH behaves. `works`: in the sandbox; `broken`: not even outside it; `fails`: only in the sandbox. */
 export interface ToolReport {
   readonly name: string;
-  /** Where PATH finds it outside. */
+  /** Where PATH leads to outside. */
   readonly path: string;
   readonly status: 'works' | 'fails' | 'broken';
-  /** The first line that it says of its version, or why it fails. */
+  /** The first line of its version output, or why it fails. */
   readonly said: string;
 }
 
@@ -41,9 +41,9 @@ export type Diagnosis =
     }
   | { status: 'refused' | 'unavailable'; reason: string };
 
-/** What to diagnose the sandbox for. */
+/** What to examine. */
 export interface DiagnoseOptions extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
-  /** The checkout; null to do with an empty folder. */
+  /** The checkout; null to use an empty folder. */
   readonly checkout: { readonly root: string; readonly objects: string } | null;
 }
 
@@ -75,7 +75,7 @@ export async function diagnose({ checkout, ...options }: DiagnoseOptions): Promi
   }
 }
 
-/** Each with what makes it tell its version. */
+/** Each with the arguments that make it print its version. */
 const TOOLS: readonly (readonly [name: string, question: string])[] = [
   ...['node', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'python3', 'pip3', 'uv', 'poetry', 'ruby', 'bundle'],
   ...['cargo', 'rustc', 'mvn', 'gradle', 'dotnet', 'php', 'composer', 'gcc', 'make', 'cmake', 'git', 'perl'],
@@ -88,16 +88,16 @@ const OTHER_TOOLS = [
 const TOOL_MS = 30_000;
 
 interface Trial extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
-  /** The work tree, whose programs are not run. */
+  /** The work tree, none of whose programs is run. */
   readonly root: string;
-  /** An empty folder, but for its `.git`: shown in the place of the work tree. */
+  /** A folder that is empty except for its `.git`: shown in place of the work tree. */
   readonly empty: string;
-  /** A folder of ours around it. */
+  /** A private folder around it. */
   readonly folder: string;
 }
 
 /**
- * Many tools read files of the folder that they start in before they say anything (`.mvn/jvm.config`, `.tool-versions`,
+ * Many tools read files in their working directory before they print anything (`.mvn/jvm.config`, `.tool-versions`,
  * `.yarnrc.yml`, `package.json`), and some run what these name. So none of them starts in the repository.
  */
 async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Promise<ToolReport[]> {
@@ -108,7 +108,7 @@ async function tryTools({ root, empty, folder, hostEnv, ...options }: Trial): Pr
   const path = searchPath(hostEnv).filter((place) => !leadsInto(place, root));
   const ours = Object.entries(hostEnv).filter(([, value = '']) => !leadsInto(value, root));
   const env = { ...Object.fromEntries(ours), PATH: path.join(':') };
-  // Without a sandbox others may have left files around the empty folder, which such tools look for as well.
+  // Without a sandbox, others may have left files around the empty folder, which such tools also search for.
   const shown = options.mode === 'off' ? { root: '/' } : { root: empty, shownAs: root };
   const opened = await openSandbox({ ...options, ...shown, hostEnv: env, agentGit, scratchDir });
   if (opened.status !== 'ok') throw new Error(`The sandbox cannot be opened again: ${opened.reason}`);
@@ -144,7 +144,7 @@ async function tryTool(
   return { name, path, status, said: `${describeEnd(end)}${said === '' ? '' : `: ${said}`}` };
 }
 
-/** In the root folder, so that no file of a project chooses a version or a plugin. */
+/** In the root folder, so that no file of a project selects a version or a plugin. */
 async function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['hostEnv']): Promise<boolean> {
   const { PATH, HOME } = hostEnv;
   const { failed } = await execa(path, [question], {
@@ -158,7 +158,7 @@ async function worksOutside({ path, question }: Tool, hostEnv: DiagnoseOptions['
   return !failed;
 }
 
-/** What the repository brings with it is not to be run outside, also where a link or a variable names it. */
+/** What the repository contains must not be run outside, even if a link or a variable points to it. */
 function leadsInto(path: string, root: string): boolean {
   return isAbsolute(path) && (isWithin(path, root) || isWithin(realPathOf(path) ?? path, root));
 }
@@ -167,7 +167,7 @@ function isProgram(path: string): boolean {
   return orMissing(() => accessSync(path, constants.X_OK)) !== null;
 }
 
-/** Some tools colour what they say, whoever listens. */
+/** Some tools always colour their output. */
 function firstLine(text: string): string {
   return (
     stripVTControlCharacters(text)

@@ -1,11 +1,11 @@
-/** Looks at files of the machine that may not be there, or not for us: both give null. */
+/** Reads files of the machine that may be missing or unreadable: both give null. */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 
-// A look takes microseconds, a promise of one many times that; and hundreds of links are looked at before every run.
-/** The stat of a path, links not followed; null when it is missing. */
+// Synchronous: a look takes microseconds, a promise many times that, and hundreds of links are examined before every run.
+/** The stat of a path without following links; null if it is missing. */
 export const statOf = (path: string) => orMissing(() => lstatSync(path, { throwIfNoEntry: false }) ?? null);
-/** Of what a link leads to. */
+/** The stat of what a link leads to. */
 export const statOfTarget = (path: string) =>
   orMissing(() => statSync(path, { throwIfNoEntry: false }) ?? null);
 /** The path without links; null when it is missing. */
@@ -14,11 +14,11 @@ export const realPathOf = (path: string) => orMissing(() => realpathSync.native(
 export const entriesOf = (folder: string) => orMissing(() => readdirSync(folder, { withFileTypes: true }));
 /** The text of a file; null when it is missing. */
 export const readText = (path: string) => orMissing(() => readFileSync(path, 'utf8'));
-/** Null also when it is no link, which most names are not: an error costs more than a look. */
+/** Null also if it is not a link, which is the usual case: an error costs more than a look. */
 export const linkOf = (path: string) =>
   statOf(path)?.isSymbolicLink() ? orMissing(() => readlinkSync(path)) : null;
 
-/** True only where it is known that nothing is there; what cannot be looked at may be there. */
+/** True only if nothing is known to be there; what cannot be examined may still exist. */
 export function hasVanished(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) === undefined;
@@ -32,7 +32,7 @@ export function hasVanished(path: string): boolean {
 
 const MISSING = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'EINVAL', 'ESRCH'];
 
-/** Null for a missing or closed file; any other failure is thrown. */
+/** Null for a missing or unreadable file; any other failure is thrown. */
 export function orMissing<T>(look: () => T): T | null {
   try {
     return look();

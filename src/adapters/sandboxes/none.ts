@@ -1,4 +1,4 @@
-/** Commands without containment: an own process group, an environment by allow-list, and a sweep afterwards. */
+/** Commands without containment: a process group of their own, an environment from an allow-list, and a sweep afterwards. */
 
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -20,7 +20,7 @@ export interface NoneSetup {
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands are most likely to write to. */
   readonly writable: readonly string[];
-  /** A folder of ours; it goes with the sandbox. */
+  /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
   readonly pipes: OutputPipes;
@@ -29,7 +29,7 @@ export interface NoneSetup {
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
 const MARK = 'SANDBOX_COMMAND';
 
-/** Runs commands without a sandbox. They are limited and cleaned up after, but contained by nothing. */
+/** Runs commands without a sandbox. They are limited and cleaned up after, but not contained. */
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits } = setup;
   return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>

@@ -24,8 +24,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 }
 
 /**
- * Ends what a runner that was killed has left running. In a sandbox everything dies with its runner; without one a command
- * goes on, and is known by the git dir that it was given.
+ * Ends what a killed runner left running. In a sandbox everything dies with its runner; without one a command goes on, and
+ * is recognised by the git dir it was given.
  */
 export function endLeftovers(agentGitDir: string): Promise<void> {
   return killMarked(`GIT_DIR=${agentGitDir}`);

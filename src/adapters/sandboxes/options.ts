@@ -1,32 +1,32 @@
-/** What a sandbox is opened with, and what comes of it. */
+/** What a sandbox is opened with, and what opening one results in. */
 
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
 import type { Sandbox, SandboxGitDir } from '../../ports.ts';
 
-/** `required`: bubblewrap or nothing. `auto`: bubblewrap, else without, said loudly. `off`: without. */
+/** `required`: bubblewrap or nothing. `auto`: bubblewrap, otherwise none, with a loud warning. `off`: none. */
 export type SandboxMode = 'required' | 'auto' | 'off';
 
-/** What a sandbox is opened with. */
+/** The options for opening a sandbox. */
 export interface SandboxOptions {
   readonly mode: SandboxMode;
   /** Absolute path of the work tree's root: every command starts there. */
   readonly root: string;
-  /** Absolute path at which contained commands see the work tree; its own when left out. */
+  /** Absolute path at which contained commands see the work tree. Default: its own. */
   readonly shownAs?: string;
-  /** Absolute paths that commands see as well, read-only or, with `:rw` at the end, writable. */
+  /** Absolute paths that commands see too, read-only or, with `:rw` appended, writable. */
   readonly mounts?: readonly string[];
-  /** What commands may take of the machine; the defaults when left out. */
+  /** What commands may use of the machine. Default: the default limits. */
   readonly limits?: CommandLimits;
   readonly agentGit: SandboxGitDir;
-  /** A folder of ours outside the work tree; made when it is missing. Whoever owns it empties it after `close`. */
+  /** A private folder outside the work tree; created if missing. Its owner empties it after `close`. */
   readonly scratchDir: string;
-  /** The socket of the proxy that contained commands reach the network by; null, or left out, for no network at all. */
+  /** The socket of the proxy through which contained commands reach the network; null or absent for no network at all. */
   readonly proxySocket?: string | null;
-  /** The environment that toolchains are found by. Commands get little of it. */
+  /** The environment in which to find toolchains. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
-  /** Called while a first command proves the sandbox, for some milliseconds: time for other work. */
+  /** Called while a first command proves the sandbox, which takes some milliseconds: time for other work. */
   readonly onProving?: () => void;
 }
 
@@ -40,9 +40,9 @@ export interface ShownPlace {
 export type OpenedSandbox =
   /** `warnings` are sentences for people. */
   | { status: 'ok'; sandbox: Sandbox; warnings: string[]; shown: ShownPlace[] }
-  /** The options ask for what cannot be; `reason` names it. */
+  /** The options cannot be fulfilled; `reason` names the one. */
   | { status: 'refused'; reason: string }
-  /** `reason` names the cause and its mend. */
+  /** `reason` names the cause and the fix. */
   | { status: 'unavailable'; reason: string };
 
 /** A new folder for the files of one sandbox. */

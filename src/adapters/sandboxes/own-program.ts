@@ -1,11 +1,15 @@
-/** Where the program that contains commands lies: out of their reach, or what they write there runs outside the sandbox. */
+/**
+ * Where the program that contains commands is installed: it must be out of their reach, or what they write there runs
+ * outside the sandbox.
+ */
 
 import { isWithin } from '../../domain/changes/path.ts';
 import { realPathOf } from './host-files.ts';
 
 /**
- * Why commands must not run in this work tree with these mounts (`PATH[:rw]`), or null. A run loads parts of itself and its search program while commands
- * run; a copy that is installed in the work tree (`node_modules/patchsmith`) would be theirs to change.
+ * Why commands must not run in this work tree with these mounts (`PATH[:rw]`), or null. A run loads parts of itself and its
+ * search program while commands run; commands could change a copy that is installed in the work tree
+ * (`node_modules/patchsmith`).
  */
 export function whyNotWritable(root: string, mounts: readonly string[]): string | null {
   const folders = [root, ...mounts.flatMap(writablePart)];

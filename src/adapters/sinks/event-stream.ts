@@ -1,4 +1,4 @@
-/** `--output jsonl`: the events on stdout as they happen, and the result as the last line. */
+/** `--output jsonl`: prints the events on stdout as they happen, and the result as the last line. */
 
 import type { Writable } from 'node:stream';
 import type { RunEvent } from '../../domain/run/events.ts';

@@ -1,4 +1,4 @@
-/** `events.jsonl`: one event a line, on disk before the run acts on it. */
+/** `events.jsonl`: one event per line, on disk before the run acts on it. */
 
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RunEvent } from '../../domain/run/events.ts';
@@ -6,14 +6,14 @@ import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
- * Throws what the file system throws: a run that cannot be recorded must not go on. An event is in the file as soon as
- * it is accepted, where a killed process leaves it, and safe from a failing machine after `sync`.
+ * Throws file system errors: a run that cannot be recorded must not go on. An event is in the file as soon as it is
+ * accepted, so that it survives a killed process; after `sync` it also survives a crash of the machine.
  */
 export function openJournal(path: string, redact: Redact): EventSink {
   return journalIn(openSync(path, 'wx', 0o600), redact);
 }
 
-/** Goes on after the first `bytes` bytes of a journal; what follows them, a torn line, is dropped. */
+/** Continues after the first `bytes` bytes of a journal; anything after them, a torn line, is dropped. */
 export function reopenJournal(path: string, bytes: number, redact: Redact): EventSink {
   const file = openSync(path, 'r+');
   ftruncateSync(file, bytes);
@@ -24,7 +24,7 @@ export function reopenJournal(path: string, bytes: number, redact: Redact): Even
 function journalIn(file: number, redact: Redact): EventSink {
   let isSynced = true;
   let failure: unknown = null;
-  // Linux tells of a failed sync once, and the next one may seem to go well.
+  // Linux reports a failed sync once, and the next one may appear to succeed.
   function attempt(work: () => void): void {
     if (failure !== null) throw failure;
     try {

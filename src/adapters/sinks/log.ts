@@ -1,4 +1,4 @@
-/** `patchsmith.log`: what happened, in one line an event, for the person who looks into a run afterwards. */
+/** `patchsmith.log`: what happened, one line per event, for people who examine a run afterwards. */
 
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
@@ -6,11 +6,11 @@ import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
 /**
- * `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here, but for `debug`. What
- * cannot be written, on a full disk for example, is missing from the log and stops nothing.
+ * `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here, except at level `debug`.
+ * What cannot be written, as on a full disk, is missing from the log and stops nothing.
  */
 export async function openLog(path: string, level: string, redact: Redact): Promise<EventSink> {
-  // Loaded while the model thinks.
+  // Loaded while the model works.
   const { default: pino } = await import('pino');
   const destination = pino.destination({ dest: path, sync: true, mode: 0o600 });
   destination.on('error', () => {});
@@ -91,7 +91,7 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
   }
 }
 
-/** Paths that a line names; a command can change all that there are, and the journal has them. */
+/** Maximum number of paths named in a line; a command can change any number, and the journal has them all. */
 const MAX_PATHS = 100;
 
 function some(paths: readonly string[]): { paths: readonly string[]; morePaths?: number } {

@@ -1,4 +1,4 @@
-/** What a person sees on stderr while the run goes on. */
+/** Shows progress on stderr while the run goes on. */
 
 import type { Writable } from 'node:stream';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
@@ -13,31 +13,31 @@ import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine, openMark, prefixed, withinLine } from '../../domain/text/terminal.ts';
 import type { EventSink } from '../../ports.ts';
 
-/** What progress is shown, where, and without which secrets. */
+/** What progress to show, where, and which secrets to leave out. */
 export interface ProgressOptions {
   readonly stderr: Writable;
   readonly redact: Redact;
-  /** How many of the last characters of a text may be the beginning of a secret. */
+  /** How many of a text's last characters may be the beginning of a secret. */
   readonly openEnd: (text: string) => number;
   readonly quiet: boolean;
   /** Print the model's text as it arrives. */
   readonly verbose: boolean;
-  /** What the verify commands of a run that is carried on did before its work; null when nobody looked. */
+  /** How the verify commands of a resumed run ended before its work; null if they were not run. */
   readonly verifyBaseline: readonly CommandReport[] | null;
-  /** Calls of a run that is carried on which may have been under way. */
+  /** Calls of a resumed run that may have been in progress. */
   readonly calls: readonly ToolCall[];
 }
 
-/** Says things to people. With `quiet` only warnings and the final line are printed. */
+/** Prints messages for people. With `quiet`, only warnings and the final line are printed. */
 export class Progress implements EventSink {
   readonly #options: ProgressOptions;
   readonly #started = new Map<string, string>();
   #verifyBaseline: readonly CommandReport[] | null;
   #iteration = 0;
   #atLineStart = true;
-  /** Told below the lines of the commands that made them, which end only after their changes are known. */
+  /** Printed below the lines of the commands that made them, which end only after their changes are known. */
   readonly #changes: string[] = [];
-  /** The end of what has arrived, which cannot be shown before it is known how it goes on. */
+  /** The end of the text received, which cannot be shown until it is known how it continues. */
   #held = '';
 
   constructor(options: ProgressOptions) {
@@ -46,17 +46,17 @@ export class Progress implements EventSink {
     for (const call of options.calls) this.#started.set(call.id, this.#describe(call));
   }
 
-  /** A line about the run itself; left out with `quiet`. */
+  /** Prints a line about the run itself, unless `quiet`. */
   note(line: string): void {
     if (!this.#options.quiet) this.#print(oneLine(this.#options.redact(line), 1_000));
   }
 
-  /** A line that people must see. */
+  /** Prints a line that people must see. */
   warn(line: string): void {
     this.#print(`warning: ${oneLine(this.#options.redact(line), 2_000)}`);
   }
 
-  /** The last line of every run, however it ended. */
+  /** Prints the last line of every run, however it ended. */
   final(line: string): void {
     this.#print(oneLine(this.#options.redact(line), 4_000));
   }
@@ -194,7 +194,7 @@ export class Progress implements EventSink {
     this.#atLineStart = true;
   }
 
-  /** A secret is hidden before a text is cut, since half of it would not be known. */
+  /** Secrets are redacted before a text is cut, since half a secret would not be recognised. */
   #describe({ name, input }: ToolCall): string {
     return describeCall(name, redactedStrings(input, this.#options.redact));
   }
@@ -205,7 +205,7 @@ export class Progress implements EventSink {
   }
 }
 
-/** What comes between the end of commands and what is told of them. */
+/** Events between the end of commands and the report on them. */
 const COMMANDS_END: readonly RunEvent['type'][] = [
   'change.recorded',
   'changes.put_back',
@@ -214,7 +214,7 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'verify.completed',
 ];
 
-/** What stands before each line of the model's text. */
+/** Prefix of each line of the model's text. */
 const STREAM = '  │ ';
 
 function endOf(outcome: ToolOutcome): string {

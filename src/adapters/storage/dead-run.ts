@@ -1,4 +1,4 @@
-/** The end of a run whose process has died. That process cannot write it any more, so whoever looks next does. */
+/** Ends a run whose process has died. That process can no longer do so, so whoever looks next does. */
 
 import { existsSync } from 'node:fs';
 import { internalError } from '../../domain/run/outcome.ts';
@@ -8,16 +8,16 @@ import { whyNotUsable } from './run-directory-check.ts';
 import { lockRun } from './run-lock.ts';
 
 /**
- * Completes `result.json` where it says `running` and no process holds the run's lock. Resolves with the completed result,
- * also where it cannot be written, as in a folder that is only readable; null when the run has ended or is at work.
- * The lock is one of a network namespace: a run in a container is looked at from within it.
+ * Completes `result.json` if it says `running` and no process holds the run's lock. Resolves with the completed result, even
+ * if it cannot be written, as in a read-only folder; null if the run has ended or is still running. The lock belongs to a
+ * network namespace: a run in a container must be examined from inside it.
  */
 export async function endDeadRun(directory: RunDirectory): Promise<RunResult | null> {
   if (readResult(directory)?.status !== 'running') return null;
   const letGo = await lockRun(directory.path);
   if (letGo === null) return null;
   try {
-    // It may have come to its own end in between.
+    // It may have ended by itself in between.
     const left = readResult(directory);
     if (left?.status !== 'running') return null;
     const result = ended(left, directory);
@@ -28,7 +28,7 @@ export async function endDeadRun(directory: RunDirectory): Promise<RunResult | n
   }
 }
 
-/** What the run has spent stands in its journal alone, and no patch is believed that no result has come to. */
+/** What the run has spent is only in its journal, and a patch without a final result is not trusted. */
 function ended(left: RunResult, { path, events }: RunDirectory): RunResult {
   const next = existsSync(events)
     ? `Continue the run: patchsmith resume ${path}`
@@ -41,13 +41,13 @@ const PROCESS_DIED = "The runner's process ended without a result (killed, or ou
 
 function keep(result: RunResult, directory: RunDirectory): void {
   try {
-    // What is in it was redacted when it was written.
+    // Its contents were redacted when written.
     writeResult(
       directory,
       resultText(result, (text) => text),
     );
   } catch (error) {
-    // What is known is told all the same.
+    // What is known is returned nevertheless.
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
 }

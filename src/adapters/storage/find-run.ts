@@ -1,4 +1,4 @@
-/** Finds the folder of an earlier run by what people call it: its path or its id. */
+/** Finds the folder of an earlier run by its path or its id. */
 
 import { lstatSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -17,8 +17,8 @@ export interface From {
 }
 
 /**
- * The same for those who use more of it than single files: the folder has been looked through, and a run whose process has
- * died has its end.
+ * The same for callers that use more than single files: the folder has been validated, and a run whose process has died has
+ * been ended.
  */
 export async function openRunDirectory(run: string, from: From): Promise<FoundRun> {
   const found = findRun(run, from);
@@ -30,8 +30,8 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
 }
 
 /**
- * `run` is a run directory, absolute or relative to `cwd`, or the id of a run in one of the default places. Its path is told
- * without links, which whoever names it may use. Nothing in it has been looked at: its files are read by `readRegularFile`.
+ * `run` is a run directory, absolute or relative to `cwd`, or the id of a run in one of the default places. The path given
+ * may contain links; the one returned does not. Nothing in it has been examined: read its files with `readRegularFile`.
  */
 export function findRun(run: string, { cwd, env }: From): FoundRun {
   const candidates = [resolve(cwd, run), ...(run.includes('/') ? [] : placesOf(run, env))];
@@ -47,12 +47,12 @@ export function findRun(run: string, { cwd, env }: From): FoundRun {
   };
 }
 
-/** Also a link that leads nowhere. */
+/** True for a dangling link too. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    // A name that cannot be one: too long, below a file, in a folder that may not be entered.
+    // An impossible path: too long, below a file, or in a folder that cannot be entered.
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }

@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync, renameSync, rmSync, statSync, writeFi
 import { dirname } from 'node:path';
 import type { ProvenPatch, Publisher } from '../../ports.ts';
 
-/** The file is replaced in one step; an empty patch is an empty file. */
+/** Replaces the file in one step; an empty patch is an empty file. */
 export function patchFilePublisher(path: string): Publisher {
   return {
     name: 'patch-file',
@@ -23,14 +23,14 @@ export function patchFilePublisher(path: string): Publisher {
   };
 }
 
-/** Why no patch can be put at this path, as far as can be said beforehand; null when nothing is in the way. */
+/** Why no patch can be written to this path, as far as that can be known beforehand; null if nothing prevents it. */
 export function obstacleTo(path: string): string | null {
   const refuse = (why: string) => `The patch cannot be written to ${path}: ${why}`;
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return refuse(`there is no folder ${folder}.`);
   if (!isWritable(folder)) return refuse(`the folder ${folder} is not writable.`);
-  // A rename would put a plain file where a device or a link was.
+  // A rename would replace a device or a link by a regular file.
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false)
     return refuse('it is not a regular file. --output patch prints the patch.');
   return null;
@@ -46,7 +46,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The file may lie in the work tree, where commands of the model could have put a link in the temporary file's place. */
+/** The file may be in the work tree, where commands of the model could have put a link in the temporary file's place. */
 function replaceFile(path: string, bytes: Uint8Array): void {
   const temporary = `${path}.${process.pid}.new`;
   rmSync(temporary, { force: true });

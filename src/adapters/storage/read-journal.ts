@@ -1,4 +1,4 @@
-/** Reads the journal of an earlier run. What it says is checked and not trusted: anybody may have written it. */
+/** Reads the journal of an earlier run. It is validated and not trusted: anyone may have written it. */
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
@@ -8,8 +8,8 @@ import { formatNumber } from '../../domain/text/format-number.ts';
 import { eachChunk } from '../../files/regular-file.ts';
 
 /**
- * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the
- * lines before it have `bytes` bytes.
+ * A journal with at least its first event. `torn`: the last line was damaged when the run died, and is left out; the lines
+ * before it take `bytes` bytes.
  */
 export type JournalRead =
   | {
@@ -20,14 +20,14 @@ export type JournalRead =
     }
   | Failed;
 
-/** More than any run that keeps to its limits writes; a larger journal is not read. */
+/** More than any run within its limits writes; a larger journal is not read. */
 export const MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const MAX_VALUES = 4_000_000;
 
 const Place = z.object({ seq: z.int().positive(), at: z.number() });
 
-/** Every complete line is one event, numbered from 1 without a gap. Holds one line at a time besides the events. */
+/** Every complete line is one event, numbered from 1 without gaps. Holds only one line at a time besides the events. */
 export function readJournal(path: string): JournalRead {
   const journal = new Journal();
   const failure = eachChunk(path, (chunk) => journal.take(chunk));
@@ -56,13 +56,13 @@ export function readStart(path: string): RunStarted | null {
 class Journal {
   readonly #events: RunEvent[] = [];
   readonly #budget: JsonBudget = { values: MAX_VALUES };
-  /** The line that is not complete yet. */
+  /** The current incomplete line. */
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #seenBytes = 0;
-  /** Of the lines that were read. */
+  /** Total of the lines that were read. */
   #bytes = 0;
-  /** A line that is no JSON may be the last one, which was damaged; then it counts as not written. */
+  /** Number of a line that is not JSON: if it is the last one, it was damaged and counts as not written. */
   #damaged: number | null = null;
   #problem: string | null = null;
 
@@ -71,7 +71,7 @@ class Journal {
     return this.#events.length === 0;
   }
 
-  /** False when the rest is of no interest. */
+  /** False when the rest is not needed. */
   take(chunk: Buffer): boolean {
     this.#seenBytes += chunk.length;
     if (this.#seenBytes > MAX_JOURNAL_BYTES)
@@ -106,7 +106,7 @@ class Journal {
   }
 
   #endLine(): boolean {
-    // A machine that lost its power may have kept the length of the last line without its content, but of no other.
+    // After a power failure the last line may have its length but not its content; this cannot happen to any other line.
     if (this.#damaged !== null) return this.#fail(`, line ${this.#damaged}: ${NO_JSON}`);
     const text = Buffer.concat(this.#pieces).toString('utf8');
     const line = this.#line;

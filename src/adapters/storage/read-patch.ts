@@ -1,4 +1,4 @@
-/** Reads the patch of a finished run, with what the result says of its files. */
+/** Reads the patch of a finished run, together with its files as listed in the result. */
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { type FileReadFailure, readRegularFile } from '../../files/regular-file.
 import type { RunDirectory } from './run-directory.ts';
 import { jsonOf, MAX_PATCH_BYTES, MAX_RESULT_BYTES } from './run-file.ts';
 
-/** Characters of a run's own reason that are passed on. */
+/** Maximum characters quoted from a run's own reason. */
 const MAX_REASON = 2_000;
 
 /** The patch of a finished run, checked against its result, or why it cannot be used. */
@@ -22,11 +22,11 @@ const Result = z.object({
   changedFiles: z.array(ChangedFile),
 });
 
-/** Of a result that says `running` although a run whose process has died was given its end: it can only not be written. */
+/** For a result that still says `running` after its dead run was ended: that could not be written to it. */
 const UNENDED =
   'has not ended. Unless it is still running, its process died; patchsmith resume continues it.';
 
-/** Fails when there is no patch, and when it is not the one that the run wrote. */
+/** Fails if there is no patch, or if it is not the one that the run wrote. */
 export function readPatch(directory: RunDirectory): PatchRead {
   const text = readRegularFile(directory.result, MAX_RESULT_BYTES);
   if (text.status === 'failed') return unreadable(directory, directory.result, text);

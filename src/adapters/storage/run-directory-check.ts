@@ -1,6 +1,6 @@
 /**
- * Looks through a run directory before anything in it is used. It may be an artifact of another machine, or lie where others
- * write: what a run of patchsmith does not make is refused, and whatever git would follow, wait for or obey.
+ * Validates a run directory before anything in it is used. It may be an artifact from another machine, or be writable for
+ * others: anything that patchsmith's runs do not create is refused, and anything that git would follow, wait for or obey.
  */
 
 import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
@@ -9,15 +9,15 @@ import { getuid } from 'node:process';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import type { RunDirectory } from './run-directory.ts';
 
-/** Files and folders of a run directory; the objects of a run are far fewer. */
+/** Maximum number of files and folders in a run directory; a run has far fewer objects. */
 const MAX_ENTRIES = 2_000_000;
 const MAX_DEPTH = 1_000;
 
 const MIB = 1024 * 1024;
 
 /**
- * Why the directory cannot be used, as a sentence; null when it can. `agent.git` and `scratch` are written by commands of
- * the model: only that they are folders is looked at, and nobody may believe what is in them.
+ * Why the directory cannot be used, as a sentence; null if it can. Commands of the model write to `agent.git` and `scratch`:
+ * these are only checked to be folders, and their contents must not be trusted.
  */
 export function whyNotUsable(directory: RunDirectory): string | null {
   const top = lstatSync(directory.path);
@@ -25,18 +25,18 @@ export function whyNotUsable(directory: RunDirectory): string | null {
   if (!top.isDirectory()) return `The run directory ${directory.path} is not a folder.`;
   if (top.uid !== uid)
     return `The run directory ${directory.path} belongs to another user, who may change it while it is read. Copy it: cp -R --no-preserve=ownership.`;
-  // Nobody else gets into a folder that is its owner's alone, whatever the modes of what is in it.
+  // Nobody else can get into a folder that only its owner can enter, whatever the modes of its contents.
   const isClosed = (top.mode & 0o077) === 0;
   const check = new Check(directory.path, isClosed ? null : uid);
   if (!isClosed && isWritableByOthers(top)) return check.writable('');
   return check.top() ?? check.below('shadow.git');
 }
 
-/** What git makes in the shadow repository, and what is kept there besides. */
+/** What git creates in the shadow repository, and what else is stored there. */
 const IN_SHADOW =
   /^(?:HEAD|config|objects|refs|info|rules|rules-now|empty-folders|ignored-at-start|closed-places|set-gid-folders|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
-/** Where files of these names lie, nothing else may: git would read it. */
+/** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [
   { folder: /^shadow\.git$/, names: IN_SHADOW },
   { folder: /^shadow\.git\/(?:rules(?:-now)?\/git\/)?refs(?:\/|$)/, names: /^(?:heads|tags)$/ },
@@ -51,7 +51,7 @@ const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = 
   { folder: /^shadow\.git\/rules(?:-now)?\/git\/info$/, names: /^(?:exclude|attributes)$/ },
 ];
 
-/** The most bytes of files that are read whole, by whomever. */
+/** Maximum bytes of files that are read as a whole, by any reader. */
 const SIZES: readonly { readonly path: RegExp; readonly bytes: number }[] = [
   { path: /\/(?:HEAD|config|alternates|clock)$/, bytes: MIB },
   {
@@ -67,18 +67,18 @@ class Check {
   readonly #uid: number | null;
   #entries = 0;
 
-  /** `uid` is the one that everything has to belong to; null where that does not matter. */
+  /** `uid` is the required owner of everything; null if the owner does not matter. */
   constructor(root: string, uid: number | null) {
     this.#root = root;
     this.#uid = uid;
   }
 
-  /** Names are bytes: each stands as a character of Latin-1 here, so that every one of them can be looked at. */
+  /** Names are bytes: each byte is a Latin-1 character here, so that every possible name can be examined. */
   #at(path: string): Buffer {
     return Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(path, 'latin1')]);
   }
 
-  /** Other files may lie beside those of the run; nothing is read from them. */
+  /** Other files may be next to those of the run; nothing is read from them. */
   top(): string | null {
     for (const entry of this.#entriesOf('')) {
       const why = this.#whyNot(entry.name, entry);
@@ -89,7 +89,7 @@ class Check {
     return null;
   }
 
-  /** Walks with a list of its own, since folders may be nested as deeply as somebody likes. */
+  /** Walks with a list of its own, since folders may be nested arbitrarily deep. */
   below(start: string): string | null {
     if (lstatSync(this.#at(start), { throwIfNoEntry: false }) === undefined) return null;
     const waiting = [start];

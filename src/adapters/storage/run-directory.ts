@@ -22,7 +22,7 @@ import { inertJson } from '../../domain/text/terminal.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
-/** Absolute paths of the files in which a run keeps itself. */
+/** Absolute paths of the files in which a run is stored. */
 export interface RunDirectory {
   readonly path: string;
   readonly events: string;
@@ -31,7 +31,7 @@ export interface RunDirectory {
   /** What was uncommitted when the run began, as a patch of the base commit; `patch` applies after it. */
   readonly uncommitted: string;
   readonly log: string;
-  /** What its last publication came to. */
+  /** The result of its last publication. */
   readonly publication: string;
   readonly shadowGit: string;
   readonly agentGit: string;
@@ -39,7 +39,7 @@ export interface RunDirectory {
   readonly scratch: string;
 }
 
-/** Where a run directory is wanted. */
+/** Where to create a run directory. */
 export interface RunDirectoryRequest {
   readonly runId: string;
   /** `--run-dir`, absolute or relative to `cwd`; null for the default place. */
@@ -50,7 +50,7 @@ export interface RunDirectoryRequest {
   readonly workTree: string | null;
 }
 
-/** The run directory, or why it cannot be there. */
+/** The run directory, or why it cannot be created there. */
 export type RunDirectoryResult = { status: 'ok'; directory: RunDirectory } | Failed;
 
 /** What `newRunId` makes. */
@@ -63,7 +63,7 @@ export function newRunId(now: number): string {
 }
 
 /**
- * Makes the folder, readable for its owner only: `--run-dir`, else `$RUNNER_TEMP/patchsmith/<id>`, else
+ * Creates the folder, readable for its owner only: `--run-dir`, otherwise `$RUNNER_TEMP/patchsmith/<id>`, otherwise
  * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`).
  */
 export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResult {
@@ -94,7 +94,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   return { status: 'ok', directory: runDirectoryAt(realpathSync(wanted)) };
 }
 
-/** What lies where in a run directory, whether it is there or not. */
+/** The paths of a run directory's parts, whether it exists or not. */
 export function runDirectoryAt(path: string): RunDirectory {
   return {
     path,
@@ -115,7 +115,9 @@ export function isThere(directory: RunDirectory): boolean {
   return existsSync(directory.path);
 }
 
-/** Makes the missing folders too. Node's own way never comes back from one such as /proc, in which none can be made. */
+/**
+ * Creates missing parents too. Node's own recursive mode never returns in a folder such as /proc, where none can be created.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -123,8 +125,8 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Where a run of this id lies unless it was told otherwise; a new one takes the first place. A variable that holds no
- * absolute path names none: what is relative would be somewhere else for every command.
+ * Where a run with this id is by default; a new one uses the first place. A variable that is not an absolute path is
+ * ignored: a relative one would be a different place for every command.
  */
 export function placesOf(runId: string, env: RunDirectoryRequest['env']): string[] {
   const home = isPlace(env.HOME) ? env.HOME : homeOfUser();
@@ -132,7 +134,7 @@ export function placesOf(runId: string, env: RunDirectoryRequest['env']): string
   return bases.filter(isPlace).map((base) => join(base, 'patchsmith', runId));
 }
 
-/** Undefined for a user whom the machine does not know, as in a container that is started with any number. */
+/** Undefined for a user unknown to the machine, as in a container that is started with an arbitrary user id. */
 function homeOfUser(): string | undefined {
   try {
     return userInfo().homedir;
@@ -149,29 +151,29 @@ function isPlace(path: string | undefined): path is string {
 /** Replaces `result.json` in one step: a reader sees the old or the new one, never a part. */
 export function writeResult(directory: RunDirectory, text: string): void {
   const temporary = `${directory.result}.new`;
-  // What a killed process has left there, or somebody has put there: nothing is written through it.
+  // Left by a killed process, or put there by someone else: nothing is written through it.
   rmSync(temporary, { force: true });
   writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
   renameSync(temporary, directory.result);
 }
 
-/** The result as it stands there; null when there is none that can be read as one. */
+/** The stored result; null if there is none that can be parsed. */
 export function readResult(directory: RunDirectory): RunResult | null {
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
   return read.status === 'ok' ? (RunResult.safeParse(jsonOf(read.bytes)).data ?? null) : null;
 }
 
-/** Pretty JSON with a final newline, as a result stands in `result.json` and on stdout with `--output json`. */
+/** Pretty-printed JSON with a final newline, as in `result.json` and on stdout with `--output json`. */
 export function resultText(result: object, redact: Redact): string {
   return `${inertJson(redactedJson(result, redact, 2))}\n`;
 }
 
-/** One line, as it ends the events on stdout with `--output jsonl`. */
+/** One line, as printed after the events with `--output jsonl`. */
 export function resultLine(result: object, redact: Redact): string {
   return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
 }
 
-/** Removes what only the running run needs. Null when it is gone, else why a part of it is still there. */
+/** Removes what only the running run needs. Null on success, otherwise why a part of it still exists. */
 export function clearScratch(directory: RunDirectory): string | null {
   const remove = () => rmSync(directory.scratch, { recursive: true, force: true });
   try {
@@ -179,7 +181,7 @@ export function clearScratch(directory: RunDirectory): string | null {
       remove();
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      // Package managers make folders that their owner may not write to.
+      // Package managers create folders that are read-only even for their owner.
       openFolders(directory.scratch);
       remove();
     }
@@ -191,7 +193,7 @@ export function clearScratch(directory: RunDirectory): string | null {
 }
 
 function openFolders(folder: string): void {
-  // A link in its place would have a folder of somebody else opened.
+  // A link in its place would open someone else's folder.
   if (!lstatSync(folder).isDirectory()) return;
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { withFileTypes: true }))
@@ -202,7 +204,7 @@ function defaultPlace({ env, runId }: RunDirectoryRequest): string | undefined {
   return placesOf(runId, env)[0];
 }
 
-/** The real path of a folder that may not exist yet: links are resolved in the part that does. */
+/** The real path of a folder that may not exist yet: links are resolved in the part that exists. */
 function nearestReal(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);

@@ -1,14 +1,14 @@
-/** Bounds for the files of a run directory, which anybody may have made. */
+/** Size limits for the files of a run directory, which anyone may have created. */
 
 import { parseJson } from '../../domain/text/bounded-json.ts';
 
-/** A result holds excerpts and lists; its largest lists are cut. */
+/** A result contains excerpts and lists; its largest lists are truncated. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
-/** A patch above this size is neither published nor attributed. */
+/** Larger patches are neither published nor attributed. */
 export const MAX_PATCH_BYTES = 256 * 1024 * 1024;
 
-/** Null for what is no JSON, or more of it than a result holds. */
+/** Null if it is not JSON, or has more values than a result. */
 export function jsonOf(bytes: Buffer): unknown {
   const parsed = parseJson(bytes.toString('utf8'), { values: MAX_RESULT_VALUES });
   return parsed.status === 'ok' ? parsed.value : null;

@@ -31,7 +31,7 @@ function lockFolder(kind: string, folder: string): Promise<(() => void) | null> 
   });
 }
 
-/** What to say when there is no lock to be had for `runDirectory`. */
+/** The message if the lock for `runDirectory` is taken. */
 export function runIsBusy(runDirectory: string): string {
   return `Another patchsmith is running in ${runDirectory}. Wait for it, or stop it.`;
 }

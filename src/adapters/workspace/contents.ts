@@ -1,14 +1,14 @@
-/** What files hold at one moment, to be compared with another. */
+/** The contents of files at one moment, to be compared with another moment. */
 
 import { createHash } from 'node:crypto';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
 import { viewing } from '../../files/tree-view.ts';
 
-/** Of larger files the time of their last change stands for what they hold. */
+/** For larger files, the time of the last change is compared instead of the content. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** For each path a text that stays the same as long as its kind, its executable bit and its content do, also if it is absent. */
+/** For each path, a text that changes exactly when its kind, executable bit or content does, including when it is absent. */
 export async function contentsOf(root: string, paths: readonly string[]): Promise<Map<string, string>> {
   const contents = new Map<string, string>();
   for (const path of paths) contents.set(path, await contentOf(root, path));

@@ -1,4 +1,4 @@
-/** Finds the checkout that a folder lies in. */
+/** Finds the checkout that contains a folder. */
 
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -22,10 +22,10 @@ export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-gi
 export { clearSetIdsOf } from './unwalked/sweep-set-ids.ts';
 export { makeFreshCheckout, makeVerifyGit } from './verify-git-dir.ts';
 
-/** The checkout that a path lies in, or why it cannot be used. */
+/** The checkout that contains a path, or why it cannot be used. */
 export type CheckoutResult = { status: 'ok'; checkout: Checkout } | Failed;
 
-/** `env` names the user's git configuration, which says whose checkouts are safe to use. */
+/** `env` locates the user's git configuration, which says whose checkouts are safe to use. */
 export async function findCheckout(startDir: string, env: UserEnvironment): Promise<CheckoutResult> {
   if (findGit() === null)
     return failed(`git is not installed (looked in ${PROGRAM_FOLDERS.join(', ')}). Install it.`);
@@ -70,13 +70,13 @@ export async function findCheckout(startDir: string, env: UserEnvironment): Prom
   };
 }
 
-/** Milliseconds for git's first answers, which take a few; a slow disk has room. */
+/** Timeout in milliseconds for git's first answers, which normally take a few; a slow disk needs more. */
 const FIRST_ANSWERS_MS = 20_000;
 
 const NO_ANSWER =
   'a file that its configuration includes (git config --no-includes --get-all include.path) may be a pipe, or its disk does not answer.';
 
-/** Null when git takes too long: what its configuration includes may be a pipe. */
+/** Null if git takes too long: a file that its configuration includes may be a pipe. */
 async function inTime<T>(work: () => Promise<T>): Promise<T | null> {
   const late = timeoutSignal(FIRST_ANSWERS_MS);
   const limit = timeLimit();
@@ -120,7 +120,7 @@ const QUESTIONS = [
   ['--show-object-format'],
 ];
 
-/** Asks for all places at once, one a line; one by one where names hold newlines of their own. */
+/** Asks for all places at once, one per line; one by one if names contain newlines. */
 async function askPlaces(
   ask: Ask,
 ): Promise<{ status: 'known'; lines: Places } | { status: 'refused'; answer: GitAnswer }> {
@@ -159,14 +159,14 @@ async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<s
   return `git cannot use ${start}: ${stderr || 'no reason given'}`;
 }
 
-/** The nearest `.git`, which git itself has passed over; null when there is none that can be seen. */
+/** The nearest `.git`, which git itself did not accept; null if none is visible. */
 function gitAtOrAbove(folder: string): string | null {
   const here = join(folder, '.git');
   if (existsSync(here)) return here;
   return folder === dirname(folder) ? null : gitAtOrAbove(dirname(folder));
 }
 
-/** Output without the newline that ends it; names may hold newlines of their own. */
+/** Output without its final newline; names may contain newlines themselves. */
 function line({ stdout }: GitAnswer): string {
   return decodeName(stdout).replace(/\n$/, '');
 }

@@ -1,4 +1,4 @@
-/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. open.ts makes one. */
+/** The workspace over a git checkout: composition of walk, snapshot, shadow repository and patch. Created by open.ts. */
 
 import { lstatSync } from 'node:fs';
 import { IgnoredFileList } from '../../domain/changes/ignored-files.ts';
@@ -24,7 +24,7 @@ import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
-/** Warnings that are told; a hostile tree could make thousands. */
+/** Maximum number of warnings; a hostile tree could cause thousands. */
 const MAX_WARNINGS = 50;
 
 const IGNORED_CUT_SHORT =
@@ -43,14 +43,16 @@ interface WorkspaceParts {
   readonly budget: ChangeBudget;
 }
 
-/** Captures, patches and what else reads the whole tree come one after the other, in the order in which they are asked for. */
+/** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
 export function openGitWorkspace(parts: WorkspaceParts): Workspace {
   const { checkout, shadowDir, snapshot, tree, planted, warnings, budget } = parts;
   const { root } = checkout;
   let { base } = parts;
-  /** When the last commands began, where the file system's clock tells. */
+  /** When the last commands began, provided that the file system's clock can be used. */
   let lastCommands: Instant | null = null;
-  /** Ends when the shadow repository has all of the base; begun while the model is busy, needed when the run is over. */
+  /**
+   * Resolves when the shadow repository holds the whole base; started while the model is busy, needed when the run is over.
+   */
   let keeping: Promise<void> | null = null;
   const inTurn = oneByOne();
 
@@ -67,7 +69,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
 
     checkpoint() {
       keepBeginning(shadowDir);
-      // A clock of another file system may be another one.
+      // Another file system may have another clock.
       const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
       return inTurn(async () => {
         const changes = ownClock ? [] : await snapshot.capture('all');
@@ -93,7 +95,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
 
     putBack: (changes, all) =>
       inTurn(async () => {
-        // Few runs have anything to put back.
+        // Few runs need to put anything back.
         const { revert, whyKept } = await import('./restore/revert.ts');
         const { openedNs } = parts.beside;
         const repositories = await repositoriesIn(
@@ -115,7 +117,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       const found = new IgnoredFileList();
       await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
         (error: unknown) => {
-          // What was found until then is worth telling.
+          // What was found before the cut is still worth reporting.
           if (!(error instanceof CutShort)) throw error;
           warnings.add(IGNORED_CUT_SHORT);
         },
@@ -170,7 +172,7 @@ async function treeOf(shadowDir: string, commit: string): Promise<string | null>
   return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
 
-/** Gives a function that begins a piece of work when the one before has ended, however it ended. */
+/** Returns a function that starts a piece of work when the previous one has ended, whether or not it succeeded. */
 function oneByOne(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

@@ -22,28 +22,28 @@ import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
 import type { NestedFolders } from './unwalked/nested-changes.ts';
 
-/** Where the workspace keeps its own things: folders outside the work tree that do not exist yet. */
+/** Where the workspace stores its own data: folders outside the work tree that do not exist yet. */
 export interface WorkspacePlaces {
   readonly shadowDir: string;
   readonly agentGitDir: string;
-  /** Names the user's git configuration. */
+  /** Locates the user's git configuration. */
   readonly env: UserEnvironment;
-  /** Number of files from which git is asked for their stats; 2,000 when left out. */
+  /** Number of files above which git is asked for their stats. Default: 2,000. */
   readonly manyFiles?: number;
-  /** What the run may change; the defaults when left out. */
+  /** What the run may change. Default: the default limits. */
   readonly limits?: ChangeLimits;
-  /** Whether commands may change nothing in a repository in this folder; left out, they may. */
+  /** Whether commands may not change anything in a repository in this folder. Default: they may. */
   readonly isReadOnly?: (folder: string) => boolean;
 }
 
-/** A workspace whose baseline is still to be taken; a sandbox for its commands can be made meanwhile. */
+/** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
 export interface BegunWorkspace {
   readonly agentGit: SandboxGitDir;
-  /** As `openWorkspace`. To be called once. */
+  /** As `openWorkspace`. Call once. */
   takeBaseline(): Promise<Workspace>;
 }
 
-/** Takes as long for a large tree as for a small one. */
+/** Takes no longer for a large tree than for a small one. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
@@ -57,7 +57,7 @@ export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): Beg
   };
 }
 
-/** Takes the checkout as it is now as the baseline. Nothing of the user's is written to, and nothing of it is run. */
+/** Takes the current checkout as the baseline. Writes to none of the user's files and runs nothing from the checkout. */
 export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
   const { root } = checkout;
   const {
@@ -114,15 +114,15 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
 }
 
 /**
- * Of the repositories that were found, those that are there and whose files are no files of this one; the index has files in
- * some, and those count as any others.
+ * The repositories found that exist and whose files do not belong to this one; if the index has files in one, those are
+ * treated as any others.
  */
 export function foreignIn({ nested, uncovered }: Coverage, { tree: { tracked } }: SnapshotParts): string[] {
   const folders = nested.flatMap(({ path, dotGit }) => (dotGit === 'itself' ? [] : [path]));
   return [...folders, ...uncovered].filter((path) => path !== '.' && !tracked.isFolder(path));
 }
 
-/** Where to look for changes in them. */
+/** Folders in which to look for changes of theirs. */
 export function nestedFolders(
   { tree: { root, closed, tracked, folders } }: SnapshotParts,
   { foreign, openedNs, shadowDir }: { foreign: readonly string[]; openedNs: bigint; shadowDir: string },
@@ -130,7 +130,7 @@ export function nestedFolders(
   return { root, closed, limit: folders, there: foreign, absent: tracked.submodules, openedNs, shadowDir };
 }
 
-/** The repositories that the first look has found, and those that git itself knows of. */
+/** The repositories found by the first walk and those known to git itself. */
 export function nestedIn(
   checkout: Checkout,
   { tree: { root, tracked }, planted, contents: { warn } }: SnapshotParts,

@@ -1,4 +1,4 @@
-/** What a workspace is put together from, whether it is opened for the first time or again. */
+/** The parts of a workspace, whether it is opened for the first time or reopened. */
 
 import { join } from 'node:path';
 import type { ChangeLimits } from '../../domain/run/change-limits.ts';
@@ -21,14 +21,14 @@ import { GitDirs } from './unwalked/git-dirs.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
 
-/** How the shadow repository of a run is made. */
+/** How the shadow repository of a run is set up. */
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
   return {
     gitDir: shadowDir,
     objectFormat,
     alternate: objects,
     head: 'ref: refs/heads/none',
-    // Names that a checkout on Windows or macOS could not hold are judged by the walk; here they must pass.
+    // The walk rejects names that a checkout on Windows or macOS could not hold; here they must pass.
     core: { bare: true, fsmonitor: false, hooksPath: '/dev/null', protectHFS: false, protectNTFS: false },
   };
 }
@@ -41,7 +41,7 @@ interface Knowledge {
   readonly rules: BaselineRules;
   readonly settings: UserSettings;
   readonly warnings: Set<string>;
-  /** Number of files from which git is asked for their stats. */
+  /** Number of files above which git is asked for their stats. */
   readonly manyFiles: number;
   readonly limits: ChangeLimits;
 }

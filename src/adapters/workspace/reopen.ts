@@ -1,4 +1,4 @@
-/** Opens the workspace of a run that was killed, over the shadow repository that it has left. */
+/** Reopens the workspace of a run that was killed, over the shadow repository it left. */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,36 +30,36 @@ import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-r
 import { plantedGitDirs } from './unwalked/planted-git.ts';
 import { removeGitDir } from './unwalked/remove-git-dir.ts';
 
-/** What the journal tells of the work tree. */
+/** What the journal says about the work tree. */
 export interface KeptState {
   readonly base: BaseRevision;
-  /** Paths that changed since the base, with their last known state; null is absence. */
+  /** Paths that changed since the base, with their last known state; null means absent. */
   readonly states: ReadonlyMap<string, FileState | null>;
-  /** Files that calls were asked to write, done or not. */
+  /** Files that calls were asked to write, whether they did or not. */
   readonly written: readonly string[];
-  /** What becomes of the git dirs that commands may have made; null where no command was under way. */
+  /** What to do with git dirs that commands may have created; null if no command was in progress. */
   readonly mayHavePlanted: 'remove' | 'leave' | null;
 }
 
-/** The workspace of a killed run, and what was found in the work tree. */
+/** The workspace of a killed run, and the differences found in the work tree. */
 export interface ReopenedWorkspace {
   readonly status: 'ok';
   readonly workspace: Workspace;
   /** How the work tree differs from its last known state. */
   readonly found: readonly PathChange[];
-  /** Git dirs that were not there when the run began; found only where commands were under way. */
+  /** Git dirs that did not exist when the run began; only searched for if commands were in progress. */
   readonly planted: readonly string[];
-  /** Those of the found paths that are as the base has them. */
+  /** Those of the found paths that equal the base. */
   readonly asInBase: ReadonlySet<string>;
 }
 
-/** The workspace of an earlier run, opened again, or why it cannot be. */
+/** The reopened workspace of an earlier run, or why it cannot be reopened. */
 export type Reopening = ReopenedWorkspace | Failed;
 
-/** A workspace that is still to be reopened; a sandbox for its commands can be made meanwhile. */
+/** A workspace that is yet to be reopened; a sandbox for its commands can be opened in the meantime. */
 export interface BegunReopening {
   readonly agentGit: SandboxGitDir;
-  /** As `reopenWorkspace`. To be called once. */
+  /** As `reopenWorkspace`. Call once. */
   take(): Promise<Reopening>;
 }
 
@@ -96,10 +96,10 @@ export async function reopenWorkspace(
       `The checkout ${checkout.root} has ${checkout.objectFormat} ids, the run has ${base.objectFormat} ids.`,
     );
   const settings = await readUserSettings(checkout.root, places.env);
-  // Anew, since the checkout's objects may lie elsewhere now.
+  // Created anew, since the checkout's objects may be somewhere else now.
   makeRepository(shadowRepository(checkout, shadowDir));
   for (const name of readdirSync(shadowDir)) if (name.endsWith('.lock')) rmSync(join(shadowDir, name));
-  // The process may have been killed while it wrote it.
+  // The process may have been killed while writing it.
   rmSync(join(shadowDir, BASE_INDEX), { force: true });
   const [index, listed] = await Promise.all([
     readKeptIndex(shadowDir, checkout.objectFormat),
@@ -135,11 +135,11 @@ export async function reopenWorkspace(
   const keptGit =
     (await keptSandboxGitDir(checkout, places.agentGitDir, settings)) ??
     (await newAgentGit(checkout, places.agentGitDir, { settings, submodules: tree.tracked.submodules }));
-  // Those of the start: what a command has done to them since must not decide what the next one can reach.
+  // The repositories of the start: what a command has done to them since must not decide what the next one can reach.
   if (repositories.status === 'ok') watch.recall(repositories.gitDirs);
   const { nested, foreign, openedNs } =
     repositories.status === 'ok' ? repositories : foundAnew(checkout, parts, snapshot.instant().clockNs);
-  // What was left where it is must not count as the user's the next time.
+  // A git dir that was left in place must not count as the user's next time.
   if (mayHavePlanted !== 'leave')
     keepRepositories(shadowDir, {
       root: checkout.root,
@@ -166,7 +166,7 @@ export async function reopenWorkspace(
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };
 }
 
-/** In another checkout than the run began in, the repositories are those that are there now. */
+/** In a checkout other than the one the run began in, the repositories are those that exist now. */
 function foundAnew(
   checkout: Checkout,
   parts: SnapshotParts,
@@ -176,7 +176,7 @@ function foundAnew(
   return { nested: coverage.nested, foreign: foreignIn(coverage, parts), openedNs: String(nowNs) };
 }
 
-/** What was being put back has left its temporary file in a folder that nobody could know of. */
+/** An interrupted restore has left its temporary file in a folder that was not known beforehand. */
 async function withoutLeftovers(
   root: string,
   snapshot: Snapshot,
@@ -202,7 +202,7 @@ async function newAgentGit(
   return agentGit;
 }
 
-/** Brings paths of the work tree back to what they were before these changes. Null when all went well, else why not. */
+/** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */
 export async function revertChanges(
   { root, shadowDir }: { root: string; shadowDir: string },
   changes: readonly PathChange[],

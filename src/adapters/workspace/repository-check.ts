@@ -1,6 +1,6 @@
 /**
- * Looks at the files of a repository before git does: git waits for a writer where it finds a pipe, and reads a device or
- * a sparse file until the memory is full.
+ * Checks the files of a repository before git reads them: git waits for a writer if it finds a pipe, and reads a device or a
+ * sparse file until memory is full.
  */
 
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import {
   textOfFile,
 } from '../../git/repository-file.ts';
 
-/** Throws `UnusableFile` for what is neither a regular file nor absent, or too large, in every place where git may begin. */
+/** Throws `UnusableFile` if anything git may start from is neither a regular file nor absent, or is too large. */
 export async function checkRepositoryOf(start: string): Promise<void> {
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
@@ -23,7 +23,7 @@ export async function checkRepositoryOf(start: string): Promise<void> {
       await checkGitDir(gitDir);
       if (statOf(join(gitDir, 'HEAD')) !== null) return;
     }
-    // Git looks whether the folder is itself a repository.
+    // Git checks whether the folder is itself a repository.
     for (const name of ['HEAD', 'commondir']) checkFile(join(folder, name), Number.POSITIVE_INFINITY);
     if (folder === dirname(folder)) return;
   }
@@ -60,7 +60,7 @@ async function checkGitDir(gitDir: string): Promise<void> {
   await checkStores(join(commonDir, 'objects'), breath);
 }
 
-/** The store and those that it borrows from. */
+/** The object store and those it borrows from. */
 async function checkStores(first: string, breath: Breath): Promise<void> {
   const stores = new Set([first]);
   for (const store of stores) {
@@ -74,7 +74,7 @@ async function checkStores(first: string, breath: Breath): Promise<void> {
 
 const MOST_STORES = 64;
 
-/** All that lies in a folder, whose links git follows. Sizes count with a limit only. */
+/** Everything in a folder whose links git follows. Sizes are checked only if there is a limit. */
 async function checkFolder(top: string, breath: Breath, maxBytes: number | null = null): Promise<void> {
   const folders = [top];
   const linked = new Set<string>();
@@ -107,7 +107,7 @@ function namesIn(folder: string, pattern: RegExp): string[] {
   return entriesOf(folder).flatMap(({ name }) => (pattern.test(name) ? [name] : []));
 }
 
-/** Empty for what is no folder or may not be looked at: git itself says what it misses. */
+/** Empty if it is not a folder or cannot be read: git itself reports what it is missing. */
 function entriesOf(folder: string): Dirent[] {
   return orNone(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }

@@ -1,6 +1,6 @@
 /**
- * Leaves of the throwaway git dir what commands of the model did with git, and nothing that git runs or obeys: whoever
- * looks into it later runs no program of the model's. All of it goes through descriptors and follows no link.
+ * Keeps what the model's commands did with git in the throwaway git dir, and removes everything that git runs or obeys:
+ * looking into it later must not run the model's programs. All of this works through descriptors and follows no link.
  */
 
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
@@ -17,22 +17,22 @@ import { openToOwner, removeGitDir } from './unwalked/remove-git-dir.ts';
 import { startSettings } from './verify-git-dir.ts';
 
 type Kind = 'file' | 'folder';
-/** What kind an entry has to be of to stay; null for one that goes in any case. */
+/** The kind an entry must have to be kept; null if it is always removed. */
 type KindOf = (name: string) => Kind | null;
 
-/** Git reads nothing from these but data. Its configuration, hooks, attributes and half-done rebases are none of them. */
+/** Git only reads data from these. Configuration, hooks, attributes and unfinished rebases are not among them. */
 const FILES: readonly string[] = ['HEAD', 'index', 'packed-refs', 'shallow'];
 const FOLDERS: readonly string[] = ['refs', 'logs', 'objects', 'info'];
 
 const inGitDir: KindOf = (name) => {
   if (FOLDERS.includes(name)) return 'folder';
-  // A split index names the other part of it.
+  // A split index refers to its other part.
   return FILES.includes(name) || /^sharedindex\.[0-9a-f]+$/.test(name) ? 'file' : null;
 };
 const inInfo: KindOf = (name) => (name === 'exclude' ? 'file' : null);
 const inObjects: KindOf = (name) => (/^(?:[0-9a-f]{2}|pack|info)$/.test(name) ? 'folder' : null);
 
-/** For the end of a run, when no command runs any more. What the run has not made is no failure. */
+/** For the end of a run, when no command is running any more. Succeeds if the run has not created the git dir. */
 export async function disarmSandboxGitDir(
   checkout: Checkout,
   { shadowGit, agentGit }: { shadowGit: string; agentGit: string },
@@ -40,14 +40,14 @@ export async function disarmSandboxGitDir(
   await resetAgentGit(checkout, agentGit, await startSettings(shadowGit));
 }
 
-/** The git dir of an earlier process, disarmed; null when the checkout's objects lie elsewhere now. */
+/** The git dir of an earlier process, disarmed; null if the checkout's objects are somewhere else now. */
 export async function keptSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
   settings: ReadingSettings,
 ): Promise<SandboxGitDir | null> {
   if (!readsFrom(gitDir, checkout.objects)) return null;
-  // A lock that a killed git has left goes with the rest.
+  // A lock left by a killed git is removed with the rest.
   await resetAgentGit(checkout, gitDir, settings);
   return describeSandboxGitDir(checkout, gitDir);
 }
@@ -60,7 +60,7 @@ async function resetAgentGit(checkout: Checkout, gitDir: string, settings: Readi
     return;
   }
   const plan = sandboxGitDirPlan(checkout, settings);
-  // First what does the harm.
+  // The harmful part first.
   await put(gitDir, 'config', configOf(plan));
   await keepOnly(gitDir, '', (name) => (name === 'config' ? 'file' : inGitDir(name)));
   await keepOnly(gitDir, 'info/', inInfo);
@@ -69,7 +69,7 @@ async function resetAgentGit(checkout: Checkout, gitDir: string, settings: Readi
   await put(gitDir, 'objects/info/alternates', alternatesOf(plan.alternate));
   const attributes = join(checkout.commonDir, 'info/attributes');
   if (existsSync(attributes)) await put(gitDir, 'info/attributes', readFileSync(attributes));
-  // Without these it is no repository, and git would look for one in the folders above.
+  // Without these it is not a repository, and git would search the folders above for one.
   await inFolder(gitDir, 'refs/', async () => {});
   if (!existsSync(join(gitDir, 'HEAD'))) await put(gitDir, 'HEAD', `${plan.head}\n`);
 }
@@ -98,7 +98,7 @@ async function put(gitDir: string, path: string, content: string | Buffer): Prom
   );
 }
 
-/** Makes the folder where it is missing, and opens it where a command has closed it. */
+/** Creates the folder if it is missing, and restores access if a command has removed it. */
 async function inFolder<T>(
   gitDir: string,
   folder: string,

@@ -14,10 +14,10 @@ import type { UserSettings } from '../../git/user-settings.ts';
 import type { SandboxGitDir } from '../../ports.ts';
 import { copyIndex, setMtime } from './baseline/baseline-index.ts';
 
-/** What decides how files of the work tree are read. */
+/** Settings that determine how files of the work tree are read. */
 export type ReadingSettings = Pick<UserSettings, 'fileMode' | 'ignoreCase' | 'autocrlf' | 'eol'>;
 
-/** Makes the folder `gitDir`, which may be there and empty, with the index of the checkout. */
+/** Creates the git dir in the folder `gitDir`, which may already exist if empty, with the index of the checkout. */
 export async function makeSandboxGitDir(
   checkout: Checkout,
   gitDir: string,
@@ -28,7 +28,7 @@ export async function makeSandboxGitDir(
   return describeSandboxGitDir(checkout, gitDir);
 }
 
-/** What is written into it by hand. */
+/** The files to write into it. */
 export function sandboxGitDirPlan(
   checkout: Checkout,
   settings: ReadingSettings,
@@ -57,7 +57,7 @@ export async function makeGitDir(
   settings: ReadingSettings,
 ): Promise<void> {
   makeRepository({ gitDir, ...sandboxGitDirPlan(checkout, settings) });
-  // Listed one by one, so that any ref storage will do; the stash is the user's own and stays out.
+  // Listed one by one, so that any ref storage works; the stash is the user's own and is left out.
   const refs = await runGit({
     cwd: checkout.root,
     args: [
@@ -76,8 +76,8 @@ export async function makeGitDir(
 }
 
 /**
- * Marks submodules as not checked out. Their git dirs lie in the real one, out of reach of commands, and git gives up with
- * an error on the first that it cannot look into.
+ * Marks submodules as not checked out. Their git dirs are inside the real one, out of reach of commands, and git would abort
+ * at the first one it cannot open.
  */
 export async function hideSubmodules(gitDir: string, paths: readonly string[]): Promise<void> {
   const index = join(gitDir, 'index');
@@ -90,7 +90,7 @@ export async function hideSubmodules(gitDir: string, paths: readonly string[]): 
   setMtime(index, mtimeNs);
 }
 
-/** How a sandbox finds it, made or not; without the nested repositories, which only the walk knows. */
+/** Describes it to a sandbox, whether it exists or not; without the nested repositories, which only the walk knows. */
 export function describeSandboxGitDir(checkout: Checkout, gitDir: string): SandboxGitDir {
   const dotGit = lstatSync(join(checkout.root, '.git'), { throwIfNoEntry: false });
   return { gitDir, objects: checkout.objects, dotGitIsFile: dotGit?.isFile() ?? false, nested: [] };

@@ -1,6 +1,6 @@
 /**
- * What verify commands find in place of what commands of the model had: a git dir as it was when the run began, and, where
- * that is asked for, a fresh checkout of the base with the changes of the run.
+ * What verify commands get in place of what the model's commands had: a git dir as it was when the run began and, on
+ * request, a fresh checkout of the base with the run's changes.
  */
 
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -26,8 +26,8 @@ export interface RunPlaces {
 }
 
 /**
- * Makes `gitDir`, a folder that does not exist yet, into what the throwaway git dir was when the run began: nothing that
- * commands of the model wrote into theirs (settings, hooks, branches, index) is in it.
+ * Creates `gitDir`, a folder that does not exist yet, as the throwaway git dir was when the run began: without anything that
+ * the model's commands wrote into theirs (settings, hooks, branches, index).
  */
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
   await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
@@ -40,30 +40,30 @@ export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: 
 /** Which base and changes to check out, and where to. */
 export interface CheckoutRequest extends RunPlaces {
   readonly base: BaseRevision;
-  /** What is changed in the base. */
+  /** The changes to the base. */
   readonly net: readonly PathChange[];
   /** Two folders that do not exist yet. */
   readonly folder: string;
   readonly gitDir: string;
-  /** Ends the work: it then rejects with `CutShort`. */
+  /** Cut-off for the work, which then rejects with `CutShort`. */
   readonly signal: AbortSignal;
 }
 
 /** What was checked out. */
 export interface FreshCheckout {
   readonly status: 'ok';
-  /** Submodules, of which there is an empty folder only. */
+  /** Submodules, which are only empty folders here. */
   readonly submodules: readonly string[];
-  /** LFS files, of which there is the pointer only. */
+  /** LFS files, which are only pointers here. */
   readonly pointers: readonly string[];
-  /** Tracked files that are no more as they were checked out, sorted. */
+  /** Tracked files that are no longer as they were checked out, sorted. */
   changed(): string[];
 }
 
 /**
- * Checks out the base with its changes, as `git clone` and `git apply --index` would: line endings by the attributes, no
- * filter and no hook run (an LFS file is its pointer), nothing that git does not track. HEAD is the base's commit, and the
- * index has the changes. What a tree can hold is no reason to reject.
+ * Checks out the base with its changes, as `git clone` and `git apply --index` would: line endings follow the attributes, no
+ * filter or hook runs (an LFS file is its pointer), and nothing untracked is there. HEAD is the base's commit, and the index
+ * has the changes. Does not reject for anything that a tree can contain.
  */
 export function makeFreshCheckout(request: CheckoutRequest): Promise<CheckedOut> {
   return until(request.signal, () => checkOut(request));
@@ -81,7 +81,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   // The sandbox mounts the git dir there.
   mkdirSync(join(folder, '.git'));
   await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
-  // Commands see the checkout's own objects besides these.
+  // Commands also see the checkout's own objects.
   const known = base.commit === null ? null : `${base.commit}^{tree}`;
   const unpacked = await packTree(shadowDir, tree, gitDir, known);
   if (unpacked !== null) return failed(unpacked);
@@ -90,7 +90,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   for (const [args, input] of [
     [['read-tree', tree]],
     [['update-index', '--skip-worktree', '-z', '--stdin'], left],
-    // Writes files that are not there yet, and through no link.
+    // Only writes files that do not exist yet, and follows no link.
     [['checkout-index', '--all', '--index', '--quiet']],
   ] as const) {
     const answer = await ask(args, input);
@@ -113,7 +113,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   };
 }
 
-/** Of what `ls-files --stage -z` says. */
+/** Parses the output of `ls-files --stage -z`. */
 function pathsOf(listed: Buffer, areSubmodules: boolean): string[] {
   return namesIn(listed).flatMap((entry) =>
     entry.startsWith('160000 ') === areSubmodules ? [entry.slice(entry.indexOf('\t') + 1)] : [],
@@ -126,7 +126,7 @@ function namesIn(listed: Buffer): string[] {
     .filter((name) => name !== '');
 }
 
-/** The file system's time now, in ns. No command runs within the next milliseconds, which it may not tell apart. */
+/** The file system's current time, in ns. No command runs in the milliseconds that follow, which it may not distinguish. */
 function instantOf(file: string): bigint {
   writeFileSync(file, '');
   return lstatSync(file, { bigint: true }).ctimeNs;
@@ -151,7 +151,7 @@ function inFolder(
   };
 }
 
-/** As the rules of the start have them. */
+/** As in the baseline rules. */
 export async function startSettings(shadowDir: string): Promise<ReadingSettings> {
   const { filemode, ignorecase, autocrlf, eol } = await readCoreSettings(join(shadowDir, 'rules/git/config'));
   return {

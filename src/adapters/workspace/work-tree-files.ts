@@ -1,4 +1,4 @@
-/** Files of the work tree as the model's tools read, write, list and search them. */
+/** How the model's tools read, write, list and search files of the work tree. */
 
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
@@ -10,16 +10,16 @@ import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
 
-/** Files above this are not read for the model; it reads a part of them with a command. */
+/** Larger files are not read for the model, which can read parts of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
-/** The work tree whose files are read and written, and the shadow repository that keeps their contents. */
+/** The work tree whose files are read and written, and the shadow repository that stores their contents. */
 export interface FilePlaces {
   readonly tree: WalkedTree;
   readonly shadowDir: string;
 }
 
-/** `objectFormat` is that of the ids by which versions of files are told apart. */
+/** `objectFormat` is the format of the ids that identify versions of files. */
 export function workTreeFiles(
   { tree, shadowDir }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
@@ -82,7 +82,7 @@ function filterOf(glob: string): GlobMatcher {
   return (path) => !matches(path);
 }
 
-/** Null when the bytes are no text: not UTF-8, or with a NUL. A byte order mark stays. */
+/** Null if the bytes are not text: not UTF-8, or with a NUL. A byte order mark is kept. */
 function textOf(bytes: Buffer): string | null {
   if (bytes.includes(0)) return null;
   try {

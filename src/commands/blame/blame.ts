@@ -23,7 +23,7 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { blameText } from './text.ts';
 
-/** What `patchsmith blame` was asked. */
+/** The arguments of `patchsmith blame`. */
 export interface BlameInput {
   /** A run directory or the id of a run. */
   readonly run: string;
@@ -37,7 +37,7 @@ export interface BlameInput {
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
-/** Nothing is changed, and the checkout is not looked at. */
+/** Changes nothing and does not look at the checkout. */
 export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   const found = await openRunDirectory(input.run, input);
   if (found.status === 'failed') return usageError(found.message);
@@ -73,7 +73,7 @@ export async function blameRun(input: BlameInput): Promise<RunOutcome> {
   return done(`${pluralize(files.length, 'file')} of the patch attributed.`);
 }
 
-/** Contents come from what the run itself has kept: no other store that its directory names is looked into. */
+/** Contents come only from what the run itself has stored: no other object store named in its directory is opened. */
 async function attributed(
   { env }: BlameInput,
   { shadowGit: shadowDir }: RunDirectory,
@@ -95,7 +95,7 @@ function isAt(path: string | undefined, wanted: string | null): boolean {
   return path !== undefined && isWithin(path, place);
 }
 
-/** `run_command npm test` by the call's id. */
+/** Descriptions such as `run_command npm test`, by the call's id. */
 function callsIn(events: readonly RunEvent[], redact: Redact): Map<string, string> {
   return new Map(
     events.flatMap((event) =>

@@ -1,4 +1,4 @@
-/** The attributed patch as people read it: numbered changes, then every hunk with the numbers before its lines. */
+/** The attributed patch for people: numbered changes, then every hunk with those numbers before its lines. */
 
 import { lineText } from '../../adapters/workspace/patch/patch-files.ts';
 import type { CodeChange } from '../../domain/changes/change.ts';
@@ -8,11 +8,11 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import type { AttributedPatchFile } from '../../engine/finish/attribution.ts';
 import { fileLine } from '../../engine/finish/result.ts';
 
-/** What a run recorded, as blame needs it. */
+/** The parts of a recorded run that blame needs. */
 export interface RecordedWork {
   /** All recorded changes in order. */
   readonly history: readonly CodeChange[];
-  /** What each call was, in words, by its id. */
+  /** What each call did, in words, by its id. */
   readonly calls: ReadonlyMap<string, string>;
   readonly redact: Redact;
 }
@@ -48,13 +48,13 @@ export function blameText(
   return files.length === 0 ? '' : `${[legend.join('\n'), ...parts].join('\n\n')}\n`;
 }
 
-/** A line as it is printed; a line ending of CR and LF shows, since it may be all that has changed. */
+/** A line as printed; a CRLF line ending is made visible, since it may be all that changed. */
 function shown(text: string, redact: Redact): string {
   const [, line = '', cr] = /^(.*?)(\r?)$/s.exec(text) ?? [];
   return `${oneLine(redact(lineText(line)), 2_000)}${cr ? '^M' : ''}`;
 }
 
-/** Every change that made something, in the order of the run. */
+/** Every change that contributed, in the order of the run. */
 function numbered(
   files: readonly AttributedPatchFile[],
   history: readonly CodeChange[],
@@ -63,7 +63,7 @@ function numbered(
     files.flatMap(({ sources }) => sources.map((origin) => [JSON.stringify(origin), origin])),
   );
   const recorded = history.map(({ source, iteration }) => JSON.stringify(originOf(source, iteration)));
-  // What nobody has recorded, but a later change has found, comes last.
+  // Changes that were not recorded themselves, but found by a later one, come last.
   const inOrder = [...new Set([...recorded, ...origins.keys()])].flatMap((key) => {
     const origin = origins.get(key);
     return origin ? [[key, origin] as const] : [];

@@ -1,4 +1,4 @@
-/** `patchsmith demo`: the main job on a small real project, with a recorded conversation in place of a model. */
+/** `patchsmith demo`: the main job on a small real project, with a recorded conversation instead of a model. */
 
 import { Settings } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';

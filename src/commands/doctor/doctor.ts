@@ -9,7 +9,7 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
 
-/** What `patchsmith doctor` was asked. */
+/** The arguments of `patchsmith doctor`. */
 export interface DoctorInput {
   readonly settings: Settings;
   readonly cwd: string;
@@ -18,11 +18,11 @@ export interface DoctorInput {
   readonly print: (document: string) => Promise<RunOutcome | null>;
 }
 
-/** The outcome is that of a run which gets no further: a sandbox that cannot be had, or a tool that does not work in it. */
+/** The outcome is that of a run that stops there: the sandbox is unavailable, or a tool does not work in it. */
 export async function examineMachine({ settings, cwd, env, print }: DoctorInput): Promise<RunOutcome> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const checkout = found.status === 'ok' ? found.checkout : null;
-  // Whether a run would do without is not the question here.
+  // Whether a run would go on without one does not matter here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
   const examination = await diagnose({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
   const where = checkout?.root ?? `none (${found.status === 'failed' ? found.message : ''})`;

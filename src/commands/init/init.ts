@@ -1,4 +1,4 @@
-/** `patchsmith init`: writes a workflow and what it names, and says what is left to do. Never writes over anything. */
+/** `patchsmith init`: writes a workflow and the files it names, and prints what is left to do. Never overwrites anything. */
 
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
@@ -7,13 +7,13 @@ import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 
-/** What `patchsmith init` was asked. */
+/** The arguments of `patchsmith init`. */
 export interface InitInput {
   readonly template: string;
-  /** Null for the checkout that `cwd` lies in. */
+  /** Null for the checkout that contains `cwd`. */
   readonly repo: string | null;
   readonly cwd: string;
-  /** One line for people. */
+  /** Prints one line for people. */
   readonly say: (line: string) => void;
 }
 

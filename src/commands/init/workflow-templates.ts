@@ -13,7 +13,7 @@ import schedule from '../../../docs/workflows/schedule.yml';
 /** A workflow, its plans, and what to set up on GitHub. */
 export interface WorkflowTemplate {
   readonly workflow: string;
-  /** Texts of plans by their names in `.github/patchsmith`. */
+  /** Plan texts by file name in `.github/patchsmith`. */
   readonly plans: Readonly<Record<string, string>>;
   /** What to do on GitHub before it works, one sentence each. */
   readonly next: readonly string[];
@@ -23,7 +23,7 @@ const KEY = 'Add the secret ANTHROPIC_API_KEY in Settings → Secrets and variab
 const PULL_REQUESTS =
   'Turn on "Allow GitHub Actions to create and approve pull requests" in Settings → Actions → General.';
 
-/** By the name that `init` takes. */
+/** By the name that `init` accepts. */
 export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
   issue: {
     workflow: issue,

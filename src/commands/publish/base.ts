@@ -1,4 +1,4 @@
-/** The branch that is to be merged into, as it is now. */
+/** The branch to merge into, as it is now. */
 
 import * as z from 'zod';
 import { findHead } from '../../adapters/github/committers/api.ts';
@@ -9,14 +9,14 @@ import type { PublishJob, Refused } from './job.ts';
 
 /** The commit that a run is published on. */
 export interface Base {
-  /** OWNER/NAME as the repository is called today, whatever it was asked for as. */
+  /** OWNER/NAME as the repository is called today, even if it was requested by an older name. */
   readonly repository: string;
   readonly branch: string;
   readonly sha: string;
   readonly tree: string;
 }
 
-/** `--base`, else the branch that the run began on, else the repository's default branch. */
+/** `--base`, otherwise the branch the run began on, otherwise the repository's default branch. */
 export async function readBase({
   upstream,
   branch,

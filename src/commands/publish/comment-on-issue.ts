@@ -5,7 +5,10 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { commentText } from '../../texts/issue-comment.ts';
 import type { PublishJob } from './job.ts';
 
-/** Whatever the publication came to is told; nothing where no comment is wanted, or there is no issue of this repository. */
+/**
+ * Reports any end of the publication; does nothing if no comment is wanted or the plan came from no issue of this
+ * repository.
+ */
 export async function commentOnIssue(job: PublishJob, end: RunOutcome): Promise<null> {
   const { askedIn, settings, upstream, result, told, marker, runUrl, sayMade } = job;
   if (settings.comment === 'never' || job.signal.aborted) return null;

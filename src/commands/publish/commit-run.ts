@@ -1,4 +1,4 @@
-/** The branch with the change on it. It only ever moves forward, and never over a commit that is not ours. */
+/** The branch with the change. It only ever moves forward, and never over someone else's commit. */
 
 import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
 import { findHead } from '../../adapters/github/committers/api.ts';
@@ -11,10 +11,10 @@ import { fixFor, workflowsAmong } from './explain-refusal.ts';
 import { named, type PublishJob, type Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
-/** Others may move the branch at the same time; then everything is looked at anew. */
+/** Others may move the branch at the same time; everything is then read again. */
 const TRIES = 3;
 
-/** Commits the change on its branch. When somebody else moves the branch meanwhile, it looks again a few times. */
+/** Commits the change on its branch. If someone else moves the branch in the meantime, it retries a few times. */
 export async function commitRun(
   job: PublishJob,
   base: Base,
@@ -82,7 +82,7 @@ async function pullOfOtherBase(
   return pull === null || pull.base.ref === base.branch ? null : pull;
 }
 
-/** A push is refused in words alone; what is missing is the same as with the API. */
+/** A refused push is described only in words; what is missing is the same as with the API. */
 function mendOfPush(message: string, { changedFiles }: PublishJob['result']): string {
   const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
   const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;

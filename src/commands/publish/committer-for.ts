@@ -1,4 +1,4 @@
-/** The way in which a commit gets to GitHub: `--via api` or `--via push`. */
+/** How a commit gets to GitHub: `--via api` or `--via push`. */
 
 import { apiCommitter, PLANNED_COMMIT } from '../../adapters/github/committers/api.ts';
 import { pushCommitter } from '../../adapters/github/committers/push.ts';
@@ -6,7 +6,7 @@ import { ownAccount } from '../../adapters/github/sticky-comment.ts';
 import type { Committer } from '../../ports.ts';
 import type { PublishJob } from './job.ts';
 
-/** The committer that the settings ask for; with `--dry-run`, one that only says what it would do. */
+/** The committer that the settings select; with `--dry-run`, one that only prints what it would do. */
 export async function committerFor(job: PublishJob): Promise<Committer> {
   const { fork, settings, scratch, token, signal, env, say } = job;
   if (settings.via === 'api') return apiCommitter(fork, { mustBeVerified: settings.sign === 'required' });
@@ -21,7 +21,7 @@ export async function committerFor(job: PublishJob): Promise<Committer> {
   return pushCommitter({ folder: scratch, url, token, author: await authorOf(job), signal, env });
 }
 
-/** A token of an app is taken for the one of a workflow, which is this bot's. */
+/** An app's token is treated as the workflow's, which belongs to this bot. */
 async function authorOf({ fork }: PublishJob): Promise<{ name: string; email: string }> {
   const me = await ownAccount(fork.github);
   const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };

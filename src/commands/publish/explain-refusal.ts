@@ -1,17 +1,17 @@
-/** What it means that GitHub says no, for people: what was not done, why, which permission is missing, and how to mend it. */
+/** Explains a refusal by GitHub to people: what was not done, why, which permission is missing, and how to fix it. */
 
 import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { GitHubRefusal } from '../../ports.ts';
 
-/** What could not be published, to explain why. */
+/** What could not be published, for the explanation. */
 export interface RefusedWork {
   /** Files of the patch that are workflows. */
   readonly workflows: readonly string[];
-  /** Where the patch still is. */
+  /** Where the patch can still be found. */
   readonly patchFile: string;
 }
 
-/** Exit 11. */
+/** Returns an outcome with exit code 11. */
 export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOutcome {
   const sentences = [
     refusalSentence(refusal),
@@ -64,12 +64,12 @@ const WHAT: Readonly<Record<string, string>> = {
   'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',
 };
 
-/** Files that take a permission of their own. */
+/** Files that need a permission of their own. */
 export function workflowsAmong(files: readonly { path: string }[]): string[] {
   return files.flatMap(({ path }) => (path.startsWith('.github/workflows/') ? [path] : []));
 }
 
-/** How to mend it; empty where GitHub's own words have to do. */
+/** How to fix it; empty if there is nothing to add to GitHub's own words. */
 export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 'workflows'>): string {
   const { status, message, permission, route } = refusal;
   if (/not permitted to create or approve pull requests/i.test(message))
@@ -77,7 +77,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   if (status === null || status >= 500)
     return 'Publish again later: what was created so far is found and continued.';
   if (status === 401) return 'The token is not valid or has expired: check GITHUB_TOKEN.';
-  // All of these may be 403, with the permission that the token has.
+  // All of these may be a 403 that names a permission the token already has.
   const [, known] = KNOWN_REASONS.find(([reason]) => reason.test(message)) ?? [];
   if (known !== undefined) return known;
   const forWorkflows = /workflow/i.test(`${permission} ${message}`) || TAKES_FILES.has(route);
@@ -91,7 +91,7 @@ export function fixFor(refusal: GitHubRefusal, { workflows }: Pick<RefusedWork, 
   return '';
 }
 
-/** What is no lack of a permission, by GitHub's words for it. */
+/** Refusals that are not about a missing permission, by GitHub's words for them. */
 const KNOWN_REASONS: readonly (readonly [RegExp, string])[] = [
   [/rate limit/i, 'Publish again when the limit has passed: what was created so far is found and continued.'],
   [/was archived/i, 'Nothing can be published in an archived repository.'],
@@ -128,7 +128,7 @@ function missingPermission(permission: string | null, route: string): string {
   return `The token lacks ${needed.join(', ')}: give the job "permissions: { ${needed.join(', ')} }", or a token that has it.`;
 }
 
-/** For answers that do not say what they want. */
+/** For answers that do not name the permission they need. */
 const PERMISSION_OF: Readonly<Record<string, string>> = {
   git: 'contents=write',
   pulls: 'pull_requests=write',

@@ -1,4 +1,4 @@
-/** What all steps of a publication know: the run, the settings, the way to GitHub, and what has been made so far. */
+/** What all steps of a publication share: the run, the settings, the access to GitHub, and what was made so far. */
 
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
@@ -19,35 +19,35 @@ import { sha256Of } from '../../files/hash.ts';
 import type { GitHub } from '../../ports.ts';
 import type { CheckedRun } from './read-run.ts';
 
-/** All that the steps of one publication share. */
+/** Everything the steps of one publication share. */
 export interface PublishJob {
   readonly run: CheckedRun;
-  /** The run's result without the secrets of this process, its files counted anew. */
+  /** The run's result without the secrets of this process, with recounted lines per file. */
   readonly result: RunResult;
   readonly settings: Settings;
   readonly token: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** An empty folder for the time of the publication. */
+  /** An empty folder for the duration of the publication. */
   readonly scratch: string;
   readonly findKnown: FindKnown;
   readonly say: (line: string) => void;
-  /** The same for what has been made; silent in a dry run, which makes nothing. */
+  /** Reports what was made; silent in a dry run, which makes nothing. */
   readonly sayMade: (line: string) => void;
-  /** The repository that is published to, and the one that the branch is made in. */
+  /** The repository to publish to, and the one in which the branch is created. */
   readonly upstream: OnGitHub;
   readonly fork: OnGitHub;
   readonly branch: string;
-  /** Stands in the pull request and in the comment of the plan. */
+  /** Included in the pull request and in the comment on the issue, to find them again. */
   readonly marker: string;
   readonly askedIn: AskedIn | null;
-  /** Page of the workflow run; null outside of one. */
+  /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
-  /** Grows with every step, so that what was made is told whatever comes after. */
+  /** Updated after every step, so that what was made is reported whatever happens later. */
   readonly told: Publication;
 }
 
-/** What a step can come to, besides what it makes. */
+/** How a step can end other than with what it makes. */
 export type Refused = { status: 'refused'; outcome: RunOutcome };
 
 /** What a publication is made from. */
@@ -60,7 +60,7 @@ export type JobParts = Omit<
   readonly github: GitHub;
 };
 
-/** Brings together what the steps of a publication share. */
+/** Assembles what the steps of a publication share. */
 export function jobOf({ plan, repository, github, ...parts }: JobParts): PublishJob {
   const { settings, told, env } = parts;
   const id = planId(plan, repository, sha256Of);
@@ -79,7 +79,7 @@ export function jobOf({ plan, repository, github, ...parts }: JobParts): Publish
   };
 }
 
-/** The repository on GitHub that OWNER/NAME means. */
+/** The GitHub repository that OWNER/NAME refers to. */
 export function named(github: GitHub, repository: string): OnGitHub {
   return { github, ...ownerAndName(repository) };
 }

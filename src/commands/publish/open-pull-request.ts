@@ -17,13 +17,13 @@ import { fixFor, refusalSentence } from './explain-refusal.ts';
 import { named, type PublishJob } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
-/** Why a pull request has to be a draft. */
+/** Reasons for which a pull request has to be a draft. */
 export interface DraftCauses {
   readonly unfinished: boolean;
   readonly protectedPaths: readonly string[];
 }
 
-/** Tells the pull request's number and address the moment that it exists, whatever becomes of labels and reviewers. */
+/** Reports the pull request's number and address as soon as it exists, whatever happens to labels and reviewers. */
 export async function openForReview(
   job: PublishJob,
   base: Base,
@@ -31,7 +31,7 @@ export async function openForReview(
   facts: DraftCauses,
 ): Promise<RunOutcome> {
   const { branch, told, settings, sayMade } = job;
-  // Pull requests say the names of today, by which they are found.
+  // Pull requests are found by today's names, which is what they contain.
   const upstream = named(job.upstream.github, base.repository);
   const fork = job.fork === job.upstream ? upstream : job.fork;
   const drafts = draftReasons({
@@ -84,7 +84,7 @@ export async function openForReview(
       );
 }
 
-/** Whether it is a draft in the end. One that people have made a draft stays one. */
+/** Whether it is a draft in the end. One that people turned into a draft stays one. */
 async function keptDraft(job: PublishJob, pull: PullRequest, reasons: readonly string[]): Promise<boolean> {
   if (pull.draft === true || reasons.length === 0) return pull.draft === true;
   const why = await turnIntoDraft(job.upstream, pull);
@@ -100,7 +100,7 @@ const NO_WORKFLOWS =
 
 const OPERATIONS = { created: 'opened', updated: 'updated', none: 'is up to date' } as const;
 
-/** What somebody else has opened from this branch keeps its own words. */
+/** A pull request that someone else opened from this branch keeps its own text. */
 async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
   const body = (pull.body ?? '').replaceAll('\r\n', '\n');
   if (!body.includes(job.marker)) {

@@ -1,4 +1,4 @@
-/** What speaks against publishing a run, as far as the run alone can tell. */
+/** Reasons not to publish a run, as far as the run alone shows them. */
 
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps, PROTECTED_GLOBS } from '../../domain/github/publishing/policy.ts';
@@ -7,7 +7,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
-/** `protectedPaths` are those that may only be published as a draft. */
+/** `protectedPaths` may only be published as a draft. */
 export function checkPolicy(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,
@@ -26,7 +26,7 @@ export function checkPolicy(
   return { status: 'ok', protectedPaths: verdict.status === 'draft' ? verdict.paths : [] };
 }
 
-/** The globs of the plan, of the run's settings and of ours hold together. */
+/** The globs of the plan, of the run's settings and of our own settings all apply. */
 function forbidden({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): RunOutcome | null {
   const rules = [result.plan, result.paths, settings].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);

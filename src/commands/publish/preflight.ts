@@ -1,6 +1,6 @@
 /**
- * Looks whether a publication would be let in, before a run spends anything. GitHub has no question for that, so it is asked
- * for what comes to nothing: a blob that no commit holds, and a pull request from a branch to itself.
+ * Checks whether a publication would be permitted, before a run spends anything. GitHub has no query for that, so this sends
+ * requests that have no effect: a blob that no commit contains, and a pull request from a branch to itself.
  */
 
 import * as z from 'zod';
@@ -12,14 +12,14 @@ import { fixFor, refusalSentence } from './explain-refusal.ts';
 
 /** What to check before a run that is to be published. */
 export interface PreflightInput {
-  /** With the token that is to publish. */
+  /** Uses the token that will publish. */
   readonly github: GitHub;
   /** OWNER/NAME. */
   readonly repository: string;
   readonly settings: Pick<Settings, 'base' | 'branch' | 'headRepository'>;
 }
 
-/** Null when nothing speaks against it, else exit 11 with what is missing and how to mend it. Leaves nothing that can be seen. */
+/** Null if publishing is permitted, otherwise exit 11 with what is missing and how to fix it. Leaves nothing visible. */
 export async function preflightPublishing({
   github,
   repository,
@@ -62,7 +62,7 @@ export async function preflightPublishing({
     schema: z.unknown(),
     isRepeatable: true,
   });
-  // Whoever may open pull requests is told that there is nothing to merge.
+  // To a token that may open pull requests GitHub answers that there is nothing to merge.
   return asked.status === 'ok' || asked.refusal.status === 422 ? null : why(asked.refusal);
 }
 
@@ -92,7 +92,7 @@ async function repositoryAt(github: GitHub, fullName: string): Promise<Found | R
   return { names, fullName, defaultBranch };
 }
 
-/** Git keeps branches as it keeps files: `patchsmith` and `patchsmith/x` exclude each other. */
+/** Git stores branches like files: `patchsmith` and `patchsmith/x` exclude each other. */
 async function obstacleTo(
   github: GitHub,
   { names, fullName }: Found,

@@ -1,6 +1,6 @@
 /**
- * `patchsmith publish`: takes a finished run to GitHub, without a model, a checkout, or anything of the repository being
- * executed. Every step finds again what an earlier publication of the same plan has made.
+ * `patchsmith publish`: takes a finished run to GitHub, without a model or a checkout, and without executing anything from
+ * the repository. Every step finds what an earlier publication of the same plan has made.
  */
 
 import { openGitHub } from '../../adapters/github/client.ts';
@@ -49,15 +49,15 @@ export interface PublishRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly interrupt: AbortSignal;
   readonly redact: Redact;
-  /** Finds the secrets of this process, the token among them. */
+  /** Finds the secrets of this process, including the token. */
   readonly findKnown: FindKnown;
-  /** How many milliseconds a second lasts in the pauses between requests that failed. Default: 1,000. */
+  /** Length of a second, in milliseconds, in the pauses before retries. Default: 1,000. */
   readonly secondMs?: number;
-  /** One line for people. */
+  /** Prints one line for people. */
   readonly say: (line: string) => void;
 }
 
-/** What was made is told whatever came after it. */
+/** What was made is reported whatever happened after it. */
 export async function publishRun(input: PublishRequest): Promise<Publication> {
   const told = nothingYet(input);
   const read = await readRun(input.run, input);
@@ -88,7 +88,7 @@ export async function publishRun(input: PublishRequest): Promise<Publication> {
   return told;
 }
 
-/** A comment that could not be made spoils a good end, and does not hide that there is a pull request. */
+/** A failed comment turns success into failure but does not hide that there is a pull request. */
 function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
   if (end.exitCode !== 0 || unheard === null) return end;
   if (pullRequest === null) return unheard;
@@ -100,7 +100,7 @@ const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made a
 const UNCOMMITTED =
   'The run began with uncommitted changes, on which its patch builds and which a pull request would not have. Commit and push them, and run the plan again; or apply uncommitted.patch and changes.patch of the run directory to a branch of your own.';
 
-/** What the result says of lines is not believed. */
+/** The line counts in the result are not trusted. */
 function recounted({ result, patch }: CheckedRun): RunResult {
   const counts = new Map(
     patch?.files.map(({ path, additions, deletions }) => [path, { additions, deletions }]),
@@ -111,7 +111,7 @@ function recounted({ result, patch }: CheckedRun): RunResult {
   };
 }
 
-/** The story: each step can be the last one. */
+/** The steps in order: each can be the last one. */
 async function publish(job: PublishJob): Promise<RunOutcome> {
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
   if (verdict.status !== 'publish') return verdict.outcome;
@@ -138,7 +138,7 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   );
 }
 
-/** Null where the work comes to nothing that is worth telling. The one place where a refusal of GitHub is caught. */
+/** Null if there is nothing worth reporting. The only place where a refusal by GitHub is caught. */
 async function ended<End extends RunOutcome | null>(
   job: PublishJob,
   work: () => Promise<End>,

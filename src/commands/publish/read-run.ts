@@ -1,4 +1,4 @@
-/** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: nothing in it is believed. */
+/** Reads a finished run for publishing. Its folder may be an artifact of a job that ran a model: none of it is trusted. */
 
 import { endDeadRun } from '../../adapters/storage/dead-run.ts';
 import { findRun } from '../../adapters/storage/find-run.ts';
@@ -16,7 +16,7 @@ import { sha256Of } from '../../files/hash.ts';
 import { decodeName } from '../../files/names.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 
-/** A run whose parts fit together; `patch` is null where the result names none. */
+/** A run whose parts are consistent; `patch` is null if the result names none. */
 export interface CheckedRun {
   readonly directory: RunDirectory;
   readonly result: RunResult;
@@ -32,10 +32,10 @@ export interface CheckedPatch {
 /** A run directory that was checked as hostile input, or why it is refused. */
 export type RunRead = { status: 'ok'; run: CheckedRun } | Failed;
 
-/** Characters in all globs of a run together: what they are compared with may be as hostile as they are. */
+/** Maximum characters of all globs of a run together: both they and what they are matched against may be hostile. */
 const MAX_GLOBS_LENGTH = 4_000;
 
-/** `run` is a run directory or the id of a run. Links are not followed in it. */
+/** `run` is a run directory or the id of a run. Links inside it are not followed. */
 export async function readRun(
   run: string,
   at: { cwd: string; env: Readonly<Record<string, string | undefined>> },
@@ -86,7 +86,7 @@ async function readPatch(
   return wrong === null ? { bytes, files } : `${directory.patch}: ${wrong}`;
 }
 
-/** What is wrong between the patch and the list of changed files; null when they name the same changes. */
+/** How the patch differs from the list of changed files; null when they name the same changes. */
 function disagreement(files: readonly PatchedPath[], { changedFiles }: RunResult): string | null {
   const seen = new Set<string>();
   for (const { path, from } of files) {
@@ -114,12 +114,12 @@ function kindOf({ from, before, after }: PatchedPath): string {
   if (from !== null) return 'rename';
   if (before === null) return 'create';
   if (after === null) return 'delete';
-  // A file that becomes a link is modified, also when the bytes are the same.
+  // A file that becomes a link is modified even if the bytes are the same.
   const areFiles = [before, after].every(({ mode }) => mode?.startsWith('100'));
   return areFiles && before.mode !== after.mode && before.blob === after.blob ? 'mode' : 'modify';
 }
 
-/** What the result names that is asked of GitHub or of git has to be what it is taken for. */
+/** Whatever in the result is passed to GitHub or git must have the expected form. */
 function unsafeNames(result: RunResult): string | null {
   const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
   for (const id of [baseSha, baseTree, treeSha])
@@ -133,7 +133,7 @@ function unsafeNames(result: RunResult): string | null {
     const why = whyNotSafe(path) ?? (from === undefined ? null : whyNotSafe(from));
     if (why !== null) return why;
   }
-  // A glob that cannot be understood would protect nothing.
+  // A glob that cannot be parsed would protect nothing.
   const globs = [paths, plan].flatMap((rules) => (rules ? [...rules.allow, ...rules.protect] : []));
   for (const glob of globs) {
     const why = whyNoGlob(glob);
@@ -144,7 +144,7 @@ function unsafeNames(result: RunResult): string | null {
   return null;
 }
 
-/** An issue or a comment is told by its repository and number, and once more by the address of its page. */
+/** An issue or a comment is identified by its repository and number, and again by the address of its page. */
 function agreesWithItself(source: PlanSource): boolean {
   if (source.kind !== 'issue' && source.kind !== 'comment') return true;
   const { url, repository, number } = source;
@@ -158,7 +158,7 @@ function agreesWithItself(source: PlanSource): boolean {
   return typeof comment !== 'string' && comment.id === source.commentId;
 }
 
-/** The rules that hold everywhere, and no tidying: the path is used as it stands. */
+/** The rules that apply everywhere, without normalising: the path is used as it is. */
 function whyNotSafe(path: string): string | null {
   const verdict = parseRepoPath(path);
   if (!verdict.ok) return verdict.message.replace(/ Use run_command with git\.$/, '');

@@ -1,4 +1,4 @@
-/** The run's patch on the base as it is now, looked through once more. */
+/** The run's patch on the base as it is now, reviewed again. */
 
 import { findCommit } from '../../adapters/github/objects.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
@@ -17,13 +17,13 @@ import { rebuild } from './rebuild.ts';
 
 /** The change to publish, on today's base. */
 export interface Change {
-  /** The tree that the base becomes. */
+  /** The tree the base is changed to. */
   readonly tree: string;
   readonly files: readonly NewFile[];
   readonly flags: readonly Flag[];
 }
 
-/** Rebuilds the patch of a run on the base as it is now, and judges it by the policy. */
+/** Rebuilds a run's patch on the base as it is now, and checks it against the policy. */
 export async function rebuildRun(
   job: PublishJob,
   base: Base,

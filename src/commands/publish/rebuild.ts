@@ -1,4 +1,7 @@
-/** Rebuilds what a patch makes, on the base as it is now: no checkout, only the folders and contents that it touches. */
+/**
+ * Rebuilds the result of a patch on the base as it is now: without a checkout, only with the folders and contents it
+ * touches.
+ */
 
 import { findBlob } from '../../adapters/github/objects.ts';
 import { type PartialTree, readPartialTree } from '../../adapters/github/partial-tree.ts';
@@ -18,8 +21,8 @@ import type { NewFile } from '../../ports.ts';
 import type { CheckedPatch } from './read-run.ts';
 
 /**
- * `tree` is what the base becomes; the base's own when it has all of the patch already. `reviewed` is what is made and what the
- * base has there now, for a second look and the search for secrets.
+ * `tree` is the new tree; the base's own if it already contains the whole patch. `reviewed` is the new content and what the
+ * base has there now, for the review and the search for secrets.
  */
 export type Rebuilt =
   | {
@@ -38,14 +41,14 @@ export type Rebuilt =
 export interface RebuildOrder {
   readonly where: OnGitHub;
   readonly patch: CheckedPatch;
-  /** Tree of the commit that the run began with; null when there is none, or GitHub has it not. */
+  /** Tree of the commit the run began with; null if there is none, or GitHub does not have it. */
   readonly runTree: string | null;
   /** Tree of the base as it is now. */
   readonly baseTree: string;
   readonly bench: ScratchRepository;
 }
 
-/** Applies a patch to trees on GitHub without a checkout, merging files that the base has changed since. */
+/** Applies a patch to trees on GitHub without a checkout, merging into files that the base has changed since. */
 export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const { where, patch, runTree, baseTree, bench } = order;
   const touched = patch.files.flatMap(({ path, from }) => (from === null ? [path] : [path, from]));
@@ -55,7 +58,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   const files = patch.files.map((file) => (runTree === null ? file : completed(file, then)));
   const occupant = occupantWithout(base, files);
   const rebased = files.map((file) => ({ file, now: nameless(file) ?? rebaseFile(file, occupant) }));
-  // All of them are looked for before one is told, so that people can mend them at once.
+  // All conflicts are collected before any is reported, so that people can fix them together.
   const conflicts = rebased.flatMap(({ now }) =>
     now.do === 'conflict' ? [{ path: now.path, why: now.why }] : [],
   );
@@ -106,7 +109,7 @@ export async function rebuild(order: RebuildOrder): Promise<Rebuilt> {
   return { status: 'ok', tree: after.sha, files: made, reviewed, merged, repositories };
 }
 
-/** Says of the state before what the patch leaves unsaid, where the commit that the run began with knows it. */
+/** Fills in what the patch leaves out about the previous state, if the commit that the run began with has it. */
 function completed(file: PatchedPath, then: PartialTree): PatchedPath {
   const occupant = then.occupant(file.from ?? file.path);
   if (file.before === null || occupant?.kind !== 'file') return file;
@@ -117,7 +120,7 @@ function completed(file: PatchedPath, then: PartialTree): PatchedPath {
   return { ...file, before: told(file.before), after: file.after === null ? null : told(file.after) };
 }
 
-/** A folder of which the patch takes away files may make room for a file; whether it does is seen when the tree is made. */
+/** A folder from which the patch removes files may make room for a file; whether it does shows when the tree is built. */
 function occupantWithout(
   base: PartialTree,
   files: readonly PatchedPath[],
@@ -130,7 +133,7 @@ function occupantWithout(
   };
 }
 
-/** Every content that the patch changes or removes, by its id, and the files whose content is not to be had. */
+/** Every content that the patch changes or removes, by id, and the files whose content is not available. */
 async function contentsBefore(
   where: OnGitHub,
   files: readonly PatchedPath[],
@@ -158,7 +161,7 @@ const WHY_LOST = {
   'too large': 'it was larger than 32 MiB, and changes to such files are not published',
 };
 
-/** Words where the contents cannot be merged. */
+/** A message if the contents cannot be merged. */
 async function newState(
   bench: ScratchRepository,
   { before, after }: PatchedPath,
@@ -179,28 +182,28 @@ async function newState(
   return merged === null ? 'both sides changed the same lines' : { mode, ...merged };
 }
 
-/** As git tells it. */
+/** By git's own rule. */
 function isBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, 8_000).includes(0);
 }
 
 type FileNow = Occupant & { kind: 'file' };
 
-/** Null where the base has no content of the file, or none that is to be had or looked into. */
+/** Null if the base has no content for the file, or none that is available or may be read. */
 async function contentNow(
   where: OnGitHub,
   { content, current, mode }: RebasedFile & { do: 'put' },
   before: FileNow | null,
   contents: ReadonlyMap<string, Buffer>,
 ): Promise<Buffer | null> {
-  // Of contents that stay, only the words of a link may mean something else than before.
+  // Of unchanged contents, only a link's target can mean something else than before.
   const isLeft = content === 'tree' && mode !== '120000';
   if (isLeft || current === null || before?.mode === '160000') return null;
   const known = contents.get(current) ?? (await findBlob(where, current));
   return typeof known === 'string' ? null : known;
 }
 
-/** Contents that are left alone are empty, and so are nested repositories. */
+/** Contents that are not changed are given as empty, and so are nested repositories. */
 function reviewedFile(
   name: Pick<ReviewedFile, 'path' | 'from'>,
   before: FileNow | null,
@@ -219,9 +222,9 @@ function reviewedFile(
   };
 }
 
-/** What a file comes to whose name the API cannot carry; null for any other. */
+/** The result for a file whose name the API cannot carry; null for any other. */
 function nameless({ path, after }: PatchedPath): RebasedFile | null {
-  // A byte that is not UTF-8 travels as half of a pair.
+  // A byte that is not UTF-8 is represented as a lone surrogate.
   if (after === null || !/\p{Cs}/u.test(path)) return null;
   return { do: 'conflict', path, why: 'its name is not UTF-8, and such files are not published' };
 }

@@ -16,7 +16,7 @@ import { handOver } from '../hand-over.ts';
 import { readSettings, withoutKeyAndTokens } from '../inputs.ts';
 import { namedRun } from '../named-run.ts';
 
-/** Starts `patchsmith publish` with the flags and variables given. */
+/** Starts `patchsmith publish` with the given flags and variables. */
 export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
   const read = readPublishInputs(edge, given);
   if (read.status === 'refused') return read;
@@ -27,7 +27,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   edge.hide(token);
 
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
-  // The libraries that talk to GitHub are loaded by nobody else.
+  // Nothing else loads the libraries that talk to GitHub.
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
     ...edge,
@@ -37,7 +37,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
     token,
     env: withoutKeyAndTokens(edge.env),
     findKnown: knownSecretFinder([...secretsAmong(edge.env), token]),
-    // What a dry run would do is what it was asked for.
+    // A dry run was asked for just this output.
     say: quiet && !settings.dryRun ? () => {} : say,
   });
   const told = Publication.parse(redactedStrings(made, edge.redact));
@@ -58,7 +58,7 @@ export type PublishInputs =
   | { status: 'ok'; settings: Settings; repository: string; token: string }
   | { status: 'refused'; problems: string[] };
 
-/** What a publication needs besides the run; all that is wrong with it is told at once. */
+/** What a publication needs besides the run; all problems are reported at once. */
 export function readPublishInputs(
   edge: HostContext,
   { flags, problems }: Omit<Given, 'operands'>,
@@ -77,7 +77,7 @@ export function readPublishInputs(
   return { status: 'ok', settings, repository, token };
 }
 
-/** The body of a request is told whole by a dry run. */
+/** A dry run prints request bodies in full. */
 const MAX_LINE = 200_000;
 
 const NO_TOKEN =

@@ -1,4 +1,4 @@
-/** `patchsmith replay`: a recorded run once more, without a model, to see that it comes to the same patch. */
+/** `patchsmith replay`: runs a recorded run again without a model, to check that it produces the same patch. */
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';

@@ -37,27 +37,27 @@ import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
 import { replayWorkspace } from './workspace.ts';
 
-/** Which run is played again, and where. */
+/** Which run is replayed, and where. */
 export interface ReplayPlaces {
-  /** The run that is played again; it is only read. */
+  /** The run to replay; it is only read. */
   readonly run: RunDirectory;
   /** An empty folder for the copy of the base. */
   readonly folder: string;
-  /** Where the git dir is made that its objects are read through. */
+  /** Where to create the git dir through which its objects are read. */
   readonly objectsGitDir: string;
 }
 
-/** Commands of a journal are as foreign as those of a model, so they run in the sandbox unless it is switched off. */
+/** A journal's commands are as untrusted as a model's, so they run in the sandbox unless it is switched off. */
 export function replayedRun(places: ReplayPlaces): RunSpec<CopiedWorkspace> {
   return { locate: (session) => locate(session, places) };
 }
 
-/** The copy as the loop sees it, and as it is. */
+/** The copy as the loop sees it, and the actual one. */
 interface CopiedWorkspace extends TakenWorkspace {
   readonly plain: Workspace;
 }
 
-/** What everything after the first stage knows. */
+/** What every stage after the first knows. */
 interface Replay extends ReplayPlaces {
   readonly session: Session;
   readonly directory: RunDirectory;
@@ -88,7 +88,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   return { status: 'located', checkout: found.checkout, directory, admit: async () => admit(replay) };
 }
 
-/** Null when the recorded run can be played again. */
+/** Null when the recorded run can be replayed. */
 function whyNotAgain(run: RunDirectory, events: Journal): string | null {
   const [{ runId, root }] = events;
   if (events.at(-1)?.type !== 'run.stopped')
@@ -115,7 +115,7 @@ function whyCutAnywhere(events: Journal): string | null {
   return null;
 }
 
-/** A sentence with a space before it; empty where the result does not say. */
+/** A sentence with a leading space; empty if the result does not say. */
 function whyUnfinished(run: RunDirectory): string {
   const result = readResult(run);
   if (result?.status === 'running') return ' A process is still running it.';
@@ -126,7 +126,7 @@ function admit(replay: Replay): Admitted<CopiedWorkspace> {
   const { session, run, folder, events } = replay;
   const [recorded] = events;
   const domains = permittedDomains(session, recorded);
-  // Whatever tells where the copy is tells where the work tree was.
+  // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
   const follower = new ReplayTracker(events, redact, stop);
@@ -192,7 +192,7 @@ interface ReplayStart extends OpenedRun<CopiedWorkspace> {
   readonly domains: readonly string[];
 }
 
-/** Runs the recorded commands before the work. One that fails now is an event that differs. */
+/** Runs the recorded commands before the work. One that fails now is reported as a difference. */
 async function startOfReplay(
   { session, events: [recorded] }: Replay,
   { sandbox, taken: { plain }, verifyPlace, redact, domains }: ReplayStart,
@@ -219,7 +219,7 @@ async function startOfReplay(
   };
 }
 
-/** The recording can ask for hosts, and only the caller can permit them. */
+/** The recording can request hosts, but only the caller can permit them. */
 function permittedDomains(session: Session, { allowedDomains }: RunStarted): string[] {
   const { allowedDomains: permitted } = session.input.settings;
   const missing = allowedDomains.filter((entry) => !isCovered(entry, permitted));
@@ -230,13 +230,16 @@ function permittedDomains(session: Session, { allowedDomains }: RunStarted): str
   return allowedDomains.filter((entry) => !missing.includes(entry));
 }
 
-/** Commands see the copy there. The rest of what they see is of this machine, which a recording has no say in. */
+/**
+ * Whether commands can see the copy there. Everything else they see belongs to this machine, which a recording has no say
+ * in.
+ */
 function isPlaceForCopy(root: string): boolean {
   return isAbsolute(root) && normalize(root) === root && !/\0|^\/(?:$|(?:proc|dev|sys)(?:\/|$))/.test(root);
 }
 
-/** The copy is nobody's: no configuration of a user or machine applies to it. */
+/** The copy belongs to no user: no configuration of a user or machine applies to it. */
 const NO_USER = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
-/** What a provider needs that asks nobody. */
+/** What a provider requires that sends no requests. */
 const NO_MODEL = { apiKey: null, maxOutputTokens: 1, effort: null, showThinking: false } as const;

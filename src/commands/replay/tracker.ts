@@ -1,4 +1,4 @@
-/** Follows a run that is played again along its recording: gives it the recorded times, ends and outside changes. */
+/** Follows a replayed run along its recording: supplies the recorded times, ends and outside changes. */
 
 import { wasInterrupted } from '../../domain/conversation/tool.ts';
 import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
@@ -7,7 +7,7 @@ import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
-/** Compares the events of a replay with the recorded ones and collects where they differ. */
+/** Compares the events of a replay with the recorded ones and collects the differences. */
 export class ReplayTracker implements EventSink {
   readonly #divergences: Divergence[] = [];
   readonly #recorded: readonly RunEvent[];
@@ -23,10 +23,10 @@ export class ReplayTracker implements EventSink {
     this.#stop = stop;
   }
 
-  /** The time at which the event that is due was recorded, so that deadlines fall as they fell. */
+  /** The time at which the next event was recorded, so that deadlines expire as they did then. */
   readonly clock: Clock = () => (this.#recorded[this.#played] ?? this.#recorded.at(-1))?.at ?? 0;
 
-  /** Events of the recording that have not been played yet. */
+  /** Recorded events that have not been replayed yet. */
   get due(): readonly RunEvent[] {
     return this.#lost ? [] : this.#recorded.slice(this.#played);
   }
@@ -39,7 +39,7 @@ export class ReplayTracker implements EventSink {
     return resumed;
   }
 
-  /** True when the recorded run was stopped before this call had come to its end, or had begun. */
+  /** True when the recorded run was stopped before this call had begun or ended. */
   cutsShort(call: string): boolean {
     return this.due.some(
       (event) => event.type === 'tool.completed' && event.call === call && wasInterrupted(event.outcome),
@@ -61,7 +61,7 @@ export class ReplayTracker implements EventSink {
 
   close(): void {}
 
-  /** In the order of the events. What follows an event of another type is not compared any more. */
+  /** In the order of the events. Nothing is compared after an event of a different type. */
   divergences(): Divergence[] {
     const [missing] = this.due;
     const left = missing ? divergenceOf(missing, undefined) : null;
@@ -80,7 +80,7 @@ export class ReplayTracker implements EventSink {
   }
 }
 
-/** What is recorded when calls have come to their end. */
+/** Events recorded when calls have ended. */
 const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
   'tool.completed',
   'change.recorded',
@@ -88,7 +88,10 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
   'files.hidden',
 ];
 
-/** True when the recorded run did not make this change by something that can be done again: it came from outside, or from a call that was cut short. */
+/**
+ * True when the recorded run made this change in a way that cannot be repeated: from outside, or by a call that was cut
+ * short.
+ */
 export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {
   if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
   const cutShort = new Set(

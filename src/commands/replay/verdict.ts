@@ -1,4 +1,4 @@
-/** What a replay comes to: whether it went the recorded way to the recorded patch. */
+/** The verdict on a replay: whether it went the recorded way to the recorded patch. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { sameBytes } from '../../adapters/storage/same-bytes.ts';
@@ -9,7 +9,7 @@ import { pluralize } from '../../domain/text/pluralize.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { ReplayTracker } from './tracker.ts';
 
-/** What a replay is compared with. */
+/** What a replay is judged by. */
 export interface ReplayedRun {
   readonly run: RunDirectory;
   readonly events: readonly RunEvent[];
@@ -17,7 +17,7 @@ export interface ReplayedRun {
   readonly signal: AbortSignal;
 }
 
-/** A replay has done its work when it has gone the recorded way to the recorded patch, whatever the run's outcome was. */
+/** A replay succeeds when it goes the recorded way to the recorded patch, whatever the run's outcome was. */
 export function judgeReplay(
   decided: RunOutcome,
   patch: ProvenPatch | null,

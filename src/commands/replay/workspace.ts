@@ -1,4 +1,4 @@
-/** The work tree of a replay: what nothing in a replay makes is put in place when it is due. */
+/** The work tree of a replay: changes that nothing in a replay makes are applied when they are due. */
 
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { FileState } from '../../domain/changes/change.ts';
@@ -7,7 +7,7 @@ import type { RunEvent } from '../../domain/run/events.ts';
 import type { Checkpoint, Workspace } from '../../ports.ts';
 import { cannotBeMadeAgain, type ReplayTracker } from './tracker.ts';
 
-/** Before each look at the tree, the recorded changes that no command of the replay makes are put in place. */
+/** Before each look at the tree, applies the recorded changes that no command of the replay makes. */
 export function replayWorkspace(
   workspace: Workspace,
   follower: ReplayTracker,
@@ -23,7 +23,7 @@ export function replayWorkspace(
   };
 }
 
-/** Nobody but the replay works on the copy, so what was there before the commands is what the recording says. */
+/** Only the replay works on the copy, so what was there before the commands is what the recording says. */
 async function checkpointOf(
   workspace: Workspace,
   follower: ReplayTracker,
@@ -47,7 +47,7 @@ async function checkpointOf(
   };
 }
 
-/** Puts in place what is due next, when nothing in a replay makes it. */
+/** Applies the next change if nothing in a replay makes it. */
 async function putDue([next, ...rest]: readonly RunEvent[], restorer: Restorer): Promise<void> {
   if (!next || !cannotBeMadeAgain(next, rest)) return;
   await putInPlace(next, restorer);
@@ -57,7 +57,7 @@ async function putDue([next, ...rest]: readonly RunEvent[], restorer: Restorer):
 
 async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
   const changes = madeBy(event);
-  // What cannot be put in place is missing in the events that follow, and is told as that.
+  // What cannot be applied is missing from the events that follow, and is reported there.
   for (const { path, after } of deletionsFirst(changes, (change) => change.after))
     await restorer.put(path, after);
 }

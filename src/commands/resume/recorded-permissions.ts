@@ -1,6 +1,6 @@
 /**
- * What a journal may say of a run that is carried on. Anybody may have written it, so it can keep a run within its fences and
- * never widen them: what goes beyond the settings of today is named, and whoever resumes has to repeat it.
+ * What a journal may determine about a resumed run. Anyone may have written it, so it can narrow a run's limits but never
+ * widen them: whatever goes beyond today's settings is listed, and whoever resumes has to repeat it.
  */
 
 import type { Settings } from '../../config/resolve.ts';
@@ -9,7 +9,7 @@ import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
 
-/** The flags that would permit what the journal asks for, as they are typed; empty when nothing has to be repeated. */
+/** The flags that would permit what the journal requests, as typed; empty when nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const { limits, toolSettings, modelSettings } = start;
   const numbers: readonly [flag: string, recorded: number | null, today: number | null, unit?: 's'][] = [
@@ -32,7 +32,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
-    // Its key was read for that one, and is for nobody else.
+    // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
@@ -84,7 +84,7 @@ const RAISABLE = [
   'maxChangedFileBytes',
 ] as const satisfies readonly (SettingKey & keyof Limits)[];
 
-/** A price of one's own decides when a limit on the cost is reached. */
+/** A custom price determines when a cost limit is reached. */
 function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {
   const isLimited = (limits.maxCostUsd ?? settings.maxCostUsd) !== null;
   if (price === null || settings.price !== null || !isLimited) return [];
@@ -94,7 +94,7 @@ function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] 
   ];
 }
 
-/** As a shell takes it for one word. */
+/** Quoted so that a shell reads it as one word. */
 function quoted(text: string): string {
   return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

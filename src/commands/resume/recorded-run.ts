@@ -1,4 +1,4 @@
-/** A run that has been read back from its directory. */
+/** A run read back from its directory. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../../domain/conversation/conversation.ts';
@@ -6,12 +6,12 @@ import type { EventPlace, RunEvent, RunEvents, RunResumed, SupersededEnd } from 
 import type { Limits } from '../../domain/run/limits.ts';
 import { advance, type RunState, startOf } from '../../domain/run/state.ts';
 
-/** A run as its directory tells of it. */
+/** A run as described by its directory. */
 export interface RecordedRun {
   readonly directory: RunDirectory;
   /** The start is the recorded one within the settings of today. */
   readonly events: RunEvents;
-  /** Length of the journal without a torn last line. */
+  /** Length of the journal in bytes, without a torn last line. */
   readonly journalBytes: number;
   /** What its result says until it is resumed; null where it has none. */
   readonly supersedes: SupersededEnd | null;
@@ -42,12 +42,12 @@ export function resumption(
   };
 }
 
-/** The calls that were begun, in order. */
+/** The calls that were started, in order. */
 export function callsOf(events: readonly RunEvent[]): ToolCall[] {
   return events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
 }
 
-/** The state after the last event that was recorded. */
+/** The state after the last recorded event. */
 export function stateOf({ events: [start, ...rest] }: RecordedRun): RunState {
   return rest.reduce(advance, startOf(start));
 }

@@ -20,7 +20,7 @@ import { flagsToRepeat, withinToday } from './recorded-permissions.ts';
 import { callsOf, limitsAtEnd, type RecordedRun, resumption, stateOf } from './recorded-run.ts';
 import { resumedRun } from './spec.ts';
 
-/** Which run to carry on. */
+/** Which run to resume. */
 export interface ResumeRequest {
   /** A run directory or the id of a run. */
   readonly run: string;
@@ -30,12 +30,12 @@ export interface ResumeRequest {
   readonly given: readonly SettingKey[];
 }
 
-/** `refused` has changed nothing. */
+/** A `refused` run has changed nothing. */
 export type Resumed = { status: 'told'; outcome: RunOutcome } | { status: 'refused'; problems: string[] };
 
 /**
- * The task and how it is done are recorded. What the run is permitted comes from the settings: where the journal asks for more
- * than they do it is refused, where they protect more they hold.
+ * The task and how it is done come from the recording. What the run is permitted comes from the settings: a journal that
+ * requests more is refused, and settings that protect more apply.
  */
 export async function resumeRun(
   input: RunInput,
@@ -70,7 +70,7 @@ export async function resumeRun(
   }
 }
 
-/** Outcomes of runs that have not come to their own end: with room on the disk they would have gone on. */
+/** Outcomes of runs that did not end by themselves: with room on the disk they would have gone on. */
 const ENDED_BY_THE_MACHINE: readonly (string | null)[] = ['internal_error', 'publish_failed'];
 
 /** Null when the run has something left to do within its limits, or lacks its end. */
@@ -99,7 +99,7 @@ function warningsOf(earlier: RunResult | null): readonly string[] {
   return ENDED_BY_THE_MACHINE.includes(earlier?.outcome ?? null) ? (earlier?.warnings ?? []) : [];
 }
 
-/** Null when the recorded run can be carried on. */
+/** Null when the recorded run can be resumed. */
 function whyNot(
   { directory, events: [start] }: RecordedRun,
   { settings, cwd, providers }: RunInput,

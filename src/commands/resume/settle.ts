@@ -1,4 +1,7 @@
-/** What a killed run left under way: every difference in the work tree gets its cause, and calls get their answers. */
+/**
+ * What a killed run left unfinished: every difference in the work tree is attributed to a cause, and calls get their
+ * answers.
+ */
 
 import type { ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { settleInterrupted } from '../../agent/interrupted-calls.ts';
@@ -14,7 +17,7 @@ import type { Sandbox, Tool, VerifyPlace } from '../../ports.ts';
 import { type RecordedRun, resumption, stateOf } from './recorded-run.ts';
 import { transferChanges } from './transfer-changes.ts';
 
-/** What is there when a killed run has been opened again. */
+/** What is known when a killed run has been opened again. */
 export interface Unsettled {
   readonly session: Session;
   readonly run: RecordedRun;
@@ -36,16 +39,16 @@ export interface Continuation {
   readonly actions: readonly RunAction[];
 }
 
-/** Puts every difference in the work tree down to a cause, and brings in what another checkout lacks. */
+/** Attributes every difference in the work tree to a cause, and brings in what another checkout lacks. */
 export async function settleResumed(unsettled: Unsettled): Promise<Continuation | Stopped> {
   const { session, run, reopened, sandbox, verifyPlace, tools, permits, acceptChanges } = unsettled;
   const { workspace, found } = reopened;
-  // Whoever stands elsewhere names the run's own checkout too. Where something is as in the base, it is a fresh one.
+  // From another folder, `--repo` names even the run's own checkout. If something is as in the base, it is a fresh one.
   const isOwn =
     workspace.root === run.events[0].root && !found.some(({ path }) => reopened.asInBase.has(path));
   const isOther = session.input.settings.repo !== null && !isOwn;
   const state = stateOf(run);
-  // In another checkout nothing of what was under way can have left a trace.
+  // In another checkout the interrupted calls cannot have left a trace.
   const settlement = settleInterrupted(state, isOther ? [] : found, { tools, permits });
   const foreign = isOther ? found.filter(({ path }) => !reopened.asInBase.has(path)) : settlement.foreign;
   if (foreign.length > 0 && !acceptChanges) return stopped(usageError(refusalOf(foreign, unsettled)));
@@ -90,7 +93,7 @@ function refusalOf(foreign: readonly PathChange[], { session, reopened, run }: U
   return `${what}. Restore what changed, or accept it into the baseline with --accept-changes${fresh}.`;
 }
 
-/** Paths that a sentence names. */
+/** Maximum number of paths named in a sentence. */
 const MAX_NAMED = 20;
 
 function named(changes: readonly PathChange[]): string {

@@ -1,4 +1,4 @@
-/** How a killed run goes on: in its checkout or another one, with what it left under way. */
+/** How a killed run goes on: in its checkout or another one, with what it left unfinished. */
 
 import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
@@ -25,7 +25,7 @@ import { toolsOf } from '../../tools/registry.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
-/** How a run is carried on. */
+/** How to resume a run. */
 export interface ResumeOptions {
   /** Accept what others changed in the work tree as part of the baseline. */
   readonly acceptChanges: boolean;
@@ -83,10 +83,10 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   return {
     status: 'admitted',
     ...admitted,
-    // What the model was told of the sandbox and the network stays true to the end.
+    // What the model was told about the sandbox and the network remains true to the end.
     sandbox: { mode: start.sandbox === 'none' ? 'off' : 'required', domains: start.allowedDomains },
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
-    // After the deadline a resumed run still has to know what it left.
+    // Even after the deadline a resumed run has to find out what it left behind.
     giveUp: interrupt,
     openProvider: () => openProvider(session, model),
     begin: () => begin(resuming, checkout, admitted),
@@ -95,7 +95,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   };
 }
 
-/** Null when whoever resumes the run may do so. */
+/** Null if whoever resumes the run is allowed to. */
 async function whyShut(session: Session): Promise<RunOutcome | null> {
   if (session.input.trust === undefined) return null;
   const { passGate } = await import('../../engine/trust/gate.ts');
@@ -104,7 +104,7 @@ async function whyShut(session: Session): Promise<RunOutcome | null> {
   return gate.status === 'shut' ? gate.outcome : null;
 }
 
-/** Null when the sandbox contains what it contained when the run began. */
+/** Null when the sandbox contains at least as much as when the run began. */
 function whyWeaker(start: RunStarted, { level }: Sandbox): RunOutcome | null {
   if (start.sandbox !== 'namespaces+seccomp' || level === start.sandbox) return null;
   return sandboxUnavailable(`The run began with ${start.sandbox}, and here is only ${level}.`);
@@ -112,7 +112,7 @@ function whyWeaker(start: RunStarted, { level }: Sandbox): RunOutcome | null {
 
 type Rules = Pick<Admitted, 'tools' | 'permits' | 'forbidsBelow'>;
 
-/** Ends what the killed process left running, so that nothing changes while the work tree is looked at. */
+/** Ends what the killed process left running, so that nothing changes while the work tree is examined. */
 async function begin(
   { session, run }: Resuming,
   checkout: Checkout,

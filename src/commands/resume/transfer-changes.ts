@@ -1,4 +1,4 @@
-/** Brings another checkout of the same base to where the run stood. */
+/** Brings another checkout of the same base to the state of the run. */
 
 import { revertChanges } from '../../adapters/workspace/reopen.ts';
 import { type PathChange, sameState } from '../../domain/changes/change.ts';
@@ -12,20 +12,20 @@ import type { Session } from '../../engine/session.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
-/** A run whose changes are brought into another checkout. */
+/** A run whose changes are transferred to another checkout. */
 export interface Transfer {
   readonly run: RecordedRun;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
   readonly verifyPlace: VerifyPlace;
-  /** How the checkout, which is as the base in these paths, differs from where the run stood (`before`). */
+  /** How the checkout, which equals the base in these paths, differs from the state of the run (`before`). */
   readonly lacking: readonly PathChange[];
   readonly iteration: number;
 }
 
 /**
- * The setup commands run again, since what they made of ignored files is not here; then every recorded change is put in
- * place. What setup commands changed beyond that is recorded as nobody's.
+ * The setup commands run again, since the ignored files they made are missing here; then every recorded change is applied.
+ * Anything else that setup commands changed is recorded as unattributed.
  */
 export async function transferChanges(
   session: Session,

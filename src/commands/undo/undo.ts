@@ -1,4 +1,4 @@
-/** `patchsmith undo`: puts the work tree back as it was before a run, as far as nobody has gone on with it since. */
+/** `patchsmith undo`: restores the work tree to its state before a run, except for files that have changed since. */
 
 import { openRunDirectory } from '../../adapters/storage/find-run.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
@@ -22,13 +22,13 @@ import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { unrecordedChanges } from './unrecorded-changes.ts';
 
-/** What `patchsmith undo` was asked. */
+/** The arguments of `patchsmith undo`. */
 export interface UndoInput {
   /** A run directory or the id of a run. */
   readonly run: string;
-  /** `--repo`; null for the checkout that `cwd` lies in. */
+  /** `--repo`; null for the checkout that contains `cwd`. */
   readonly repo: string | null;
-  /** Put back what can be, and leave the paths that moved on. */
+  /** Restore what can be restored, and leave the paths that have changed since. */
   readonly force: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -36,13 +36,13 @@ export interface UndoInput {
   readonly say: (line: string) => void;
 }
 
-/** A step with what became of its path since the run: it waits to be undone, is undone already, or cannot be. */
+/** A step and the current state of its path: yet to be undone, undone already, or not undoable. */
 type Judged =
   | { step: PathChange; status: 'due' }
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
-/** HEAD, index and refs are not looked at. */
+/** Does not look at HEAD, index and refs. */
 export async function undoRun(input: UndoInput): Promise<RunOutcome> {
   const { cwd, env, repo } = input;
   const found = await openRunDirectory(input.run, input);
@@ -111,7 +111,7 @@ async function takeBack(
   const { planted, kept } = wereCommandsUnderWay(events) ? await removePlanted() : { planted: [], kept: [] };
   for (const line of kept) say(line);
   if (planted.length > 0) say(`Removed, because commands created them: ${listed(planted, MAX_NAMED)}.`);
-  // Those of a run that came to its end are cleared, and what has been set since is the user's.
+  // A run that ended has cleared its set-uid bits; any set since then are the user's.
   if (events.at(-1)?.type !== 'run.stopped') for (const line of await clearSetIds()) say(line);
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
@@ -120,7 +120,7 @@ async function takeBack(
   return summary(judged, stuck);
 }
 
-/** Paths that have a line of their own, and those in one sentence. */
+/** Maximum number of paths with a line of their own, and of paths in one sentence. */
 const MAX_LINES = 50;
 const MAX_NAMED = 10;
 

@@ -1,4 +1,4 @@
-/** Whether a run that was killed has changed more than its journal tells. */
+/** Whether a killed run has changed more than its journal records. */
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { CheckoutResult } from '../../adapters/workspace/find-checkout.ts';
@@ -15,9 +15,9 @@ import { createTools } from '../../tools/registry.ts';
 type Checkout = Extract<CheckoutResult, { status: 'ok' }>['checkout'];
 
 /**
- * What was under way and which paths are not as recorded, as a sentence for people. Null when nothing was under way, or when
- * the whole work tree is as the last event has left it. Whoever made such a change, the run or somebody after its death, left
- * no name on it.
+ * What was in progress and which paths are not as recorded, as a sentence for people. Null when nothing was in progress, or
+ * when the whole work tree is as the last event left it. Such a change may come from the run or from someone after its
+ * death; there is no way to tell.
  */
 export async function unrecordedChanges(
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
@@ -27,7 +27,7 @@ export async function unrecordedChanges(
   const open = underWay(events);
   if (open.length === 0) return null;
   const [start, ...rest] = events;
-  // Nothing of the run may go on changing files while they are looked at.
+  // Nothing of the run may go on changing files while they are examined.
   await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(
@@ -50,5 +50,5 @@ export async function unrecordedChanges(
   return `The run died during: ${listed(open, MAX_NAMED)}. Changed since the last record, by that or by someone else: ${paths}. Nothing was restored; --force restores what is recorded${resume}.`;
 }
 
-/** Names in one sentence. */
+/** Maximum number of names in one sentence. */
 const MAX_NAMED = 10;

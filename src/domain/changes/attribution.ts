@@ -1,11 +1,11 @@
-/** Names the changes that made each line of the final patch, out of the history of its files. */
+/** Finds the changes that made each line of the final patch, from the history of its files. */
 
 import type { ChangedFile } from './changed-file.ts';
 import { type LineHistory, lineKey, type TracedFile } from './line-history.ts';
 import type { PatchHunk } from './patch-text.ts';
 import type { Origin } from './provenance.ts';
 
-/** A changed file with what the patch says of it; `hunks` null: it is binary there. */
+/** A changed file and its hunks in the patch; `hunks` is null for a binary file. */
 export interface PatchedFile {
   readonly file: ChangedFile;
   readonly hunks: readonly PatchHunk[] | null;
@@ -19,22 +19,22 @@ export interface AttributedLine {
   readonly sources: readonly Origin[];
 }
 
-/** A hunk of the patch with who made each of its lines. */
+/** A hunk of the patch with the changes that made each of its lines. */
 export interface AttributedHunk extends Omit<PatchHunk, 'lines'> {
   readonly lines: readonly AttributedLine[];
   readonly sources: readonly Origin[];
 }
 
-/** A file of the patch with who made its hunks. */
+/** A file of the patch with the changes that made its hunks. */
 export interface AttributedFile {
   readonly file: ChangedFile;
   readonly sources: readonly Origin[];
   readonly hunks: readonly AttributedHunk[] | null;
-  /** Some content on the way could not be followed, so that lines may name too many changes. */
+  /** Some content along the way could not be followed, so lines may name too many changes. */
   readonly blurred: boolean;
 }
 
-/** Every changed line names at least one change, as long as the file has a history. */
+/** Every changed line names at least one change, provided the file has a history. */
 export function attribute({ file, hunks }: PatchedFile, history: LineHistory): AttributedFile {
   const now = history.file(file.path);
   const was = history.file(file.from ?? file.path);
@@ -47,7 +47,7 @@ export function attribute({ file, hunks }: PatchedFile, history: LineHistory): A
       by: makersOf(line, file, { now, was }, history),
     }));
     const makers = new Set(lines.flatMap(({ by }) => [...by]));
-    // A line that git's diff marks and no single change did: it stands where lines around it were moved past it.
+    // A line that git's diff marks but no single change made: lines around it were moved past it.
     const around = makers.size > 0 ? makers : origins;
     return {
       oldStart: hunk.oldStart,

@@ -1,14 +1,14 @@
 /**
  * What happened to files: single changes as they were made, and the ledger that folds them into the net change.
  *
- * Paths are relative to the repository root, with `/`. Bytes of a name that are not UTF-8 stand as lone surrogates
+ * Paths are relative to the repository root, with `/`. Bytes of a name that are not UTF-8 are written as lone surrogates
  * U+DC80 … U+DCFF (one per byte), so that every file name survives a round trip through a string.
  */
 
 import * as z from 'zod';
 import { staysBelowRoot } from './path.ts';
 
-/** An id of a git object. It is put into command lines and questions of git, so it is nothing but one. */
+/** An id of a git object. It is put into git's command lines and input, so the form is checked strictly. */
 export const ObjectId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'not an id of a git object');
 
 const ChangedPath = z.string().refine(staysBelowRoot, 'not a path below the root');
@@ -18,14 +18,17 @@ export const FileMode = z.enum(['100644', '100755', '120000', '160000']);
 export type FileMode = z.infer<typeof FileMode>;
 
 /**
- * A file at one moment: `blob` is git's object id (hex), `size` its bytes in the work tree. A size of 0 with a blob that
- * is not empty stands for a path without a file, as in a sparse checkout.
+ * A file at one moment: `blob` is git's object id (hex), `size` its bytes in the work tree. A size of 0 with a blob that is
+ * not empty means a path without a file, as in a sparse checkout.
  */
 export const FileState = z.strictObject({
   mode: FileMode,
   blob: ObjectId,
   size: z.int().nonnegative(),
-  /** Blob of the very bytes in the work tree, where they were read and git would keep others (line endings, encodings). */
+  /**
+   * Blob of the exact bytes in the work tree, when they were read and git would store different ones (line endings,
+   * encodings).
+   */
   raw: ObjectId.optional(),
 });
 export type FileState = z.infer<typeof FileState>;
@@ -37,7 +40,7 @@ export type FileState = z.infer<typeof FileState>;
 export const Ignored = z.enum(['until_now', 'from_now']);
 export type Ignored = z.infer<typeof Ignored>;
 
-/** One path between two moments; null is absence. */
+/** One path at two moments; null means absent. */
 export const PathChange = z.strictObject({
   path: ChangedPath,
   before: FileState.nullable(),
@@ -139,19 +142,19 @@ export function isTurned({ before, after }: Pick<PathChange, 'before' | 'after'>
   return before !== null && after !== null && before.blob !== after.blob && sameBytes(before, after);
 }
 
-/** The same also in the work tree, where git would take files with other line endings for the same. */
+/** Compares the bytes in the work tree as well: git considers files equal that differ only in line endings. */
 export function sameOnDisk(a: FileState | null, b: FileState | null): boolean {
   return sameState(a, b) && a?.size === b?.size && (a?.raw ?? b?.raw) === (b?.raw ?? a?.raw);
 }
 
-/** A path at the baseline, as the patch has it now, and as it was last seen in the work tree. */
+/** A path at the baseline, as it is in the patch, and as it was last seen in the work tree. */
 interface Touched {
   readonly base: FileState | null;
   readonly now: FileState | null;
   readonly seen: FileState | null;
 }
 
-/** What a ledger counts in. */
+/** What a ledger starts from. */
 export interface LedgerStart {
   readonly includeForeign?: boolean;
   readonly setupChanges?: readonly PathChange[];
@@ -160,8 +163,8 @@ export interface LedgerStart {
 /**
  * The fold of all changes that tool calls made: for every touched path its state at the baseline and now.
  *
- * Only the model's own changes count towards the patch. What verify commands or outside processes did is kept in
- * `unexplained`, so that it can be told and stays out of the patch; `includeForeign` takes in what came from outside.
+ * Only the model's own changes count towards the patch. Changes by verify commands or outside processes are kept in
+ * `unexplained`, so that they can be reported but stay out of the patch; `includeForeign` includes those made from outside.
  */
 export class ChangeLedger {
   readonly includeForeign: boolean;
@@ -171,13 +174,13 @@ export class ChangeLedger {
   readonly #hidden = new Set<string>();
   #history: CodeChange[];
 
-  /** `setupChanges` were made before the first turn; they are history, and stay out of the patch. */
+  /** `setupChanges` were made before the first turn; they are part of the history and stay out of the patch. */
   constructor({ includeForeign = false, setupChanges = [] }: LedgerStart = {}) {
     this.includeForeign = includeForeign;
     this.#history = toCodeChanges(setupChanges, { by: 'setup' }, 0);
   }
 
-  /** Adds one change. The ledger owns its maps: whoever folds events keeps one ledger per run. */
+  /** Adds one change. The ledger modifies its own maps, so a fold of events needs one ledger per run. */
   record(change: CodeChange): void {
     this.#history.push(change);
     if (change.ignored === 'from_now') this.#hidden.add(change.path);
@@ -193,8 +196,8 @@ export class ChangeLedger {
   }
 
   /**
-   * Takes a change that nothing of the run explains into the baseline. A path that the model has changed keeps what the
-   * model made of it, and the change is told as unexplained.
+   * Takes a change that the run does not explain into the baseline. A path the model has changed keeps the model's version,
+   * and the change is reported as unexplained.
    */
   accept(change: PathChange, iteration: number): void {
     const { path } = change;
@@ -203,12 +206,12 @@ export class ChangeLedger {
     } else {
       this.#touched.delete(path);
       this.#unexplained.delete(path);
-      // What led to the old baseline is no part of what leads on from the new one.
+      // What led to the old baseline is not part of what leads on from the new one.
       this.#history = this.#history.filter((made) => made.path !== path || made.from !== undefined);
     }
   }
 
-  /** The model has made something else of the path than it was at the baseline. */
+  /** Whether the model's version of the path differs from the baseline. */
   hasChanged(path: string): boolean {
     const known = this.#touched.get(path);
     return known !== undefined && !sameState(known.base, known.now);
@@ -219,7 +222,7 @@ export class ChangeLedger {
     return this.#history;
   }
 
-  /** Whether what this source changes is taken into the patch. */
+  /** Whether changes from this source are included in the patch. */
   takesIn(source: ChangeSource): boolean {
     return source.by === 'tool' || (source.by === 'outside' && this.includeForeign);
   }
@@ -253,7 +256,7 @@ export class ChangeLedger {
     return known !== undefined && sameState(known.now, state) && sameState(known.seen, state);
   }
 
-  /** Paths of the patch that were last seen otherwise in the work tree than the patch has them. */
+  /** Paths of the patch whose contents in the work tree were last seen to differ from the patch. */
   otherwise(): string[] {
     return this.net().flatMap(({ path, after }) =>
       sameState(this.#touched.get(path)?.seen ?? null, after) ? [] : [path],
@@ -270,7 +273,7 @@ export class ChangeLedger {
   #apply(path: string, before: FileState | null, after: FileState | null, source: ChangeSource): void {
     const known = this.#touched.get(path);
     if (!this.takesIn(source)) {
-      // The baseline is remembered, so that a later edit by the model is not blamed for this change's start.
+      // The baseline is kept, so that a later edit by the model is not blamed for where this change started.
       this.#touched.set(path, { ...(known ?? { base: before, now: before }), seen: after });
       this.#unexplained.set(path, source.by);
       return;

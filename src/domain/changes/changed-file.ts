@@ -1,4 +1,4 @@
-/** One file of the final patch, as the result and the texts name it. */
+/** One file of the final patch, as the result and the texts describe it. */
 
 import * as z from 'zod';
 import { ChangeKind } from './change.ts';

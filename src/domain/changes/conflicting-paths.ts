@@ -1,10 +1,10 @@
-/** What has to give way so that changes can be taken back. */
+/** Which paths have to give way so that changes can be taken back. */
 
 import type { PathChange } from './change.ts';
 
 /**
- * `wanted` and those of `all` that stand in their way: a file in the place of a folder that has to come back, and files
- * in a folder that stands where a file has to come back.
+ * `wanted`, plus those of `all` that conflict with them: a file where a folder has to be restored, and files in a folder
+ * where a file has to be restored.
  */
 export function withConflictingPaths(
   wanted: readonly PathChange[],

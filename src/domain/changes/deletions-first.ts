@@ -1,8 +1,8 @@
-/** The order in which changes are put in place. */
+/** The order in which changes are applied. */
 
 /**
- * Deletions come first, so that a file can take the place of a folder and a folder that of a file; otherwise the order stays.
- * `stateOf` is what an item becomes, null for a deletion.
+ * Puts deletions first, so that a file can replace a folder and a folder a file; otherwise keeps the order. `stateOf`
+ * returns the new state of an item, null for a deletion.
  */
 export function deletionsFirst<Item>(items: readonly Item[], stateOf: (item: Item) => object | null): Item[] {
   const isDeletion = (item: Item) => stateOf(item) === null;

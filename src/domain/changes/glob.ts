@@ -1,17 +1,17 @@
 /**
- * Globs in the manner of .gitignore. They come from models, plans and run directories, and a regular expression made of one can
- * take longer than the machine lives; so all ways to match are followed at once, in time linear in glob and path.
+ * Globs as in .gitignore. They come from models, plans and run directories, and a regular expression made from one could run
+ * practically forever; so all possible matches are tracked at once, in time linear in glob and path.
  */
 
-/** A test for paths relative to the folder that the glob is meant for. */
+/** A test for paths relative to the folder that the glob applies to. */
 export type GlobMatcher = (path: string) => boolean;
 
-/** A longer glob is none that anybody means. */
+/** No sensible glob is longer. */
 export const MAX_GLOB_LENGTH = 1_000;
 
 /**
  * Without a slash inside, the glob matches names at any depth; a glob that matches a folder matches everything in it. Names
- * that start with a dot match, and `{a,b}` is either.
+ * that start with a dot match too, and `{a,b}` means either.
  */
 export function globMatcher(glob: string): GlobMatcher {
   const foldersOnly = glob.endsWith('/');
@@ -22,7 +22,9 @@ export function globMatcher(glob: string): GlobMatcher {
   return (path) => machine.accepts(path, foldersOnly);
 }
 
-/** Why nobody should rely on this glob, as the end of a sentence that it begins; null for one that means what it says. */
+/**
+ * Why this glob should not be relied on, as the end of a sentence that starts with it; null for one that means what it says.
+ */
 export function whyNoGlob(glob: string): string | null {
   if (glob === '' || glob.length > MAX_GLOB_LENGTH) return `has to have 1 to ${MAX_GLOB_LENGTH} characters`;
   const segments = glob.split('/');
@@ -38,21 +40,21 @@ type Test = (char: string) => boolean;
 
 type Part =
   | { kind: 'one' | 'run'; test: Test }
-  /** Any number of folders with their slashes. */
+  /** Any number of folders, each with its slash. */
   | { kind: 'folders' }
   | { kind: 'either'; parts: Part[][] };
 
 /** A state waits for one character, or is several states at once; null is the end of the glob. */
 type State = { test: Test; next: State } | { forks: State[] } | null;
 
-/** All states that a path can be in after some of its characters, and where further characters have led from there. */
+/** All states a path can be in after some of its characters, and the states already computed for further characters. */
 interface Step {
   readonly waiting: readonly Exclude<State, { forks: State[] } | null>[];
   readonly isEnd: boolean;
   readonly next: Map<string, Step>;
 }
 
-/** States in all steps that are remembered; beyond that all are forgotten, so that no glob can fill the memory. */
+/** Maximum number of states in all remembered steps; beyond that all are dropped, so that no glob can exhaust memory. */
 const MAX_REMEMBERED = 100_000;
 
 class Machine {
@@ -67,7 +69,7 @@ class Machine {
     this.#start = this.#stepOf([this.#first]);
   }
 
-  /** Whether the path, or a folder above it, is what the glob names. */
+  /** Whether the glob matches the path or a folder above it. */
   accepts(path: string, foldersOnly: boolean): boolean {
     let step = this.#start;
     for (const char of path) {
@@ -136,10 +138,10 @@ function repeated(test: Test, next: State): State {
   return loop;
 }
 
-/** With all states that these are at once. */
+/** These states and all states they fork into. */
 function opened(states: readonly State[]): Set<State> {
   const all = new Set(states);
-  // A set is iterated in order of insertion, entries added on the way included.
+  // A set is iterated in insertion order, including entries added during the iteration.
   for (const state of all)
     if (state !== null && 'forks' in state) for (const fork of state.forks) all.add(fork);
   return all;
@@ -174,7 +176,7 @@ function partsOf(glob: readonly string[]): Part[] {
       else parts.push({ kind: 'either', parts: braces.parts.map(partsOf) });
       at = braces?.end ?? at;
     } else {
-      // What a backslash stands before means itself; one at the end does as well.
+      // A backslash makes the next character literal; at the end it is literal itself.
       const literal = char === '\\' && at + 1 < glob.length ? (glob[++at] ?? '') : char;
       parts.push({ kind: 'one', test: (other) => other === literal });
     }
@@ -182,7 +184,7 @@ function partsOf(glob: readonly string[]): Part[] {
   return parts;
 }
 
-/** `[a-z]`, `[!a-z]`; null where it is not closed. */
+/** `[a-z]`, `[!a-z]`; null if it is not closed. */
 function setAt(glob: readonly string[], start: number): { test: Test; end: number } | null {
   const isNegated = glob[start + 1] === '!' || glob[start + 1] === '^';
   const first = start + (isNegated ? 2 : 1);
@@ -201,7 +203,7 @@ function setAt(glob: readonly string[], start: number): { test: Test; end: numbe
   return null;
 }
 
-/** `{a,b}`; null where it is not closed or has no comma. */
+/** `{a,b}`; null if it is not closed or has no comma. */
 function bracesAt(glob: readonly string[], start: number): { parts: string[][]; end: number } | null {
   const cuts = [start];
   let depth = 0;

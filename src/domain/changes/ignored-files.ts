@@ -1,15 +1,15 @@
-/** Files and folders that git ignores and that a run changed: they are in no patch, and verify commands may run them. */
+/** Files and folders that git ignores and that a run changed: they are in no patch, but verify commands may execute them. */
 
-/** `count` is that of all; of more than a hundred, `paths` names those that verify commands are likely to obey first. */
+/** `count` is the number of all; beyond a hundred, `paths` lists the ones most likely to affect verify commands. */
 export interface IgnoredFiles {
   readonly paths: readonly string[];
   readonly count: number;
 }
 
-/** More names help nobody, and a command can make any number. */
+/** More names are no help, and a command can create any number. */
 const MAX_NAMED = 100;
 
-/** From what runs by its name, over settings and dependencies, to the rest. */
+/** In order: what runs by its name, then settings and dependencies, then the rest. */
 const RANKS: readonly RegExp[] = [
   /(?:^|\/)\.?s?bin\//,
   /(?:^|\/)\.[^/]+$/,
@@ -21,7 +21,7 @@ export class IgnoredFileList {
   readonly #byRank = [...RANKS, null].map(() => new Set<string>());
   #count = 0;
 
-  /** Each path once. */
+  /** Call once per path. */
   add(path: string): void {
     this.#count += 1;
     const rank = RANKS.findIndex((pattern) => pattern.test(path));

@@ -1,4 +1,4 @@
-/** Follows the lines of files through the recorded changes: which change brought each line, and which took it away. */
+/** Follows the lines of files through the recorded changes: which change added each line, and which removed it. */
 
 import { type ChangeSource, type CodeChange, type FileState, sameState } from './change.ts';
 import { matchLines } from './line-matching.ts';
@@ -14,52 +14,55 @@ export interface LineRun {
 /** Compares two texts by lines. */
 export type LineDiff = (before: readonly string[], after: readonly string[]) => LineRun[];
 
-/** Lines with their line endings; null for content that is no text, too large, or not to be had. */
+/** Lines with their line endings; null for content that is not text, too large, or unavailable. */
 export type Contents = (blob: string) => readonly string[] | null;
 
-/** What the history of lines is told from. */
+/** What the history of lines is computed from. */
 export interface HistoryParts {
   /** All recorded changes in order. */
   readonly changes: readonly CodeChange[];
-  /** Whether the patch takes in what a source changes; what follows the last such change of a path is not of the patch. */
+  /**
+   * Whether changes from a source are included in the patch; for a path, what follows the last such change is not part of
+   * the patch.
+   */
   readonly takesIn: (source: ChangeSource) => boolean;
   readonly contents: Contents;
   readonly diff: LineDiff;
 }
 
-/** Origins are named by their place in `LineHistory.origins`. */
+/** Origins are indices into `LineHistory.origins`. */
 export interface TracedLine {
   readonly text: string;
-  /** Where the line stood in the base; null for a line that a change brought. */
+  /** Where the line was in the base; null for a line that a change added. */
   readonly base: { readonly path: string; readonly at: number } | null;
-  /** The change that brought the line, and those that brought the lines it was made from. */
+  /** The change that added the line, and those that added the lines it was made from. */
   readonly by: readonly number[];
 }
 
-/** One path with its past. `state` null: it is absent. `lines` null: they cannot be followed. */
+/** One path with its past. `state` null: the file is absent. `lines` null: they cannot be followed. */
 export interface TracedFile {
   readonly state: FileState | null;
   readonly lines: readonly TracedLine[] | null;
-  /** Every change that had a part in it. */
+  /** Every change that contributed to it. */
   readonly origins: ReadonlySet<number>;
-  /** By text: the changes that brought or took away such a line. */
+  /** By text: the changes that added or removed such a line. */
   readonly touched: ReadonlyMap<string, ReadonlySet<number>>;
-  /** Changes that brought the file here from another path. */
+  /** Changes that moved the file here from another path. */
   readonly movedBy: ReadonlySet<number>;
-  /** Changes that took the file away from here. */
+  /** Changes that removed the file from here. */
   readonly goneBy: ReadonlySet<number>;
-  /** Some content on the way could not be followed, so that lines may name too many changes. */
+  /** Some content along the way could not be followed, so lines may name too many changes. */
   readonly blurred: boolean;
 }
 
-/** The same while it grows: sets and maps are added to in place, for a file can have thousands of changes. */
+/** The same under construction: sets and maps are modified in place, since a file can have thousands of changes. */
 interface GrowingFile extends TracedFile {
   readonly origins: Set<number>;
   readonly touched: Map<string, Set<number>>;
   readonly goneBy: Set<number>;
 }
 
-/** Follows the lines of files through all recorded changes, to say which change made each. */
+/** Follows the lines of files through all recorded changes, to determine which change made each. */
 export class LineHistory {
   readonly origins: Origin[] = [];
   readonly #contents: Contents;
@@ -84,12 +87,12 @@ export class LineHistory {
     }
   }
 
-  /** Null for a path that nothing in the patch has touched. */
+  /** Null for a path that nothing in the patch touched. */
   file(path: string): TracedFile | null {
     return this.#files.get(path) ?? null;
   }
 
-  /** The changes that took away a line of the base, counted from 0. */
+  /** The changes that removed a line of the base, counted from 0. */
   removersOf(path: string, at: number): ReadonlySet<number> {
     return this.#removed.get(path)?.get(at) ?? new Set();
   }
@@ -98,7 +101,7 @@ export class LineHistory {
     if (sides.length === 0) return;
     for (const { path, before } of sides) this.#catchUp(path, before, iteration);
     const origin = this.origins.push(originOf(source, iteration)) - 1;
-    // Files that went elsewhere take their lines along, before they are gone.
+    // Files that were moved take their lines along before they are removed.
     for (const side of sides) {
       if (!side.from) continue;
       const past = this.#files.get(side.from.path) ?? this.#base(side.from.path, side.from.state);
@@ -111,7 +114,7 @@ export class LineHistory {
     }
   }
 
-  /** Makes the path known; what it became without a record is nobody's. */
+  /** Makes the path known; unrecorded changes to it are attributed to nothing. */
   #catchUp(path: string, state: FileState | null, iteration: number): void {
     const known = this.#files.get(path);
     if (!known) this.#files.set(path, this.#base(path, state));
@@ -133,7 +136,7 @@ export class LineHistory {
     };
   }
 
-  /** The past of a file that came from another path, joined to what was here before. */
+  /** The past of a file that came from another path, merged with what was here before. */
   #moved(past: GrowingFile, here: GrowingFile | undefined, origin: number): GrowingFile {
     return {
       ...past,
@@ -210,12 +213,12 @@ export class LineHistory {
   }
 }
 
-/** The text by which a line is looked up: a line that only lost its line ending is the same one. */
+/** The key for looking up a line: a line that only lost its line ending counts as the same. */
 export function lineKey(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }
 
-/** Notes the lines that this change brought, and those that it took away. */
+/** Notes the lines that this change added and those it removed. */
 function touch(
   { touched, lines: before }: GrowingFile,
   after: readonly TracedLine[] | null,

@@ -1,19 +1,22 @@
-/** Which of the lines that were replaced live on in the new ones, as after a formatter or a small edit of an edited line. */
+/** Which replaced lines live on in the new ones, as after a formatter or a small edit of an edited line. */
 
-/** What a line is compared by, computed once. */
+/** The features of a line that are compared, computed once. */
 interface Features {
   readonly bare: string;
   readonly words: ReadonlyMap<string, number>;
   readonly wordCount: number;
 }
 
-/** Pairs that are compared in one place; in a larger rewrite only lines that are equal but for blanks are paired. */
+/**
+ * Maximum number of pairs compared in one place; in a larger rewrite only lines that are equal except for whitespace are
+ * paired.
+ */
 const MAX_PAIRS = 10_000;
 
-/** Shorter texts are too common to say anything by being contained in another. */
+/** Minimum length: shorter texts are too common for containment to mean anything. */
 const MIN_CONTAINED = 4;
 
-/** For each new line, who brought the old lines that it goes back to. */
+/** For each new line, the changes that added the old lines it derives from. */
 export function matchLines(
   added: readonly string[],
   removed: readonly { readonly text: string; readonly by: readonly number[] }[],
@@ -44,7 +47,10 @@ function bareOf(text: string): string {
   return text.replace(/[\s'"`;,()]/g, '');
 }
 
-/** Equal but for blanks and marks, one inside the other (a line was split or joined), or half of the words in common. */
+/**
+ * Equal except for whitespace and punctuation, one inside the other (a line was split or joined), or half of the words in
+ * common.
+ */
 function descends(a: Features, b: Features): boolean {
   if (a.bare !== '' && a.bare === b.bare) return true;
   const [short, long] = a.bare.length < b.bare.length ? [a.bare, b.bare] : [b.bare, a.bare];

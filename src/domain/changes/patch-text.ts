@@ -1,17 +1,17 @@
 /**
- * What a patch says that it does, file by file. Takes exactly the form in which patches are written here (git's, with full
- * ids, binary contents and renames), and nothing beside it: a patch comes from outside.
+ * What a patch does, file by file. Accepts exactly the form in which patches are written here (git's, with full ids, binary
+ * contents and renames) and nothing else, since patches come from outside.
  */
 
 import type { FileMode } from './change.ts';
 
-/** `blob` and `mode` are null where the patch does not say them, since it leaves them as they are. */
+/** `blob` and `mode` are null when the patch does not state them because it leaves them unchanged. */
 export interface PatchedState {
   readonly mode: FileMode | null;
   readonly blob: string | null;
 }
 
-/** One hunk as its header and its lines say; `lines` begin with a blank, `+`, `-` or `\`, and have no line endings. */
+/** One hunk with the numbers of its header; `lines` begin with a blank, `+`, `-` or `\`, and have no line endings. */
 export interface PatchHunk {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -28,18 +28,18 @@ export interface PatchedPath {
   readonly after: PatchedState | null;
   readonly additions: number | null;
   readonly deletions: number | null;
-  /** Only where they were asked for; null for a binary file. */
+  /** Present only on request; null for a binary file. */
   readonly hunks?: readonly PatchHunk[] | null;
 }
 
-/** The files that a patch names, or the line at which it is broken. */
+/** The files a patch names, or the line at which it is malformed. */
 export type PatchTextRead =
   | { status: 'ok'; files: PatchedPath[] }
   | { status: 'failed'; line: number; why: string };
 
 /**
- * `text` is the bytes as latin1 characters, and so are the paths. `line` of a failure counts from 1. Hunks are kept where they
- * are asked for: each of their lines is an object.
+ * `text` holds the bytes as latin1 characters, and so do the paths. `line` of a failure counts from 1. Hunks are kept only
+ * on request, since each of their lines is an object.
  */
 export function readPatchText(text: string, asked: { hunks: boolean } = { hunks: false }): PatchTextRead {
   // The last line of a patch ends with a newline too.
@@ -59,11 +59,11 @@ class Malformed extends Error {}
 
 class Lines {
   readonly #text: string;
-  /** Where the next line begins; beyond the end when there is none. */
+  /** Where the next line begins; beyond the end after the last line. */
   #at = 0;
   #taken = 0;
 
-  /** `text` ends with a newline. Lines are cut off one at a time: a patch may have many millions. */
+  /** `text` ends with a newline. Lines are cut off one at a time, since a patch may have many millions. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -72,12 +72,12 @@ class Lines {
     return this.#at >= this.#text.length;
   }
 
-  /** Of the line that was taken last, counted from 1. */
+  /** Number of the line taken last, counted from 1. */
   get number(): number {
     return this.#taken;
   }
 
-  /** The groups of the next line when it has this form; null, and it stays the next one, when not. */
+  /** The groups of the next line if it has this form; otherwise null, and the line is not consumed. */
   take(form: RegExp): RegExpExecArray | null {
     if (this.atEnd) return null;
     const end = this.#text.indexOf('\n', this.#at);
@@ -125,12 +125,12 @@ function section(lines: Lines, keepsHunks: boolean): PatchedPath {
   };
 }
 
-/** Git's word for a content that is not there. */
+/** Git's id for absent content. */
 function isNoId(id: string | undefined): boolean {
   return id !== undefined && /^0+$/.test(id);
 }
 
-/** A file that becomes a link, or a link that becomes a file, is deleted and made anew under the same name. */
+/** A file that becomes a link, or a link that becomes a file, is deleted and created again under the same name. */
 function withTypeChanges(sections: readonly PatchedPath[]): PatchedPath[] {
   const files: PatchedPath[] = [];
   for (const next of sections) {
@@ -163,7 +163,7 @@ function body(lines: Lines, keepsHunks: boolean): Body {
     binary(lines);
     return { additions: null, deletions: null, hunks: null };
   }
-  // A file without content is made or deleted without a body.
+  // An empty file is created or deleted without a body.
   if (!lines.take(/^--- /)) return NO_BODY;
   lines.need(/^\+\+\+ /, 'the new name');
   const hunks: PatchHunk[] = [];
@@ -182,7 +182,7 @@ function body(lines: Lines, keepsHunks: boolean): Body {
   }
 }
 
-/** Reads the lines of one hunk, and puts them into `kept` where that is asked for. */
+/** Reads the lines of one hunk, and appends them to `kept` if given. */
 function hunkLines(lines: Lines, sizes: Pick<PatchHunk, 'oldLines' | 'newLines'>, kept: string[] | null) {
   let [additions, deletions] = [0, 0];
   let [old, now] = [sizes.oldLines, sizes.newLines];

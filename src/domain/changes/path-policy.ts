@@ -1,12 +1,12 @@
-/** The `allow` and `protect` globs of the plan and of the settings as one question: may this path change? */
+/** Combines the `allow` and `protect` globs of the plan and the settings into one question: may this path change? */
 
 import type { PathRules } from '../run/plan.ts';
 import { globMatcher } from './glob.ts';
 
 /**
- * True for a path that all rules permit. `allow` empty means every path; `protect` wins over `allow`. Globs are relative to
- * the repository root; without a slash they match a name at any depth, a folder stands for all below it, and dot files are
- * matched like others.
+ * True for a path that all rules permit to change. `allow` empty means every path; `protect` wins over `allow`. Globs are
+ * relative to the repository root; without a slash they match a name at any depth, a folder includes everything below it,
+ * and dot files are matched like others.
  */
 export function pathPolicy(...rules: readonly PathRules[]): (path: string) => boolean {
   const judges = rules.map(({ allow, protect }) => {
@@ -18,9 +18,9 @@ export function pathPolicy(...rules: readonly PathRules[]): (path: string) => bo
 }
 
 /**
- * True for a folder below which the rules may forbid something: a `protect` glob could name a path there, or no `allow` glob
- * names the folder. The globs are asked and not the files, so that the answer holds for files that are still to come; where a
- * wildcard leaves it open it is yes.
+ * True for a folder below which the rules may forbid something: a `protect` glob could match a path there, or no `allow`
+ * glob matches the folder. Only globs are checked, not files, so that the answer also holds for files yet to be created; if
+ * a wildcard leaves it open, the answer is true.
  */
 export function forbidsBelow(...rules: readonly PathRules[]): (folder: string) => boolean {
   const judges = rules.map(({ allow, protect }) => {
@@ -31,7 +31,7 @@ export function forbidsBelow(...rules: readonly PathRules[]): (folder: string) =
   return (folder) => judges.some((forbids) => forbids(folder));
 }
 
-/** False only where a name of the glob, before its first wildcard, differs from the folder's. */
+/** False only if a literal name in the glob, before its first wildcard, differs from the folder's. */
 function mayReachInto(folder: string, glob: string): boolean {
   const rooted = withItsFolder(glob);
   if (!rooted.includes('/')) return true;
@@ -46,13 +46,13 @@ function mayReachInto(folder: string, glob: string): boolean {
   return true;
 }
 
-/** True for a path that one of the globs names, by the same rules. */
+/** True for a path that one of the globs matches, by the same rules. */
 export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map((glob) => globMatcher(withItsFolder(glob)));
   return (path) => matchers.some((matches) => matches(path));
 }
 
-// `docs/` and `docs/**` are `docs` as well: what takes the place of a folder changes all that was below it.
+// `docs/` and `docs/**` also match `docs`: whatever replaces a folder changes everything that was below it.
 function withItsFolder(glob: string): string {
   const folder = glob.replace(/(?:\/(?:\*\*)?)+$/, '');
   const isRooted = folder !== glob.replace(/\/+$/, '');

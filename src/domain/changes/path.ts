@@ -1,4 +1,4 @@
-/** The lexical path rules of the workspace. What links do to a path is the workspace adapter's half. */
+/** The lexical path rules of the workspace. The workspace adapter deals with links. */
 
 import { shortened } from '../text/shorten.ts';
 
@@ -34,7 +34,7 @@ export function parseRepoPath(written: string): PathVerdict {
   return { ok: true, path: parts.join('/') as RepoPath };
 }
 
-/** Whether a recorded path names something below the root: whoever recorded it may have had every reason to lie. */
+/** Whether a recorded path is below the root; records are untrusted. */
 export function staysBelowRoot(path: string): boolean {
   return (
     !path.includes('\0') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
@@ -52,13 +52,16 @@ export function quotedName(name: string): string {
   return JSON.stringify(shortened(name, 200));
 }
 
-/** True for `.git` in every spelling that some file system takes for it (case, NTFS short name and streams, HFS+ ignorables). */
+/**
+ * True for `.git` in every spelling that some file system treats as the same (case, NTFS short name and streams, HFS+
+ * ignorables).
+ */
 export function isGitDirName(component: string): boolean {
   const folded = foldedName(component);
   return folded === '.git' || folded === 'git~1';
 }
 
-/** A name as the least exact of file systems compares it: without case, NTFS streams, final dots and HFS+ ignorables. */
+/** A name as the least strict file systems compare it: without case, NTFS streams, trailing dots and HFS+ ignorables. */
 export function foldedName(component: string): string {
   if (/^[a-z0-9_-]*$/.test(component)) return component;
   return component

@@ -1,9 +1,9 @@
-/** Who made which part of the patch, as it stands in `result.json`. */
+/** Which changes made which part of the patch, as written to `result.json`. */
 
 import * as z from 'zod';
 import type { ChangeSource } from './change.ts';
 
-/** One change: by tool calls of the model in a turn, or by something else while that many turns were done. */
+/** One change: by tool calls of the model in a turn, or by something else after that many turns. */
 export const Origin = z.discriminatedUnion('by', [
   z.strictObject({
     by: z.literal('tool'),
@@ -25,7 +25,7 @@ export const HunkProvenance = z.strictObject({
 });
 export type HunkProvenance = z.infer<typeof HunkProvenance>;
 
-/** Who made a file of the patch, hunk by hunk. */
+/** The changes that made a file of the patch, hunk by hunk. */
 export const FileProvenance = z.strictObject({
   path: z.string(),
   from: z.string().optional().describe('The old path of a rename'),
@@ -40,14 +40,14 @@ export const FileProvenance = z.strictObject({
 });
 export type FileProvenance = z.infer<typeof FileProvenance>;
 
-/** Who made the patch, as `result.json` has it. */
+/** The changes that made the patch, as in `result.json`. */
 export const Provenance = z.strictObject({
   files: z.array(FileProvenance),
   filesLeftOut: z.int().describe('Files beyond the first 1,000; patchsmith blame shows them'),
 });
 export type Provenance = z.infer<typeof Provenance>;
 
-/** The origin that a change's source and iteration make. */
+/** The origin given by a change's source and iteration. */
 export function originOf(source: ChangeSource, iteration: number): Origin {
   return source.by === 'tool'
     ? { by: 'tool', tool: source.tool, calls: source.calls, iteration }

@@ -1,4 +1,7 @@
-/** The recorded changes as steps: what one look at the work tree found, path by path, with where new files came from. */
+/**
+ * The recorded changes as steps: what one look at the work tree found, path by path, and where the contents of new files
+ * came from.
+ */
 
 import type { ChangeSource, CodeChange, FileState } from './change.ts';
 
@@ -17,10 +20,13 @@ export interface RecordedStep {
   readonly sides: readonly Side[];
 }
 
-/** New and deleted files of one step that are compared with each other; more of them are taken for unrelated. */
+/**
+ * Maximum number of new and deleted files of one step that are compared with each other; beyond that they are considered
+ * unrelated.
+ */
 const MAX_COMPARED = 20;
 
-/** `contents` gives lines, null where there are none; without it only exact renames are known. */
+/** `contents` returns lines, null if there are none; without it only exact renames are detected. */
 export function stepsOf(
   changes: readonly CodeChange[],
   contents: (blob: string) => readonly string[] | null = () => null,
@@ -42,7 +48,7 @@ export function stepsOf(
   });
 }
 
-/** The paths whose past can be part of the past of `wanted`. */
+/** The paths whose past may be part of the past of `wanted`. */
 export function pathsBehind(changes: readonly CodeChange[], wanted: Iterable<string>): Set<string> {
   const paths = new Set(wanted);
   for (const { sides } of stepsOf(changes).reverse()) {
@@ -64,7 +70,7 @@ function sidesOf({ path, before, after, from }: CodeChange): Side[] {
   ];
 }
 
-/** A new file that shares most of its lines with one that is gone was moved and edited at once. */
+/** A new file that shares most of its lines with a deleted one was moved and edited in one step. */
 function withLikelySources(
   sides: readonly Side[],
   contents: (blob: string) => readonly string[] | null,

@@ -2,16 +2,19 @@
 
 import { type FileState, type PathChange, sameState } from './change.ts';
 
-/** For each path of the patch at the time, the state that the verify commands left it in as well; `otherwise` where they did not. */
+/**
+ * For each path of the patch at that time, the state in which the verify commands left it too; `otherwise` if they left it
+ * in another.
+ */
 export type VerifiedPatch = ReadonlyMap<string, FileState | null | 'otherwise'>;
 
-/** `otherwise`: paths that were not as in `net` when the commands had ended. */
+/** `otherwise`: paths that differed from `net` once the commands had ended. */
 export function verifiedPatch(net: readonly PathChange[], otherwise: readonly string[]): VerifiedPatch {
   const differing = new Set(otherwise);
   return new Map(net.map(({ path, after }) => [path, differing.has(path) ? 'otherwise' : after]));
 }
 
-/** Paths with other contents in the patch than the verify commands had before them, sorted. Null: nothing was verified. */
+/** Paths whose contents in the patch differ from what the verify commands saw, sorted. Null: nothing was verified. */
 export function unverifiedPaths(verified: VerifiedPatch | null, net: readonly PathChange[]): string[] {
   if (verified === null) return [];
   const now = new Map(net.map(({ path, after }) => [path, after]));

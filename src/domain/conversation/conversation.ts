@@ -1,15 +1,15 @@
 /**
- * What is said between the runner and the model: an append-only conversation.
+ * What the runner and the model say to each other: an append-only conversation.
  *
- * The system prompt, the tools and every message, once sent, never change: newer models bind their thinking
- * blocks to the exact prefix, and prompt caching bills by it.
+ * The system prompt, the tools and every message, once sent, never change: newer models bind their thinking blocks to the
+ * exact prefix, and prompt caching is billed by it.
  */
 
 import * as z from 'zod';
 
 /**
- * A content block exactly as the provider sent it. Unknown types are legal. It is checked and not rebuilt, so that the
- * order of its fields survives and it goes back byte for byte.
+ * A content block exactly as the provider sent it. Unknown types are legal. It is validated but not rebuilt, so that the
+ * order of its fields is preserved and it is sent back byte for byte.
  */
 export interface ContentBlock {
   type: string;
@@ -22,7 +22,7 @@ export const ContentBlock = z.custom<ContentBlock>(
 
 /** Tokens of one answer, in the billing classes of the provider. */
 export const Usage = z.strictObject({
-  /** Input tokens billed at the full price: neither read from nor written to the cache. */
+  /** Input tokens billed at the full price: neither read from the cache nor written to it. */
   input: z.int().nonnegative(),
   output: z.int().nonnegative(),
   cacheRead: z.int().nonnegative(),
@@ -52,12 +52,12 @@ export function totalTokens(usage: Usage): number {
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
 }
 
-/** A tool call of the model. `input` is what the model wrote; it is hostile until a tool's schema has parsed it. */
+/** A tool call of the model. `input` is what the model wrote; it is untrusted until a tool's schema has parsed it. */
 export const ToolCall = z.strictObject({
   id: z.string(),
   name: z.string(),
   input: z.unknown(),
-  /** Set when the input was not one JSON object; says why. Such a call is answered with this error. */
+  /** Set if the input was not a single JSON object; says why. Such a call is answered with this error. */
   malformed: z.string().optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
@@ -78,24 +78,24 @@ export type TurnStop = z.infer<typeof TurnStop>;
 
 /** One complete answer of the model. */
 export const LlmTurn = z.strictObject({
-  /** The whole content array as it came, order kept, thinking blocks with empty text included. */
+  /** The whole content array as received, in order, including thinking blocks with empty text. */
   content: z.array(ContentBlock),
   stop: TurnStop,
-  /** Detail of a refusal, or empty. */
+  /** Details of a refusal, or empty. */
   stopDetail: z.string(),
   /** The client tool calls in `content`, in order. */
   calls: z.array(ToolCall),
   /** The text blocks of `content`, joined. */
   text: z.string(),
   usage: Usage,
-  /** The model that answered, as it named itself. */
+  /** The model that answered, by its own name. */
   model: z.string(),
   /** From the request to the end of the answer, failed attempts and waits included. */
   durationMs: z.number().nonnegative(),
 });
 export type LlmTurn = z.infer<typeof LlmTurn>;
 
-/** A block that the runner says to the model. */
+/** A block in a message from the runner to the model. */
 export type UserBlock =
   | { type: 'text'; text: string }
   | { type: 'tool_result'; callId: string; text: string; isError: boolean };
@@ -113,7 +113,7 @@ export const ToolDefinition = z.strictObject({
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 
-/** All that is sent in one request, apart from the provider's own settings. */
+/** Everything sent in one request, apart from the provider's own settings. */
 export interface Conversation {
   readonly system: string;
   readonly tools: readonly ToolDefinition[];

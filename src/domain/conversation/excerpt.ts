@@ -1,4 +1,4 @@
-/** Text of which only the ends may be known: what a command printed, or what a tool result shows after the cut. */
+/** Text of which possibly only the ends are known: what a command printed, or what a tool result shows after truncation. */
 
 import { firstUnits, lastUnits } from '../text/shorten.ts';
 
@@ -14,7 +14,7 @@ export function whole(text: string): Excerpt {
   return { head: text, omitted: 0, tail: '' };
 }
 
-/** Characters of the text that an excerpt was taken from. */
+/** Number of characters of the text from which an excerpt was taken. */
 export function excerptLength(excerpt: Excerpt): number {
   return excerpt.head.length + excerpt.omitted + excerpt.tail.length;
 }

@@ -1,19 +1,19 @@
-/** Whether the model goes round in circles: turns in a row with the same calls and the same results. */
+/** Detects a model that goes round in circles: turns in a row with the same calls and the same results. */
 
 import type { ToolCall } from './conversation.ts';
 import { type ToolOutcome, wasInterrupted } from './tool.ts';
 
-/** What tells that the model repeats itself. */
+/** What shows that the model is repeating itself. */
 export interface Repeats {
-  /** How often the last turn's calls and results have been seen in a row; 0 after a turn that does not count. */
+  /** How many times in a row the last turn's calls and results have been seen; 0 after a turn that does not count. */
   readonly repeats: number;
-  /** Tells turns apart; empty before the first, and after one that does not count. */
+  /** Identifies a turn by calls and results; empty before the first, and after one that does not count. */
   readonly lastTurnKey: string;
 }
 
 /**
- * The count after one more turn. An interrupted call has no result, so the model can only make it again: that is no stall,
- * however often the run was killed. A refusal is a result, and asking for the same again leads nowhere.
+ * The count after one more turn. An interrupted call has no result, so the model has to make it again: that is no stall,
+ * however often the run was killed. A refusal is a result, and repeating the request leads nowhere.
  */
 export function afterOneMoreTurn(
   { repeats, lastTurnKey }: Repeats,

@@ -1,8 +1,8 @@
-/** Which lines of which file version the model has been shown: the guard against overwriting what it never saw. */
+/** Records which lines of which file version the model has been shown: the guard against overwriting what it never saw. */
 
 import * as z from 'zod';
 
-/** One thing that a call has shown of a file, or `wrote`: the model gave the whole content itself. */
+/** What a call has shown of a file; `wrote`: the model supplied the whole content itself. */
 export const SeenNote = z.strictObject({
   path: z.string(),
   blob: z.string(),
@@ -18,7 +18,7 @@ interface Shown {
   ranges: { from: number; to: number }[];
 }
 
-/** Implements the port `SeenFiles`. A new version of a file starts from nothing. */
+/** Implements the port `SeenFiles`. A new version of a file starts with nothing seen. */
 export class SeenLines {
   readonly #shown = new Map<string, Shown>();
 
@@ -32,7 +32,7 @@ export class SeenLines {
     this.#shown.set(path, { blob, total: 0, ranges: [] });
   }
 
-  /** Takes over what a call of an earlier process has shown. */
+  /** Restores what a call of an earlier process has shown. */
   recall({ path, blob, lines }: SeenNote): void {
     if (lines === 'wrote') this.wrote(path, blob);
     else this.saw(path, blob, { from: lines.from, to: lines.to }, lines.total);

@@ -1,10 +1,10 @@
-/** What a tool call comes to. */
+/** The outcomes of tool calls. */
 
 import * as z from 'zod';
 
 /**
- * Why a call failed. The model reads the message; the reason is for the journal and the report.
- * `interrupted`: the run was stopped, or killed, while the call was under way.
+ * Why a call failed. The model reads the message; the reason is for the journal and the report. `interrupted`: the run was
+ * stopped or killed during the call.
  */
 export const FailureReason = z.enum([
   'unknown_tool',
@@ -26,7 +26,7 @@ export const FailureReason = z.enum([
 ]);
 export type FailureReason = z.infer<typeof FailureReason>;
 
-/** A limit for which the runner kills a command: its tasks, the memory of all commands, what is left on a disk. */
+/** A limit for which the runner kills a command: number of tasks, memory of all commands, or free space on a disk. */
 export const ExceededLimit = z.enum(['processes', 'memory', 'disk']);
 export type ExceededLimit = z.infer<typeof ExceededLimit>;
 
@@ -37,13 +37,13 @@ export const CommandEnd = z.strictObject({
   timedOut: z.boolean(),
   /** The run was stopped while the command ran. */
   interrupted: z.boolean(),
-  /** The runner killed the command since it took more of the machine than it may. */
+  /** The runner killed the command because it exceeded this limit on the machine's resources. */
   exceeded: ExceededLimit.optional(),
   durationMs: z.number().nonnegative(),
 });
 export type CommandEnd = z.infer<typeof CommandEnd>;
 
-/** What the model is told about a call. `text` is already truncated and never empty; `command` is how a command ended. */
+/** What the model is told about a call. `text` is already truncated and never empty; `command` says how a command ended. */
 export const ToolOutcome = z.discriminatedUnion('status', [
   z.strictObject({ status: z.literal('ok'), text: z.string().min(1), command: CommandEnd.optional() }),
   z.strictObject({
@@ -61,7 +61,7 @@ export const ToolOutcome = z.discriminatedUnion('status', [
 ]);
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
-/** True for a call that the end of the run cut short, or kept from beginning. */
+/** True for a call that the end of the run cut short or prevented. */
 export function wasInterrupted(outcome: ToolOutcome): boolean {
   if (outcome.status === 'finished') return false;
   const isSaid = outcome.status === 'failed' && outcome.reason === 'interrupted';
@@ -69,8 +69,8 @@ export function wasInterrupted(outcome: ToolOutcome): boolean {
 }
 
 /**
- * Calls of one turn run in lanes: neighbours of the same lane run together, a change of lane is a barrier.
- * Writes share a lane only while their paths differ; `finish` is always alone.
+ * Calls of one turn run in lanes: adjacent calls of the same lane run together, a change of lane is a barrier. Writes share
+ * a lane only while their paths differ; `finish` is always alone.
  */
 export type Lane = 'read' | 'write' | 'command' | 'finish';
 
@@ -79,7 +79,7 @@ export function succeeded(end: CommandEnd): boolean {
   return end.exitCode === 0 && !end.timedOut && !end.interrupted;
 }
 
-/** How a command ended, without how long it took, so that the model is told the same in every run. */
+/** How a command ended, without its duration, so that the model gets the same text in every run. */
 export function describeEnd(end: CommandEnd): string {
   if (end.interrupted) return 'interrupted';
   if (end.timedOut) return 'timed out and was killed';

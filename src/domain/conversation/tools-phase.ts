@@ -1,34 +1,37 @@
-/** The calls of one turn on their way: which are due, which are under way, which have an outcome. */
+/** The calls of one turn in progress: which are due, which are running, which have an outcome. */
 
 import type { CodeChange } from '../changes/change.ts';
 import type { ToolCall } from './conversation.ts';
 import type { ToolOutcome } from './tool.ts';
 
-/** Calls of one turn that are run. What comes after them is answered as failed: no model needs as many at a time. */
+/** Maximum number of calls of one turn that are run. The rest are answered as failed: no model needs that many at a time. */
 export const MAX_CALLS_IN_A_TURN = 128;
 
 /** The calls of a turn while they are carried out. */
 export interface ToolsPhase {
   readonly at: 'tools';
   readonly calls: readonly ToolCall[];
-  /** Calls by their ids: a recording may have two of one id. */
+  /** Number of distinct call ids: a recording may contain one twice. */
   readonly distinct: number;
-  /** The answer was cut off, so that no call of it may run. */
+  /** The answer was cut off, so none of its calls may run. */
   readonly cutOff: boolean;
   /** The last outcome; null before the first. */
   readonly outcomes: Answered | null;
-  /** Calls that have started and have no outcome yet, with the paths that are recorded as changed by them. */
+  /** Calls that have started and have no outcome yet, each with the paths recorded as changed by it. */
   readonly underWay: ReadonlyMap<string, readonly string[]>;
-  /** One of the calls that started last has an outcome, so that all they changed has been recorded. */
+  /** One of the calls started last has an outcome, so everything they changed has been recorded. */
   readonly captured: boolean;
 }
 
-/** An outcome and those before it. Each event has a phase of its own, and a copy for each of thousands of calls takes minutes. */
+/**
+ * An outcome and the ones before it. Each event has a phase of its own, and copying a list for each of thousands of calls
+ * would take minutes.
+ */
 interface Answered {
   readonly call: string;
   readonly outcome: ToolOutcome;
   readonly before: Answered | null;
-  /** Outcomes up to here. */
+  /** Number of outcomes up to here. */
   readonly count: number;
 }
 
@@ -44,7 +47,7 @@ export function callsDue(phase: ToolsPhase): ToolCall[] {
   return phase.calls.filter((call) => !outcomes.has(call.id));
 }
 
-/** Those of the calls due that are too many for their turn, whichever of the others have an outcome already. */
+/** Those of the calls due that exceed the maximum of their turn, regardless of which others already have an outcome. */
 export function callsTooMany({ calls }: ToolsPhase, due: readonly ToolCall[]): ReadonlySet<ToolCall> {
   const excess = new Set(calls.slice(MAX_CALLS_IN_A_TURN));
   return new Set(due.filter((call) => excess.has(call)));
@@ -57,7 +60,7 @@ export function outcomesOf({ outcomes }: ToolsPhase): Map<string, ToolOutcome> {
   return new Map(latestFirst.reverse());
 }
 
-/** Every call has an outcome. Quick to say no while fewer outcomes than calls are known. */
+/** Whether every call has an outcome. Returns false quickly while there are fewer outcomes than calls. */
 export function areAllAnswered(phase: ToolsPhase): boolean {
   return (phase.outcomes?.count ?? 0) >= phase.distinct && callsDue(phase).length === 0;
 }
@@ -67,7 +70,7 @@ export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
   return { ...phase, underWay: new Map(phase.underWay).set(callId, []), captured: false };
 }
 
-/** The phase after changes of calls under way were recorded. */
+/** The phase after changes by running calls were recorded. */
 export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): ToolsPhase {
   const paths = new Map<string, string[]>();
   for (const { path, from, source } of changes) {

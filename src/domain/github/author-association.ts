@@ -1,2 +1,2 @@
-/** What an author can be to a repository, as GitHub says it, in small letters; `any` stands for all of them. */
+/** An author's possible associations with a repository, as named by GitHub, in lower case; `any` includes all of them. */
 export const AUTHOR_ASSOCIATIONS = ['owner', 'member', 'collaborator', 'contributor', 'any'] as const;

@@ -1,30 +1,30 @@
-/** What started a job on GitHub, as far as trust depends on it, and what follows from it. */
+/** The event that started a job on GitHub, as far as trust depends on it, and what follows from it. */
 
 import { type Account, isBot, type UntrustedText } from './untrusted-text.ts';
 
-/** The event that started a workflow, as far as trust hangs on it. */
+/** The event that started a workflow, as far as trust depends on it. */
 export interface GitHubEvent {
   /** `issues`, `pull_request`, … */
   readonly name: string;
-  /** OWNER/NAME; null when the runner does not say. */
+  /** OWNER/NAME; null if the runner does not provide it. */
   readonly repository: string | null;
   readonly repositoryId: number | null;
-  /** GITHUB_SHA: the commit that the workflow itself comes from, which is never an outsider's but in a pull request. */
+  /** GITHUB_SHA: the commit that the workflow itself comes from, which is an outsider's only in a pull request. */
   readonly commit: string | null;
-  /** Who did what the event tells of; null for events that nobody causes, such as a schedule. */
+  /** The account that caused the event; null for events without one, such as a schedule. */
   readonly sender: Account | null;
-  /** Login of whoever started the job again; null when nobody has, or it was the sender. */
+  /** Login of the account that re-ran the job; null if none did, or it was the sender. */
   readonly rerunBy: string | null;
   readonly pullRequest: PullRequestHead | null;
-  /** For `workflow_run`: the head of the run before, and who caused it. */
+  /** For `workflow_run`: the head of the triggering run, and the account that caused it. */
   readonly earlierRun: (HeadCommit & { readonly event: string; readonly actor: Account | null }) | null;
-  /** The number of the pull request that was commented on; null for an issue, and other events. */
+  /** Number of the pull request that was commented on; null for an issue, and for other events. */
   readonly commentedPull: number | null;
   /** Texts as they were when the event happened. */
   readonly texts: readonly UntrustedText[];
 }
 
-/** `repositoryId` is null when the repository is gone. */
+/** `repositoryId` is null if the repository no longer exists. */
 export interface HeadCommit {
   readonly commit: string;
   readonly repositoryId: number | null;
@@ -36,10 +36,10 @@ export interface PullRequestHead extends HeadCommit {
   readonly baseCommit: string;
 }
 
-/** Only who has write access can cause these, and GitHub starts no job for others. */
+/** Only accounts with write access can cause these; GitHub starts no job for others. */
 const BY_WRITERS = ['push', 'schedule', 'workflow_dispatch', 'repository_dispatch', 'merge_group'];
 
-/** Jobs of these run with the secrets of the repository whatever outsiders do, and can be about a commit of theirs. */
+/** Jobs for these run with the repository's secrets even when outsiders cause them, and may concern an outsider's commit. */
 const PRIVILEGED = [
   'pull_request_target',
   'workflow_run',
@@ -49,38 +49,38 @@ const PRIVILEGED = [
   'status',
 ];
 
-/** Whose write access must be seen before anything is spent. Empty where GitHub has seen to it. */
+/** The accounts whose write access must be verified before anything is spent. Empty if GitHub has ensured it. */
 export function whoMustHaveWriteAccess(event: GitHubEvent): { people: Account[]; rerunBy: string | null } {
   if (BY_WRITERS.includes(event.name)) return { people: [], rerunBy: null };
   const hasEarlier = event.name === 'workflow_run' || event.earlierRun !== null;
   const causes = hasEarlier ? [event.sender, event.earlierRun?.actor ?? null] : [event.sender];
-  // Where one of them is not known, nobody is enough.
+  // If any of them is unknown, nobody qualifies.
   const people = causes.includes(null) ? [] : causes.filter((account) => account !== null);
   const unique = people.filter(({ id }, at) => people.findIndex((other) => other.id === id) === at);
   return { people: unique, rerunBy: event.rerunBy };
 }
 
-/** Whether GitHub itself lets only writers cause this event. */
+/** Whether GitHub only lets accounts with write access cause this event. */
 export function isByWriters({ name }: GitHubEvent): boolean {
   return BY_WRITERS.includes(name);
 }
 
-/** Null when a bot may start runs, or it is none. */
+/** Null if the account is not a bot, or a bot that may start runs. */
 export function whyNoBot(account: Account, allowed: readonly string[]): string | null {
   if (!isBot(account) || allowed.includes(String(account.id))) return null;
   return `The bot ${account.login} started this job, and its id ${account.id} is not allowed. A name proves nothing: if this account may start runs, use --allow-bot ${account.id}.`;
 }
 
 /**
- * Whose code is checked out. `untrusted`: an outsider may have written it. `unsure`: it is of a pull request whose head only
- * the API knows. `rules` is the commit whose project file, principles and plans can be trusted; null when none is known.
+ * Whose code is checked out. `untrusted`: an outsider may have written it. `unsure`: it belongs to a pull request whose head
+ * only the API knows. `rules` is the commit whose project file, principles and plans can be trusted; null if none is known.
  */
 export type CheckoutTrust =
   | { is: 'trusted' }
   | { is: 'untrusted'; privileged: boolean; why: string; rules: string | null }
   | { is: 'unsure'; pull: number; rules: string | null };
 
-/** `head` is the commit that is checked out. */
+/** `head` is the checked-out commit. */
 export function trustInCheckout(event: GitHubEvent, head: string | null): CheckoutTrust {
   const { name, pullRequest, earlierRun, commentedPull, commit, repositoryId } = event;
   const isOwn = (other: HeadCommit | null) =>
@@ -90,7 +90,7 @@ export function trustInCheckout(event: GitHubEvent, head: string | null): Checko
     const why = `The pull request ${pullRequest.number} comes from a fork`;
     return { is: 'untrusted', privileged: false, why, rules: pullRequest.baseCommit };
   }
-  // Commits without a name are equal to none.
+  // An unknown commit equals none.
   if (head !== null && (head === commit || head === pullRequest?.baseCommit)) return TRUSTED;
   if (name === 'issue_comment') {
     return commentedPull === null ? TRUSTED : { is: 'unsure', pull: commentedPull, rules: commit };
@@ -101,7 +101,7 @@ export function trustInCheckout(event: GitHubEvent, head: string | null): Checko
   return { is: 'untrusted', privileged: true, why, rules: commit };
 }
 
-/** The same, when the API has told the head of the pull request. */
+/** The same, once the API has returned the head of the pull request. */
 export function trustInPull(
   event: GitHubEvent,
   head: string | null,

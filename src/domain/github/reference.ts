@@ -1,4 +1,4 @@
-/** How people name an issue or a comment: by its number, or by the address of its page. */
+/** How people refer to an issue or a comment: by its number, or by the address of its page. */
 
 /** `repository` is OWNER/NAME. */
 export interface IssueReference {
@@ -12,13 +12,13 @@ export interface CommentReference {
   readonly id: number;
 }
 
-/** Where names without an address belong. `serverUrl` is GitHub as people open it. */
+/** What names without an address refer to. `serverUrl` is GitHub's address for people. */
 export interface Surroundings {
   readonly repository: string | null;
   readonly serverUrl: string;
 }
 
-/** `7`, `#7` or `https://github.com/OWNER/NAME/issues/7`. A text is what is wrong. */
+/** `7`, `#7` or `https://github.com/OWNER/NAME/issues/7`. Returns a string to say what is wrong. */
 export function issueReference(given: string, around: Surroundings): IssueReference | string {
   const short = /^#?([1-9]\d{0,9})$/.exec(given);
   if (short) return withRepository(around, (repository) => ({ repository, number: Number(short[1]) }));
@@ -27,7 +27,7 @@ export function issueReference(given: string, around: Surroundings): IssueRefere
   return { repository: page.repository, number: page.number };
 }
 
-/** `123456` or `https://github.com/OWNER/NAME/issues/7#issuecomment-123456`. A text is what is wrong. */
+/** `123456` or `https://github.com/OWNER/NAME/issues/7#issuecomment-123456`. Returns a string to say what is wrong. */
 export function commentReference(given: string, around: Surroundings): CommentReference | string {
   const short = /^([1-9]\d{0,15})$/.exec(given);
   if (short) return withRepository(around, (repository) => ({ repository, id: Number(short[1]) }));

@@ -1,22 +1,22 @@
-/** Text of an issue or a comment: anybody may have written it, and it says what is wanted, never what holds. */
+/** Text of an issue or a comment: anyone may have written it, so it can request work but never set rules. */
 
 import * as z from 'zod';
 import type { PlanSource } from '../run/plan.ts';
 
-/** Who did something on GitHub. Names can be changed and taken over by others; ids cannot. */
+/** An account that did something on GitHub. Names can be changed and taken over by others; ids cannot. */
 export interface Account {
   readonly login: string;
   readonly id: number;
   readonly type: string;
 }
 
-/** As GitHub hands it over, nothing cleaned yet. */
+/** As received from GitHub, not cleaned yet. */
 export interface UntrustedText {
   readonly source: PlanSource & { kind: 'issue' | 'comment' };
   readonly author: Account;
   /** GitHub's `author_association`, such as `MEMBER` or `NONE`. */
   readonly association: string;
-  /** Of the issue that it is, or stands under. */
+  /** Title of the issue itself, or of the one it was posted on. */
   readonly title: string;
   readonly body: string;
 }
@@ -27,14 +27,14 @@ export interface AuthorRules {
   readonly trusted: readonly string[];
   /** Ids of bots. */
   readonly bots: readonly string[];
-  /** Ids of people who were seen to have write access. */
+  /** Ids of people known to have write access. */
   readonly writers: ReadonlySet<number>;
 }
 
-/** Of an account, as GitHub's API and payloads have it. */
+/** An account, as in GitHub's API and payloads. */
 export const GitHubUser = z.object({ login: z.string(), id: z.int(), type: z.string().default('') });
 
-/** What is read of a comment, and of an issue or pull request. */
+/** The fields used from a comment, an issue or a pull request. */
 export const GitHubComment = z.object({
   id: z.int().positive(),
   html_url: z.string(),
@@ -43,7 +43,7 @@ export const GitHubComment = z.object({
   body: z.string().nullish(),
 });
 
-/** What is read of an issue in GitHub's answers. */
+/** The fields used from an issue in GitHub's answers. */
 export const GitHubIssue = GitHubComment.extend({
   number: z.int().positive(),
   title: z.string(),
@@ -71,10 +71,10 @@ export function textOfComment(
   return { source, author, association: comment.author_association, title, body: comment.body ?? '' };
 }
 
-/** Stands for accounts that are no more. */
+/** Stands in for deleted accounts. */
 const GHOST: Account = { login: 'ghost', id: 10_137, type: 'User' };
 
-/** Null when its author may write tasks, else why not and how to mend it. */
+/** Null if its author may write tasks, otherwise why not and how to fix it. */
 export function whyNotAccepted(
   { author, association, source }: UntrustedText,
   rules: AuthorRules,
@@ -91,7 +91,7 @@ export function whyNotAccepted(
   return `${what} was written by ${login}, who is ${is || 'nothing'} to the repository (${type}); trusted as authors are: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
 }
 
-/** Apps and machine accounts that GitHub knows as such. */
+/** Apps and machine accounts that GitHub marks as such. */
 export function isBot({ login, type }: Account): boolean {
   return type === 'Bot' || login.endsWith('[bot]');
 }
@@ -101,7 +101,7 @@ export interface Hidden {
   readonly characters: number;
   readonly comments: number;
   readonly images: number;
-  /** Tags, titles of links, and definitions that nothing uses. */
+  /** Tags, titles of links, and unused definitions. */
   readonly others: number;
 }
 
@@ -122,7 +122,7 @@ export function describeHidden(
     : `Left out of ${what}, because it is invisible there: ${found.join(', ')}.`;
 }
 
-/** A task without the command that it begins with, such as `/patchsmith` or `@patchsmith`. */
+/** A task without its leading command, such as `/patchsmith` or `@patchsmith`. */
 export function withoutCommand(text: string): string {
   return text.replace(/^\s*[/@][\w-]+[ \t:]*\n?/, '').trim();
 }

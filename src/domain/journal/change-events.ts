@@ -1,4 +1,4 @@
-/** The event that tells what a look at the work tree found. */
+/** The event that records what a look at the work tree found. */
 
 import { type ChangeSource, type PathChange, toCodeChanges } from '../changes/change.ts';
 import type { RunAction } from '../run/events.ts';

@@ -1,11 +1,11 @@
-/** Where a run that is played again differs from its recording. Times, durations and ids of runs are no differences. */
+/** Finds where a replayed run differs from its recording. Times, durations and run ids do not count. */
 
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
 import type { CommandReport, RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { shortened } from '../text/shorten.ts';
 
-/** `at` names the field; `expected` is the recording's, `got` what happened now, both short. */
+/** `at` names the field; `expected` is the recorded value, `got` the current one, both shortened. */
 export interface Divergence {
   readonly seq: number;
   readonly event: string;
@@ -14,7 +14,7 @@ export interface Divergence {
   readonly got: string;
 }
 
-/** Null when both are the same event. An absent event stands for a run that had ended. */
+/** Null if both are the same event. An absent event means that the run had ended. */
 export function divergenceOf(expected: RunEvent | undefined, got: RunEvent | undefined): Divergence | null {
   const seq = (expected ?? got)?.seq ?? 0;
   if (!expected || !got || expected.type !== got.type) {
@@ -32,8 +32,8 @@ export function describeDivergence({ seq, event, at, expected, got }: Divergence
 }
 
 /**
- * The text with durations, dates and times of day blanked out. What commands print differs in these from one time to the
- * next, and in nothing else that a replay could forgive.
+ * The text with durations, dates and times of day blanked out. These vary from one execution of a command to the next; a
+ * replay can overlook no other difference.
  */
 export function withoutTimes(text: string): string {
   return text
@@ -75,7 +75,7 @@ function describe(event: RunEvent): string {
   }
 }
 
-/** What has to be the same: facts of the tree, of the model and of the tools. */
+/** What has to be equal: facts about the tree, the model and the tools. */
 function comparable(event: RunEvent): unknown {
   switch (event.type) {
     case 'run.started': {
@@ -127,7 +127,7 @@ function comparable(event: RunEvent): unknown {
 }
 
 function comparableOutcome(outcome: ToolOutcome): unknown {
-  // How far a call came before the run was stopped, and whether it had begun, is a matter of time.
+  // How far a call got before the run was stopped, and whether it had begun, is a matter of timing.
   if (wasInterrupted(outcome)) return { interrupted: true };
   if (outcome.status === 'finished' || outcome.command === undefined) return outcome;
   const { durationMs: _, ...end } = outcome.command;
@@ -161,7 +161,7 @@ function firstDifference(expected: unknown, got: unknown, at: string): Differenc
   return { at, expected: shown(expected), got: shown(got) };
 }
 
-/** Both texts from a little before the first character in which they differ. */
+/** Both texts, starting shortly before the first character that differs. */
 function textsAround(expected: string, got: string): Pick<Divergence, 'expected' | 'got'> {
   let same = 0;
   while (same < expected.length && expected[same] === got[same]) same += 1;
@@ -175,7 +175,7 @@ function shown(value: unknown): string {
   return shortened(JSON.stringify(value) ?? 'nothing', 160);
 }
 
-/** Objects and arrays alike: both have fields by name. */
+/** True for objects and arrays: both have named fields. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,14 +1,14 @@
-/** What has to be put back so that a work tree is as it was before a run: the fold of the journal that undo works by. */
+/** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
 
 import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
 import type { RunEvent } from '../run/events.ts';
 import { advance, startOf } from '../run/state.ts';
 
-/** `steps` are in the order of their paths. */
+/** `steps` are sorted by path. */
 export interface UndoPlan {
   /** For each path that the run changed: the state before the run, and the one that the run left. */
   readonly steps: readonly PathChange[];
-  /** Paths of the run that something else changed during the run as well: nobody can tell the two apart. */
+  /** Paths that both the run and something else changed during the run: the two cannot be separated. */
   readonly tangled: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];
@@ -17,8 +17,8 @@ export interface UndoPlan {
 }
 
 /**
- * The changes of setup commands, of tool calls and of verify commands are the run's own, whether they are in its patch or
- * not. What came from outside is somebody's work: where it came first, the run is undone down to it.
+ * Changes by setup commands, tool calls and verify commands are the run's own, whether they are in its patch or not. Changes
+ * from outside are someone's work: if they came first, the run is undone down to them.
  */
 export function undoPlan(events: readonly RunEvent[]): UndoPlan {
   const own = new Map<string, { before: FileState | null; after: FileState | null; tangled: boolean }>();
@@ -45,7 +45,9 @@ export function undoPlan(events: readonly RunEvent[]): UndoPlan {
   };
 }
 
-/** Files that file tools have written and that no change tells of: ignore rules keep them out, or nothing in them changed. */
+/**
+ * Files that file tools have written but that no change mentions: ignore rules exclude them, or the write changed nothing.
+ */
 export function unrecordedWrites(events: readonly RunEvent[]): string[] {
   const changed = new Set([...changesOf(events)].map(({ path }) => path));
   const targets = new Map<string, string>();
@@ -65,12 +67,12 @@ export function unrecordedWrites(events: readonly RunEvent[]): string[] {
 }
 
 /**
- * What was under way when the run died and may have changed files that no event tells of: calls by their tool and id, or
- * verify commands. Empty for a run that came to its end or had nothing of the kind under way.
+ * What was in progress when the run died and may have changed files that no event mentions: calls by tool and id, or verify
+ * commands. Empty for a run that ended by itself or had nothing of the kind in progress.
  */
 export function underWay(events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]]): string[] {
   const last = events.at(-1);
-  // Time that was over in the middle of a step leaves its calls without an outcome.
+  // If time ran out in the middle of a step, its calls have no outcome.
   if (last?.type === 'run.stopped' && last.stop.why !== 'deadline' && last.stop.why !== 'interrupted')
     return [];
   const [started, ...rest] = events;
@@ -83,7 +85,7 @@ export function underWay(events: readonly [RunEvent & { type: 'run.started' }, .
   return [...open].flatMap(([id, tool]) => (READERS.includes(tool) ? [] : [`${tool} ${id}`]));
 }
 
-/** Whether commands, of the model or to verify its work, were under way when the run died. */
+/** Whether commands, from the model or for verification, were in progress when the run died. */
 export function wereCommandsUnderWay(
   events: readonly [RunEvent & { type: 'run.started' }, ...RunEvent[]],
 ): boolean {

@@ -1,9 +1,9 @@
-/** Where the events of a run have left the work tree. */
+/** The state in which a run's events left the work tree. */
 
 import type { FileState, PathChange } from '../changes/change.ts';
 import type { RunEvent } from '../run/events.ts';
 
-/** Every path that changed since the base, with its last known state; null is absence. */
+/** Every path that changed since the base, with its last known state; null means absent. */
 export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileState | null> {
   const states = new Map<string, FileState | null>();
   for (const event of events) {

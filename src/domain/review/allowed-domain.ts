@@ -1,25 +1,25 @@
-/** Which hosts commands may reach: the entries of `--allow-domain`, and how a host that a command asks for is held against them. */
+/** Which hosts commands may reach: the entries of `--allow-domain`, and how a requested host is matched against them. */
 
 import * as z from 'zod';
 
-/** Ports that an entry without one stands for: HTTPS and HTTP. */
+/** Ports allowed by an entry that names none: HTTPS and HTTP. */
 const WEB_PORTS = [443, 80];
 
 /** A label of a host name: letters, digits and inner hyphens, at most 63 (RFC 1123). Other scripts come as punycode. */
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})+$`);
 
-/** What a command asks for, in small letters. */
+/** What a command requests, in lower case. */
 export interface Target {
   readonly host: string;
   readonly port: number;
 }
 
-/** `registry.npmjs.org`, `*.example.com` (everything below it, not itself), each also with `:port`. In small letters. */
+/** `registry.npmjs.org`, `*.example.com` (everything below it, not itself), each optionally with `:port`. In lower case. */
 export const AllowedDomain = z
   .string()
   .trim()
-  // Before small letters are made: those of some letters of other scripts are ASCII (the Kelvin sign's is k).
+  // Checked before lower-casing, which turns some letters of other scripts into ASCII (the Kelvin sign into k).
   .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
   .toLowerCase()
   .superRefine((entry, context) => {
@@ -28,7 +28,7 @@ export const AllowedDomain = z
       context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
   });
 
-/** A target as a proxy request names it (`host:port`), or why it is none. Nothing is decoded, completed or mended. */
+/** A target as named in a proxy request (`host:port`), or why it is invalid. Nothing is decoded, completed or corrected. */
 export function parseTarget(authority: string, defaultPort: number | null): Target | string {
   if (/[^\x21-\x7e]/.test(authority)) return 'it is not a plain host name';
   const [, host = '', given] = /^([^:]*)(?::(\d{1,5}))?$/.exec(authority.toLowerCase()) ?? [];
@@ -39,7 +39,7 @@ export function parseTarget(authority: string, defaultPort: number | null): Targ
   return { host, port };
 }
 
-/** True when one of the entries names this host and this port. */
+/** True if one of the entries matches this host and this port. */
 export function permits(entries: readonly string[], { host, port }: Target): boolean {
   return entries.some((entry) => {
     const rule = split(entry);
@@ -48,7 +48,7 @@ export function permits(entries: readonly string[], { host, port }: Target): boo
   });
 }
 
-/** True when `entry` opens nothing that `entries` do not open. */
+/** True if `entry` permits nothing that `entries` do not permit. */
 export function isCovered(entry: string, entries: readonly string[]): boolean {
   const inner = split(entry);
   return inner.ports.every((port) =>
@@ -66,13 +66,16 @@ function problemOf(entry: string): string | null {
   if (!HOST.test(host))
     return 'expected a domain such as registry.npmjs.org, *.example.com or example.com:8443';
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'the port is out of range';
-  // A whole top-level domain is anybody's.
+  // Anyone can register a name under a top-level domain.
   return wildcard !== undefined && !host.includes('.')
     ? 'a wildcard needs a domain of two parts or more'
     : null;
 }
 
-/** Resolvers take a last part in digits, or in hexadecimal ones, for an IPv4 address (WHATWG URL, "ends in a number"). */
+/**
+ * Resolvers interpret a name whose last part is decimal or hexadecimal digits as an IPv4 address (WHATWG URL, "ends in a
+ * number").
+ */
 function looksLikeAddress(host: string): boolean {
   return /(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$/.test(host);
 }
@@ -91,10 +94,10 @@ const Refused = z.strictObject({
   host: z.string().describe('As it was asked for, shortened where it is long'),
   times: z.int().positive(),
 });
-/** A host that commands have asked for in vain. */
+/** A host that was refused to commands. */
 export type RefusedHost = z.infer<typeof Refused>;
 
-/** What the result says of the network. */
+/** What the result says about the network. */
 export const NetworkUse = z.strictObject({
   allowed: z.array(z.string()).describe('Domains that commands may reach; none means no network at all'),
   refused: z.array(Refused).describe('What commands asked the proxy for in vain; at most 101 entries'),

@@ -1,4 +1,4 @@
-/** What can be said of a change that deserves a second look. */
+/** Properties of a change that deserve a second look. */
 
 import * as z from 'zod';
 
@@ -20,7 +20,7 @@ export const FLAGS = {
 /** The name of a reason. */
 export type FlagName = keyof typeof FLAGS;
 
-/** A path of a patch that deserves a second look, as it stands in `result.json`. */
+/** A path of a patch that deserves a second look, as in `result.json`. */
 export const Flag = z.strictObject({
   path: z.string(),
   flag: z.enum(Object.keys(FLAGS) as [FlagName, ...FlagName[]]),

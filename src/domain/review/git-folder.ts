@@ -1,14 +1,14 @@
 /**
- * Repositories that are not called `.git`. Git takes any folder with a HEAD, objects and refs for one, and whoever runs as
- * much as `git status` in it has the programs started that its configuration names (`core.fsmonitor`, for one).
+ * Repositories that are not called `.git`. Git considers any folder with a HEAD, objects and refs a repository, and even
+ * `git status` in it starts the programs that its configuration names (such as `core.fsmonitor`).
  */
 
 import { foldedName } from '../changes/path.ts';
 
 /**
- * Of the folders around these paths, those that git takes for a repository and that the paths belong to; sorted, `''` is the
- * root. `namesIn` gives the names in a folder, whatever they stand for: git does not mind a link or an executable file where
- * it looks for a folder. Source: git's `is_git_directory` (setup.c). What HEAD says is not looked at.
+ * Of the folders around these paths, those that git considers a repository to which the paths belong; sorted, `''` is the
+ * root. `namesIn` returns the names in a folder, whatever they are: git accepts a link or an executable file where it looks
+ * for a folder. Source: git's `is_git_directory` (setup.c). The content of HEAD is not checked.
  */
 export function repositoriesAround(
   paths: Iterable<string>,
@@ -30,8 +30,8 @@ export function repositoriesAround(
 }
 
 /**
- * The same for a tree of which all paths are known. Folders whose names differ only in case count as one, as they are on many
- * machines that it is checked out on.
+ * The same for a tree whose paths are all known. Folders whose names differ only in case count as one, as they do on many
+ * machines where the tree is checked out.
  */
 export function repositoriesInTree(paths: Iterable<string>, tree: readonly string[]): string[] {
   const around = new Map<string, Set<string>>();
@@ -48,7 +48,7 @@ export function repositoriesInTree(paths: Iterable<string>, tree: readonly strin
   return repositoriesAround(changed, (folder) => around.get(folded(folder)) ?? []);
 }
 
-/** The path lies in the folder. Of the root, only what git would read there belongs to a repository in its place. */
+/** Whether the path belongs to the repository in this folder. In the root, only what git would read there belongs to one. */
 export function belongsTo(path: string, repository: string): boolean {
   if (repository !== '') return path.startsWith(`${repository}/`);
   return PARTS.has(foldedName(path.split('/', 1)[0] ?? ''));
@@ -60,12 +60,12 @@ export function foldersAround(path: string): string[] {
   return ['', ...parts.map((_, at) => parts.slice(0, at + 1).join('/'))];
 }
 
-/** Whether git takes a folder with these names for a repository. Most folders have nothing that could be a HEAD. */
+/** Whether git considers a folder with these names a repository. Most folders contain nothing that could be a HEAD. */
 export function isRepository(names: Iterable<string>): boolean {
   const listed = [...names];
   if (!listed.some(isHead)) return false;
   const all = new Set(listed.map(foldedName));
-  // That of a linked worktree has objects and refs elsewhere.
+  // The git dir of a linked worktree has objects and refs elsewhere.
   return all.has('head') && ((all.has('objects') && all.has('refs')) || all.has('commondir'));
 }
 

@@ -1,4 +1,4 @@
-/** Changes of a patch that deserve a second look before they are merged. They are in the patch like any other. */
+/** Finds changes in a patch that deserve a second look before they are merged. They are in the patch like any other. */
 
 import * as z from 'zod';
 import type { FileState } from '../changes/change.ts';
@@ -6,14 +6,14 @@ import { jsonOrUndefined } from '../text/json.ts';
 import type { Flag, FlagName } from './flag.ts';
 import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
 
-/** A file of a patch. `before` is the state of the old path where it was renamed; null is absence. */
+/** A file of a patch. `before` is the state of the old path if it was renamed; null means absent. */
 export interface ReviewedFile {
   readonly path: string;
   /** The old path of a renamed file. */
   readonly from?: string | undefined;
   readonly before: FileState | null;
   readonly after: FileState | null;
-  /** Contents as text; empty where there is no file, null where it is too large or not to be had. */
+  /** Contents as text; empty if there is no file, null if it is too large or unavailable. */
   readonly textBefore: string | null;
   readonly textAfter: string | null;
 }
@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   { flag: 'tests_weakened', detail: counted(lossesOf, 'over 4 MiB or unavailable, so not counted') },
 ];
 
-/** Names that package managers give to the files in which they keep exact versions. */
+/** Names of the files in which package managers lock exact versions. */
 const LOCK_FILES: ReadonlySet<string> = new Set([
   ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
   ...[
@@ -87,7 +87,7 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** A file of such a name, or that had one before it was renamed. */
+/** Applies to a file with such a name, before or after a rename. */
 function named(isMeant: (path: string, principles: readonly string[]) => boolean): Rule['detail'] {
   return ({ path, from }, principles) => {
     if (isMeant(path, principles)) return '';
@@ -106,7 +106,7 @@ function changedScripts({ path, after, textBefore, textAfter }: ReviewedFile): s
   return changed.length > 0 ? changed.slice(0, 10).join(', ') : null;
 }
 
-/** Each script with its command; null for what is no package.json. */
+/** Each script with its command; null for text that is not a package.json. */
 function scriptsOf(text: string | null): Map<string, string> | null {
   if (text === '') return new Map();
   if (text !== null && text.length > MAX_COUNTED) return null;
@@ -119,7 +119,7 @@ function scriptsOf(text: string | null): Map<string, string> | null {
 
 const Package = z.looseObject({ scripts: z.record(z.string(), z.unknown()).optional() });
 
-/** Judged by the words of the link alone: what it leads through is another path of the repository. */
+/** Judged by the link's target alone: any other link it passes through is a path of the repository too. */
 function linkOutside({ path, after, textAfter }: ReviewedFile): string | null {
   if (after?.mode !== '120000') return null;
   if (textAfter === null) return 'cannot be read';
@@ -141,7 +141,7 @@ function lossesOf({ testsLost, assertionsLost }: TestsChange): string | null {
   return losses.length === 0 ? null : losses.join(', ');
 }
 
-/** Characters of a test file that is looked into; one that is larger is a reason to look. */
+/** Maximum characters of a test file that are examined; a larger file is itself a reason to look. */
 const MAX_COUNTED = 4 * 1024 * 1024;
 
 function counted(detail: (change: TestsChange) => string | null, unknown: string | null): Rule['detail'] {

@@ -1,15 +1,15 @@
 /**
- * Signs that a change of a test file makes the tests say less. Counted by patterns and not by parsing, so that they are
- * reasons to look and no proof: what stands in strings counts as well. Lines that are comments do not.
+ * Signs that a change makes the tests in a file check less. Found by patterns and not by parsing, so they are reasons to
+ * look and no proof: matches in strings count too. Lines that are comments do not.
  */
 
 /** What the tests of a language look like. */
 interface TestDialect {
-  /** Name of a test file, matched against the whole path. */
+  /** Matches the path of a test file. */
   readonly file: RegExp;
-  /** Skips a test, expects it to fail, or runs nothing else. */
+  /** Matches what skips a test, expects it to fail, or runs nothing else. */
   readonly skip: RegExp;
-  /** The beginning of a test. */
+  /** Matches the beginning of a test. */
   readonly test: RegExp;
   readonly assertion: RegExp;
 }
@@ -37,7 +37,7 @@ const DIALECTS: readonly TestDialect[] = [
     assertion: /\b[tb]\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\s*\(|\b(?:assert|require|is)\.\w+\s*\(/g,
   },
   {
-    // Tests beside the code are in files like any other.
+    // Tests next to the code are in ordinary files.
     file: /\.rs$/,
     skip: /#\[\s*(?:cfg_attr\([^\]\n]{0,200}\b)?ignore\b|#!\[\s*cfg\s*\(\s*any\s*\(\s*\)\s*\)/g,
     test: /#\[\s*(?:\w{1,40}::)?(?:test|rstest|test_case)\b/g,
@@ -71,26 +71,26 @@ const DIALECTS: readonly TestDialect[] = [
   },
 ];
 
-/** Fewer assertions that are no reason to look. */
+/** Losing fewer assertions is no reason to look. */
 const MANY = 3;
 const LARGE_PART = 0.25;
 
-/** A file of a known kind that holds tests, and whose loss would be one. */
+/** A file of a known kind that contains tests, so that its loss would be one of tests. */
 export function isTestFile(path: string): boolean {
-  // Of Rust files only those that hold nothing else.
+  // Of Rust files, only those that contain nothing but tests.
   return path.endsWith('.rs') ? /(?:^|\/)tests\//.test(path) : dialectOf(path) !== null;
 }
 
-/** What a change of a test file takes from its tests. */
+/** What a change of a test file takes away from its tests. */
 export interface TestsChange {
-  /** Marks that it adds. */
+  /** Number of skip marks added. */
   readonly skipsAdded: number;
   readonly testsLost: number;
-  /** Where they are 3 or a quarter of those in the file; else 0. */
+  /** Number of assertions lost, if at least 3 or a quarter of those in the file; otherwise 0. */
   readonly assertionsLost: number;
 }
 
-/** Compares two texts of the file; null for a file of no known kind. */
+/** Compares two versions of the file; null for a file of unknown kind. */
 export function testsChange(path: string, before: string, after: string): TestsChange | null {
   const dialect = dialectOf(path);
   if (dialect === null) return null;
@@ -108,7 +108,7 @@ function dialectOf(path: string): TestDialect | null {
   return DIALECTS.find(({ file }) => file.test(path)) ?? null;
 }
 
-/** What is commented out tests nothing. `#[` is Rust and PHP, `//go:` a directive, and `*` may be the inside of a comment. */
+/** Commented-out code tests nothing. `#[` is Rust and PHP, `//go:` a directive, and `*` may be the inside of a comment. */
 function withoutComments(text: string): string {
   return text.replace(/^[ \t]*(?:\/\/(?!go:)|#(?![[!])|\*).*$/gm, '');
 }

@@ -1,23 +1,23 @@
-/** What a run may change: the fences around what the runner reads, keeps and puts into a patch. */
+/** What a run may change: limits on what the runner reads, keeps and puts into a patch. */
 
 import * as z from 'zod';
 import { DEFAULT_COMMAND_LIMITS } from './command-limits.ts';
 
-/** Bytes are those of the files in the work tree, whatever the disk keeps of them. */
+/** Bytes are sizes of the files in the work tree, whatever they take on disk. */
 export interface ChangeLimits {
-  /** Files that a run may change. */
+  /** Maximum number of files a run may change. */
   readonly maxChangedFiles: number;
-  /** Most bytes of changed files that a run records, counting every version of a file. */
+  /** Maximum bytes of changed files that a run records, counting every version of a file. */
   readonly maxChangedBytes: number;
-  /** One of them. */
+  /** Maximum bytes of a single one. */
   readonly maxChangedFileBytes: number;
-  /** What free disk space may shrink by, where the runner keeps contents. */
+  /** How much free disk space may shrink where the runner keeps contents. */
   readonly maxDiskBytes: number;
 }
 
 const MEBIBYTE = 1024 ** 2;
 
-/** The limits of changes where the settings name none. */
+/** The change limits used when the settings give none. */
 export const DEFAULT_CHANGE_LIMITS: ChangeLimits = {
   maxChangedFiles: 20_000,
   maxChangedBytes: 256 * MEBIBYTE,
@@ -25,20 +25,22 @@ export const DEFAULT_CHANGE_LIMITS: ChangeLimits = {
   maxDiskBytes: DEFAULT_COMMAND_LIMITS.maxDiskBytes,
 };
 
-/** Entries of one folder that the runner looks at in any case. */
+/** Number of entries of one folder that the runner always examines. */
 const MIN_FOLDER_ENTRIES = 100_000;
 
-/** Entries that one folder may have. Whoever lets a run change more files lets a folder have more. */
+/** Maximum number of entries in one folder. A run that may change more files may also have larger folders. */
 export function maxFolderEntries({ maxChangedFiles }: ChangeLimits): number {
   return Math.max(MIN_FOLDER_ENTRIES, 5 * maxChangedFiles);
 }
 
-/** A limit that changes have come to, with its value and what they would have needed: files, bytes or entries. */
+/** A limit that changes have reached, with its value and what they would have needed: files, bytes or entries. */
 export const ExceededChangeLimit = z.strictObject({
   limit: z.enum(['changed_files', 'changed_bytes', 'changed_file_bytes', 'disk_bytes', 'folder_entries']),
   value: z.number(),
   used: z.number(),
-  /** Of `folder_entries`: the folder, `''` for the root. Nobody counts how many entries it has, so that `used` is one too many. */
+  /**
+   * For `folder_entries`: the folder, `''` for the root. The entries are not all counted, so `used` is one over the limit.
+   */
   folder: z.string().optional(),
 });
 export type ExceededChangeLimit = z.infer<typeof ExceededChangeLimit>;

@@ -1,22 +1,22 @@
-/** What commands may take of the machine. */
+/** What commands may use of the machine. */
 
 import * as z from 'zod';
 
 /** What the settings say. */
 export interface CommandLimits {
-  /** Processes and threads of one command. */
+  /** Maximum number of processes and threads of one command. */
   readonly maxProcesses: number;
-  /** Memory of all commands that run at a time; null for three quarters of the machine's. */
+  /** Maximum memory of all commands running at the same time; null for three quarters of the machine's. */
   readonly maxMemoryBytes: number | null;
-  /** One file that a command writes. */
+  /** Maximum size of one file that a command writes. */
   readonly maxFileBytes: number;
-  /** What free space may shrink by during the run, on the disks that commands write to. */
+  /** How much free space may shrink during the run on the disks that commands write to. */
   readonly maxDiskBytes: number;
 }
 
 const GIBIBYTE = 1024 ** 3;
 
-/** The limits of commands where the settings name none. */
+/** The command limits used when the settings give none. */
 export const DEFAULT_COMMAND_LIMITS: CommandLimits = {
   maxProcesses: 1024,
   maxMemoryBytes: null,
@@ -25,12 +25,12 @@ export const DEFAULT_COMMAND_LIMITS: CommandLimits = {
 };
 
 /**
- * `kernel`: nothing gets past it. `watch`: the runner looks four times a second and kills the command that is over it, so
- * that for a moment there can be more.
+ * `kernel`: cannot be exceeded. `watch`: the runner checks four times a second and kills a command that is over the limit,
+ * so it can be exceeded for a moment.
  */
 const Limit = z.strictObject({ limit: z.int().nonnegative(), keptBy: z.enum(['kernel', 'watch']) });
 
-/** What is enforced, as the result tells it. */
+/** What is enforced, as reported in the result. */
 export const EnforcedLimits = z.strictObject({
   processes: Limit.describe('Processes and threads of one command'),
   memoryBytes: Limit.describe('All commands that run at a time, together'),

@@ -1,6 +1,6 @@
-/** The end of work that has run out of time. */
+/** The end of work that ran out of time. */
 
-/** Thrown by whatever the runner does with files and git once the run is over: it is the end of the work, and no bug. */
+/** Thrown by file and git operations of the runner once the run is over: the end of the work, not a bug. */
 export class CutShort extends Error {
   constructor() {
     super('The run was stopped before this had come to its end.');

@@ -1,6 +1,6 @@
 /**
- * Everything that happens in a run, as one union. The journal holds one event a line, written before the loop acts on
- * it; progress, logs, results, replay and resume are readers of the same stream.
+ * Everything that happens in a run, as one union. The journal holds one event per line, written before the loop acts on it;
+ * progress, logs, results, replay and resume are readers of the same stream.
  */
 
 import * as z from 'zod';
@@ -19,21 +19,21 @@ import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 
-/** The journal's format; readers refuse one they do not know. */
+/** The journal's format; readers refuse any other. */
 export const JOURNAL_VERSION = 1;
 
-/** One verify or setup command that ran. `output` is the excerpt that people and the model are shown. */
+/** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
 export type CommandReport = z.infer<typeof CommandReport>;
 
 /**
- * How commands are contained. `namespaces`: nothing but the work tree and toolchains is there; `+seccomp`: and a filter
- * keeps system calls away that reach past that.
+ * How commands are contained. `namespaces`: they see nothing but the work tree and toolchains; `+seccomp`: a filter also
+ * blocks system calls that reach beyond that.
  */
 export const SandboxLevel = z.enum(['namespaces+seccomp', 'namespaces', 'none']);
 export type SandboxLevel = z.infer<typeof SandboxLevel>;
 
-/** What a run began with. */
+/** What a run started from. */
 export const BaseRevision = z.strictObject({
   /** HEAD when the run began; null in a repository without commits. */
   commit: ObjectId.nullable(),
@@ -47,7 +47,7 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
-/** What a run was told about its tools, so that they do the same when it is played again. */
+/** The tool settings of a run, recorded so that tools behave the same in a replay. */
 const ToolSettings = z.strictObject({
   maxOutputChars: z.int().positive(),
   commandTimeoutMs: z.int().positive(),
@@ -66,7 +66,7 @@ const RunStarted = z.strictObject({
   provider: z.string(),
   model: z.string(),
   sandbox: SandboxLevel,
-  /** What commands may reach of the network; without a sandbox that is not for us to say, and this is empty. */
+  /** The hosts commands may reach; without a sandbox the runner does not control this, and the list is empty. */
   allowedDomains: z.array(AllowedDomain).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
@@ -78,7 +78,7 @@ const RunStarted = z.strictObject({
     allow: z.array(z.string()),
     protect: z.array(z.string()),
   }),
-  /** The settings' globs; a change needs the leave of the plan and of these. */
+  /** The settings' globs; a change must be permitted by these and by the plan. */
   paths: z
     .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
     .default({ allow: [], protect: [] }),
@@ -87,16 +87,16 @@ const RunStarted = z.strictObject({
   ),
   /** What the plan's setup commands did, before the model was asked. */
   setup: z.array(CommandReport),
-  /** What they changed, and verify commands that ran before the work; it stays out of the patch. */
+  /** Changes made by them, and by verify commands that ran before the work; they stay out of the patch. */
   setupChanges: z.array(PathChange),
   /** Globs of paths in which the patch may add what looks like a secret. */
   acceptSecrets: z.array(z.string()).default([]),
   verify: z.array(z.string()),
   /** Where the verify commands run. */
   verifyIn: z.enum(VERIFY_PLACES).default('worktree'),
-  /** What the verify commands did before the model was asked; null when the run did not look. */
+  /** How the verify commands ended before the model was asked; null when they were not run. */
   verifyBaseline: z.array(CommandReport).nullable().default(null),
-  /** Changes that no call explains are taken into the patch. */
+  /** Changes that no call explains are included in the patch. */
   includeForeign: z.boolean().default(false),
   limits: Limits,
   toolSettings: ToolSettings,
@@ -110,7 +110,7 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
-/** The event of verify commands that have ended. */
+/** The event recorded when verify commands have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
   /** In a fresh checkout, setup commands that failed in place of the verify commands, which then did not run. */
@@ -119,12 +119,12 @@ const VerifyCompleted = z.strictObject({
   otherwise: z.array(z.string()).default([]),
 });
 
-/** The event of changes that were put back since they are not allowed. */
+/** The event recorded when changes were put back because they are not allowed. */
 const ChangesPutBack = z.strictObject({
   type: z.literal('changes.put_back'),
-  /** As they were found: nothing of them is left, so that no other event tells of them. */
+  /** As they were found; they have been undone, so no other event mentions them. */
   changes: z.array(PathChange),
-  /** Paths that could not be put back, and why; the changes are recorded as those of `source`. */
+  /** Paths that could not be put back, and why; the changes are recorded as made by `source`. */
   stuck: z.array(z.strictObject({ path: z.string(), why: z.string() })),
   source: ChangeSource,
   iteration: z.int().nonnegative(),
@@ -138,7 +138,7 @@ export const SupersededEnd = z.strictObject({
 });
 export type SupersededEnd = z.infer<typeof SupersededEnd>;
 
-/** The event with which a run is carried on. */
+/** The event that resumes a run. */
 const RunResumed = z.strictObject({
   type: z.literal('run.resumed'),
   patchsmith: z.string(),
@@ -146,9 +146,9 @@ const RunResumed = z.strictObject({
   supersedes: SupersededEnd.nullable().default(null),
   /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
   limits: Limits.optional(),
-  /** The base as it was, or with what was accepted. */
+  /** The earlier base, or a new one that includes the accepted changes. */
   base: BaseRevision,
-  /** Changes that the run did not make, found in the work tree and taken over as they are. */
+  /** Changes found in the work tree that the run did not make, and that were accepted as they are. */
   accepted: z.array(PathChange),
   /** Model turns that were completed before. */
   iteration: z.int().nonnegative(),
@@ -173,27 +173,27 @@ export const RunAction = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
-  /** Commands changed paths that the policy does not permit to change, and the runner put them back. */
+  /** Commands changed paths that the policy protects, and the runner put them back. */
   ChangesPutBack,
-  /** Files that were there when they were last seen, and that a look at the work tree could not examine; at most 100. */
+  /** Files that existed when last seen and that a look at the work tree could not examine; at most 100. */
   z.strictObject({ type: z.literal('files.hidden'), paths: z.array(z.string()).min(1) }),
   z.strictObject({
     type: z.literal('tool.completed'),
     call: z.string(),
     outcome: ToolOutcome,
     durationMs: z.number().nonnegative(),
-    /** What of which file the call has shown to the model, or written for it. */
+    /** Which lines of which file the call has shown to the model, or written for it. */
     seen: z.array(SeenNote).optional(),
   }),
   VerifyCompleted,
-  /** The runner says something to the model: a failed verification, or "go on" after a cut-off text. */
+  /** The runner tells the model something: a failed verification, or to go on after a cut-off text. */
   z.strictObject({ type: z.literal('message.added'), text: z.string().min(1) }),
   /** Four fifths of a cap are used up. */
   z.strictObject({ type: z.literal('budget.warned'), ...NearCap.shape }),
   /** The next request does not fit into a cap; what the model is told before its last answer. */
   z.strictObject({ type: z.literal('budget.reached'), ...ReachedCap.shape, text: z.string().min(1) }),
   z.strictObject({ type: z.literal('run.interrupted'), interruption: Interruption }),
-  /** Some of what changed is over a limit and was left out. */
+  /** Some changes exceed a limit and were left out. */
   z.strictObject({ type: z.literal('changes.limited'), ...ExceededChangeLimit.shape }),
   z.strictObject({ type: z.literal('warning.raised'), message: z.string() }),
   z.strictObject({ type: z.literal('run.stopped'), stop: StopReason }),

@@ -1,4 +1,4 @@
-/** How a run can end, and the exit code of each end. Nothing else knows these numbers. */
+/** The ways a run can end, and the exit code of each. These numbers appear nowhere else. */
 
 import * as z from 'zod';
 
@@ -37,21 +37,21 @@ export const EXIT_CODE = {
   deadline: 124,
 } as const satisfies Readonly<Record<Exclude<OutcomeName, 'interrupted'>, number>>;
 
-/** Of `no_change` with `--if-no-changes error`. */
+/** For `no_change` with `--if-no-changes error`. */
 export const CHANGES_EXPECTED_EXIT_CODE = 3;
 
 /** A signal that ends a run. */
 export const StopSignal = z.enum(['SIGHUP', 'SIGINT', 'SIGTERM']);
 export type StopSignal = z.infer<typeof StopSignal>;
 
-/** Of `interrupted`: 128 and the number of the signal, as shells report it. */
+/** For `interrupted`: 128 plus the number of the signal, as shells report it. */
 export const SIGNAL_EXIT_CODE = {
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,
 } as const satisfies Readonly<Record<StopSignal, number>>;
 
-/** Each exit code with what it stands for, in ascending order: the list of `--help`. */
+/** Each exit code with its meaning, in ascending order: the list in `--help`. */
 export function exitCodeList(): string[] {
   const names = new Map<number, string[]>([
     [CHANGES_EXPECTED_EXIT_CODE, ['no_change with --if-no-changes error']],

@@ -1,4 +1,4 @@
-/** The fences of a run, and the reasons for which it can end. */
+/** The limits of a run, and the reasons it can end. */
 
 import * as z from 'zod';
 import { DEFAULT_CHANGE_LIMITS, ExceededChangeLimit } from './change-limits.ts';
@@ -7,25 +7,25 @@ import { StopSignal } from './exit-code.ts';
 /** Null is "no limit". */
 export const Limits = z.strictObject({
   maxIterations: z.int().positive(),
-  /** Of the whole run: input, output and cached tokens together. */
+  /** For the whole run: input, output and cached tokens together. */
   maxTotalTokens: z.int().positive().nullable(),
   maxCostUsd: z.number().positive().nullable(),
   deadlineMs: z.int().positive(),
   fixRounds: z.int().nonnegative(),
-  /** Times in a row that an answer cut off by the output limit is continued. */
+  /** How many times in a row an answer cut off by the output limit is continued. */
   maxTokensRecoveries: z.int().nonnegative(),
   maxChangedFiles: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFiles),
-  /** Contents of changed files that are taken in, and one of them. */
+  /** Maximum bytes of changed files that are recorded, in total and per file. */
   maxChangedBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedBytes),
   maxChangedFileBytes: z.int().positive().default(DEFAULT_CHANGE_LIMITS.maxChangedFileBytes),
-  /** Identical turns with identical results in a row that count as a stall. */
+  /** Number of identical turns with identical results in a row that count as a stall. */
   stallTurns: z.int().min(2),
 });
 export type Limits = z.infer<typeof Limits>;
 
-/** What every run has; no setting says otherwise. */
+/** The same for every run; there is no setting for it. */
 export const MAX_RECOVERIES = 3;
-/** Turns in a row with the same calls and the same results after which a run ends. */
+/** Number of turns in a row with the same calls and the same results after which a run ends. */
 export const MAX_STALL_TURNS = 5;
 
 /** Why a provider could not answer, by class. */

@@ -1,6 +1,6 @@
-/** Tells a machine that is broken or used up from a bug, in words for the person who can mend it. */
+/** Tells a broken or exhausted machine from a bug, in words for the person who can fix it. */
 
-/** What is wrong with the machine, as the beginning of a sentence; null when the error is none that a machine explains. */
+/** What is wrong with the machine, as the beginning of a sentence; null when the error does not point to the machine. */
 export function machineFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error ? String(error.code) : '';

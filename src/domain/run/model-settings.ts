@@ -1,11 +1,11 @@
-/** Settings that a run keeps to its end, and that are recorded with it. Nothing here says where a key is sent. */
+/** Settings that a run keeps to its end, recorded with it. None of them says where a key is sent. */
 
 import * as z from 'zod';
 
-/** How hard a model tries; what each means is the model's business. */
+/** How hard a model tries; the model defines what each level means. */
 export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-/** Whether a run without changes is one that went well. */
+/** Whether a run without changes counts as success. */
 export const NO_CHANGES = ['ok', 'error'] as const;
 
 /** How long a rate limit is waited out: five retries, after 10, 20, 40, 80 and 160 seconds. */
@@ -13,12 +13,12 @@ export const DEFAULT_RATE_LIMIT_WAIT_MS = 310_000;
 /** How long an outage is waited out. */
 export const DEFAULT_OUTAGE_WAIT_MS = 300_000;
 
-/** What every request to the model says besides the conversation, and how long its answer is waited for. */
+/** What every request to the model contains besides the conversation, and how long to wait for its answer. */
 export const ModelSettings = z.strictObject({
   effort: z.enum(EFFORTS).nullable(),
-  /** Tokens of one answer. */
+  /** Maximum tokens of one answer. */
   maxOutputTokens: z.int().positive(),
-  /** Summaries of the thinking are asked for. */
+  /** Whether summaries of the thinking are requested. */
   showThinking: z.boolean(),
   idleTimeoutMs: z.int().positive(),
   /** How long a rate limit is waited out, from the first refusal to the last attempt. */

@@ -1,4 +1,4 @@
-/** The outcome of a run: one value, decided from facts, of which the exit code, the result and the last line are renderings. */
+/** The outcome of a run: one value, decided from facts; the exit code, the result and the last line are derived from it. */
 
 import { type Denials, describeDenials } from '../review/denied.ts';
 import { formatNumber } from '../text/format-number.ts';
@@ -15,7 +15,7 @@ import {
 import type { StopReason } from './limits.ts';
 import type { VerifyIn } from './model-settings.ts';
 
-/** `reason` is one sentence for people; it names what, where and how to mend it. */
+/** `reason` is one sentence for people; it says what went wrong, where, and how to fix it. */
 export interface RunOutcome {
   readonly name: OutcomeName;
   readonly exitCode: number;
@@ -26,12 +26,12 @@ export interface RunOutcome {
 export interface OutcomeFacts {
   readonly stop: StopReason;
   readonly changedFiles: number;
-  /** Verify commands that passed at the end, and where. */
+  /** Number of verify commands that passed at the end, and where. */
   readonly verified: number;
   readonly verifyIn: VerifyIn;
-  /** Paths with other contents in the patch than the verify commands had before them. */
+  /** Paths whose contents in the patch are not the ones the verify commands saw. */
   readonly unverified: readonly string[];
-  /** Verify commands that failed at the end as they had failed before the run. */
+  /** Number of verify commands that failed at the end just as they had failed before the run. */
   readonly preexisting: number;
   readonly ifNoChanges: 'ok' | 'error';
   /** What calls asked for and did not get, and whether a run may end well without it. */
@@ -39,21 +39,21 @@ export interface OutcomeFacts {
   readonly ifDenied: 'report' | 'error';
   /** Why nothing can be written to the work tree, where something was to be; null when it can. */
   readonly unwritable: string | null;
-  /** Why the patch is published nowhere although there is one; null when nothing speaks against it. */
+  /** Why an existing patch is not published; null when it may be. */
   readonly withheld: string | null;
   /** Why the patch could not be proven or written; null when it was. */
   readonly publishFailure: string | null;
-  /** Why there was no time for the patch of a run that was cut short; null when there is one. */
+  /** Why time ran out before the patch of an interrupted run was made; null when there is a patch. */
   readonly unmade: string | null;
-  /** Paths that are changed though `allow` and `protect` of the plan and the settings do not permit it. */
+  /** Paths that were changed although `allow` and `protect` of the plan and the settings forbid it. */
   readonly forbiddenPaths: readonly string[];
-  /** Files that could not be examined any more, so that nobody knows whether they changed. */
+  /** Files that could no longer be examined, so it is unknown whether they changed. */
   readonly hiddenPaths: readonly string[];
-  /** Git dirs that commands have made and that may be copies of ones that were there before and are gone. */
+  /** Git dirs that commands created and that may be copies of earlier ones that are gone. */
   readonly gitDirsInDoubt: readonly string[];
 }
 
-/** Decides the outcome. A signal comes before what became of the patch, and that before any other end. */
+/** Decides the outcome. A signal takes precedence over what happened to the patch, and that over any other end. */
 export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   const { stop } = facts;
   if (stop.why === 'interrupted') {
@@ -79,7 +79,7 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
   }
 }
 
-/** Paths in one sentence. */
+/** Maximum number of paths in one sentence. */
 const MAX_NAMED = 10;
 
 function completed(facts: OutcomeFacts): RunOutcome {
@@ -120,7 +120,7 @@ function completed(facts: OutcomeFacts): RunOutcome {
   );
 }
 
-/** Empty when nothing was verified, else with a comma in front. */
+/** Empty when nothing was verified, otherwise starts with a comma. */
 function verifiedPart({ verified, preexisting, verifyIn, unverified }: OutcomeFacts): string {
   const where = verifyIn === 'checkout' ? ' in a fresh checkout' : '';
   const otherwise =
@@ -171,7 +171,7 @@ function keptWork(facts: OutcomeFacts): string {
   return isLeftOut ? 'nothing of it is in the patch' : 'no file was changed';
 }
 
-/** A sentence that goes on. */
+/** The sentence without its full stop, so that it can go on. */
 function openEnded(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
@@ -186,9 +186,9 @@ export const done = ending('done');
 export const noChange = ending('no_change');
 /** A bug of patchsmith, or a broken machine. */
 export const internalError = ending('internal_error');
-/** Flags, settings, plan or repository are not as they must be. */
+/** Flags, settings, plan or repository are not valid. */
 export const usageError = ending('usage_error');
-/** The model's provider refused, or stayed unreachable. */
+/** The model's provider refused or remained unreachable. */
 export const providerError = ending('provider_error');
 /** The model cannot or will not do the work. */
 export const blocked = ending('blocked');
@@ -196,7 +196,7 @@ export const blocked = ending('blocked');
 export const limitReached = ending('limit_reached');
 /** A rule about what may change, or about who may ask for it, was broken. */
 export const policyViolation = ending('policy_violation');
-/** Verify commands failed, or what else a command was asked to prove. */
+/** Verify commands failed, or another proof that a command was asked for. */
 export const verifyFailed = ending('verify_failed');
 /** No sandbox of the required level is available. */
 export const sandboxUnavailable = ending('sandbox_unavailable');

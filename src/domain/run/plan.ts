@@ -4,10 +4,10 @@ import * as z from 'zod';
 import { whyNoGlob } from '../changes/glob.ts';
 import { shortened } from '../text/shorten.ts';
 
-/** Commands that cannot fail prove nothing; a plan that verifies with one is mistaken. */
+/** Commands that cannot fail prove nothing; a plan that verifies with one is a mistake. */
 const NO_OP = /^\s*(?:#.*|:|true|\/bin\/true|exit(?:\s+0)?|(?:echo|printf)\b[^|&;<>`$()]*)?\s*;?\s*$/s;
 
-/** Whatever comes before, the last word is success. With more than one command `set -e` could still end it early. */
+/** The last part always succeeds, whatever comes before. With more than one command `set -e` could still end it early. */
 const FORGIVEN = /^[^;\n]*\|\|\s*(?:true|:|exit\s+0|echo\b[^|&;<>`$()\n]*)\s*;?\s*$/;
 
 /** True for an empty command, a comment, `true`, `:`, `exit 0`, a bare `echo`, and `… || true`. */
@@ -22,7 +22,7 @@ export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command)
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
 });
 
-/** Names paths that may or may not change. */
+/** Names paths that may or may not be changed. */
 export const PathGlob = z.string().superRefine((glob, { addIssue }) => {
   const why = glob.startsWith('!')
     ? 'cannot be negated; say it with the other of allow and protect'
@@ -75,7 +75,7 @@ export const PlanSource = z.discriminatedUnion('kind', [
 ]);
 export type PlanSource = z.infer<typeof PlanSource>;
 
-/** What somebody wrote on GitHub, as people see it there. */
+/** What someone wrote on GitHub, as people see it there. */
 export interface OutsidePart {
   readonly kind: 'issue' | 'comment';
   /** Login. */
@@ -83,11 +83,11 @@ export interface OutsidePart {
   readonly text: string;
 }
 
-/** The task, and what holds for it. */
+/** The task and its rules. */
 export interface Plan extends PathRules {
   readonly title: string;
   readonly source: PlanSource;
-  /** The task in Markdown, without the front matter; empty when all of it stands in `outside`. */
+  /** The task in Markdown, without the front matter; empty when all of it is in `outside`. */
   readonly task: string;
   /** The part that came from an issue or a comment; absent in other plans. */
   readonly outside?: OutsidePart;
@@ -95,26 +95,26 @@ export interface Plan extends PathRules {
   /** Run the verify commands before the work as well. */
   readonly verifyBaseline: boolean;
   readonly setup: readonly string[];
-  /** Of the whole plan text as given, hex. */
+  /** Hash of the whole plan text as given, in hex. */
   readonly sha256: string;
 }
 
-/** One file of principles, as it goes to the model. */
+/** One file of principles, as given to the model. */
 export interface PrinciplesFile {
   /** As shown to people and the model: relative to the repository where it lies inside. */
   readonly path: string;
   readonly text: string;
-  /** Of the whole file, hex, also when only a part is used. */
+  /** Hash of the whole file, in hex, even when only a part is used. */
   readonly sha256: string;
   readonly bytes: number;
   /** Only the first part of the file fitted under the cap. */
   readonly truncated: boolean;
 }
 
-/** Rules that hold for every task, from the widest to the nearest. */
+/** Rules for every task, from the most general to the most specific. */
 export type Principles = readonly PrinciplesFile[];
 
-/** The plan's title, else its first heading, else its first line; at most 80 characters. */
+/** The plan's title, otherwise its first heading, otherwise its first line; at most 80 characters. */
 export function titleOf(task: string): string {
   const lines = task.split('\n').map((line) => line.trim());
   const line = lines.find((l) => /^#{1,6}\s/.test(l)) ?? lines.find((l) => l !== '') ?? '';

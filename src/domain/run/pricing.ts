@@ -1,4 +1,4 @@
-/** What tokens cost. Prices change: this is the one table, and users can override it. */
+/** What tokens cost. Prices change: this is the only table, and users can override it. */
 
 import * as z from 'zod';
 import { totalTokens, type Usage } from '../conversation/conversation.ts';
@@ -13,7 +13,7 @@ export const Price = z.strictObject({
 });
 export type Price = z.infer<typeof Price>;
 
-/** `longPrompt` applies to the whole request when its prompt is over that many tokens. */
+/** `longPrompt` applies to the whole request when its prompt has more than that many tokens. */
 interface ModelPrice {
   readonly price: Price;
   readonly longPrompt?: { readonly overTokens: number; readonly price: Price };
@@ -38,7 +38,9 @@ const PRICES: Readonly<Record<string, ModelPrice>> = {
   'claude-sonnet-4-5': { price: sonnet4 },
 };
 
-/** USD of one answer; null when the model's price is not known. `override` replaces the table. No tokens cost nothing. */
+/**
+ * Cost of one answer in USD; null when the model's price is unknown. `override` replaces the table. No tokens cost nothing.
+ */
 export function costOf(model: string, usage: Usage, override: Price | null): number | null {
   if (totalTokens(usage) === 0) return 0;
   const price = override ?? priceFor(model, totalTokens(usage) - usage.output);

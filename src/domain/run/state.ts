@@ -44,8 +44,8 @@ import { costOf } from './pricing.ts';
 import { judgeReports } from './verify-baseline.ts';
 
 /**
- * What is due next. `model` the model's turn · `tools` its calls · `continue` tell it to go on after a cut-off text ·
- * `verify` the plan's commands · `fix` tell it what failed · `ended` nothing more.
+ * What is due next. `model` the model's turn · `tools` its calls · `continue` telling it to go on after a cut-off text ·
+ * `verify` the plan's commands · `fix` telling it what failed · `ended` nothing more.
  */
 export type Phase =
   | { at: 'model' }
@@ -59,9 +59,9 @@ export type Phase =
 export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
   readonly base: BaseRevision;
-  /** Number of the last event. */
+  /** Sequence number of the last event. */
   readonly seq: number;
-  /** Unix milliseconds; later by the time that the run was dead, when it was resumed. */
+  /** Unix milliseconds; for a resumed run, moved forward by the time it was not running. */
   readonly startedAt: number;
   /** Time of the last event, Unix milliseconds. */
   readonly now: number;
@@ -75,11 +75,11 @@ export interface RunState extends Repeats, Spending {
   readonly lastPromptTokens: number;
   readonly cutOffsInARow: number;
   readonly verify: readonly string[];
-  /** What the verify commands did before the first turn; null when nobody looked. */
+  /** How the verify commands ended before the first turn; null when they were not run. */
   readonly verifyBaseline: readonly CommandReport[] | null;
   /** Reports of the last verification; empty before the first. */
   readonly reports: readonly CommandReport[];
-  /** The patch that the last verification had before it; null before the first. */
+  /** The patch at the time of the last verification; null before the first. */
   readonly verified: VerifiedPatch | null;
   readonly fixRoundsUsed: number;
   /** They count over the whole run, however often it is resumed. */
@@ -87,7 +87,7 @@ export interface RunState extends Repeats, Spending {
   /** Ends that the run had come to before it was resumed, oldest first. */
   readonly superseded: readonly SupersededEnd[];
   readonly interruption: Interruption | null;
-  /** The limit that changes have come to; null while none has. */
+  /** The limit that changes have reached; null when none was reached. */
   readonly overChanges: ExceededChangeLimit | null;
   /** Why the loop ended; null while it goes on. */
   readonly stop: StopReason | null;
@@ -96,11 +96,11 @@ export interface RunState extends Repeats, Spending {
   readonly awaited: string | null;
   readonly warnings: readonly string[];
   readonly changes: ChangeLedger;
-  /** Paths that were changed against the policy and put back, with who had changed them last. */
+  /** Paths that were changed against the policy and put back, with who changed them last. */
   readonly putBack: ReadonlyMap<string, ChangeSource['by']>;
-  /** Paths that were changed against the policy and could not be put back, with why. */
+  /** Paths that were changed against the policy and could not be put back, with the reason. */
   readonly stuck: ReadonlyMap<string, string>;
-  /** Files that the runner could not examine after a command, though they were there before. */
+  /** Files that existed before a command and could not be examined after it. */
   readonly hidden: ReadonlySet<string>;
   /** What calls asked for and did not get. */
   readonly denied: Denials;
@@ -156,12 +156,12 @@ export function startOf(event: RunStarted & EventPlace): RunState {
   };
 }
 
-/** The conversation that the model is asked to complete first. */
+/** The first conversation the model is asked to complete. */
 export function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
   return { system, tools, messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] };
 }
 
-/** The state after one more event. The ledger is the one part that is carried along instead of copied. */
+/** The state after one more event. Everything is copied except the ledger, which is passed along. */
 export function advance(before: RunState, event: RunEvent): RunState {
   const calls = before.phase.at === 'tools' ? before.phase.calls : [];
   const awaited = awaitedAfter(before.awaited, event, calls);
@@ -229,7 +229,7 @@ export function advance(before: RunState, event: RunEvent): RunState {
   }
 }
 
-/** Appends a message; what the runner adds before the model has answered joins the message that is not yet sent. */
+/** Appends a message; what the runner adds before the model has answered is merged into the unsent message. */
 function said(state: RunState, message: Message): RunState {
   const { conversation } = state;
   const last = conversation.messages.at(-1);
@@ -254,7 +254,7 @@ export function withSpent<State extends Bill>(state: State, spent: SpentTokens |
 type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'model'>;
 
 function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
-  // An endpoint may answer under a name of its own; it was asked for a model whose price is known.
+  // An endpoint may answer under a name of its own; the requested model's price is known.
   const cost = costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
   return {
     ...state,
@@ -330,7 +330,7 @@ function afterResuming(before: RunState, event: RunResumed & EventPlace): RunSta
   };
 }
 
-/** A verification that was stopped has shown nothing: it begins anew, and costs no fix round. */
+/** An interrupted verification has shown nothing: it starts over and does not cost a fix round. */
 function withoutStoppedVerification(phase: Phase): Phase {
   return phase.at === 'fix' && phase.failed.some(({ end }) => end.interrupted)
     ? { at: 'verify', summary: phase.summary }

@@ -4,14 +4,14 @@ import { capAfter, nextRequest } from '../budget/next-request.ts';
 import type { Interruption, Limits, StopReason } from './limits.ts';
 import type { RunState } from './state.ts';
 
-/** Null means: go on. Checked before every step of the loop, so that no call starts beyond a fence. */
+/** Null means go on. Checked before every step of the loop, so that no call starts beyond a limit. */
 export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const usedMs = state.now - state.startedAt;
   if (state.interruption?.cause === 'signal')
     return { why: 'interrupted', signal: state.interruption.signal };
-  // Nothing that looks like success may stand on changes that nobody has looked at.
+  // Nothing that looks like success may rest on changes that were not examined.
   if (state.overChanges !== null) return { why: 'limit', ...state.overChanges };
-  // Work that is done stays done, also when the clock runs out while the last event is written.
+  // Finished work stays finished, even when the clock runs out while the last event is written.
   if (state.phase.at === 'ended') return endOfWork(state);
   if (state.interruption?.cause === 'deadline' || usedMs >= limits.deadlineMs) {
     return deadlinePassed(state, limits);
@@ -48,7 +48,7 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   return null;
 }
 
-/** For a run that was cut short, whatever else it had come to by then. */
+/** The reason for a run that was cut short, whatever else it had reached by then. */
 export function stopOfInterruption(state: RunState, interruption: Interruption, limits: Limits): StopReason {
   return interruption.cause === 'signal'
     ? { why: 'interrupted', signal: interruption.signal }
@@ -79,7 +79,7 @@ function endOfWork(state: RunState): StopReason | null {
   }
 }
 
-/** The window's size is the API's to know; what is known here is the last prompt that fitted. */
+/** Only the API knows the size of the window; what is known here is the last prompt that fitted. */
 function contextFull({ lastPromptTokens }: RunState): StopReason {
   return { why: 'limit', limit: 'context_window', value: lastPromptTokens, used: lastPromptTokens };
 }

@@ -1,6 +1,6 @@
-/** A file of the checkout or of its repository that is not what it has to be. */
+/** A file of the checkout or of its repository that is not what it should be. */
 
-/** Thrown where the runner meets it; the run ends as a usage error. The message names the file and says how to go on. */
+/** Thrown where the runner finds it; the run ends as a usage error. The message names the file and says how to proceed. */
 export class UnusableFile extends Error {
   /** `why` follows the path, as in `is not a file`. */
   constructor(path: string, why: string) {
@@ -9,7 +9,7 @@ export class UnusableFile extends Error {
   }
 }
 
-/** What people are told about such a file. */
+/** The message for people about such a file. */
 export function unusable(path: string, why: string): string {
   return `${JSON.stringify(path)} ${why}. Remove it, or name another checkout with --repo.`;
 }

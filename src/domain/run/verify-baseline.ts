@@ -1,9 +1,11 @@
-/** Tells failures of verify commands that were there before the run from those that came with it. */
+/** Distinguishes failures of verify commands that existed before the run from new ones. */
 
 import { succeeded } from '../conversation/tool.ts';
 import type { CommandReport } from './events.ts';
 
-/** What a verification comes to, with what the same commands did before the first turn; null when nobody looked. */
+/**
+ * The result of a verification, given how the same commands ended before the first turn; null when they were not run then.
+ */
 export function judgeReports(
   reports: readonly CommandReport[],
   baseline: readonly CommandReport[] | null,
@@ -30,7 +32,7 @@ function failsAsBefore(before: CommandReport, after: CommandReport): boolean {
   if (wasNotRun(after.end)) return false;
   if (before.end.exitCode !== after.end.exitCode || before.end.signal !== after.end.signal) return false;
   if (before.end.timedOut !== after.end.timedOut) return false;
-  // A formatter that lists files names failures in words of its own.
+  // A formatter that lists files reports failures in words of its own.
   const inWords = linesOf(before.output).some(namesFailure);
   const known = countedLines(before.output, inWords);
   return [...countedLines(after.output, inWords)].every(([line, { times, worst }]) => {
@@ -59,7 +61,7 @@ function namesFailure(line: string): boolean {
   return (FAILURE.test(line) || PLACE.test(line)) && !SUCCESS.test(line);
 }
 
-/** How often each line comes, and the largest number of failures that it names; of failures alone where they are in words. */
+/** How often each line occurs, and the largest number of failures it names; failures only, if they are stated in words. */
 function countedLines(output: string, inWords: boolean): Map<string, { times: number; worst: number }> {
   const counted = new Map<string, { times: number; worst: number }>();
   for (const line of linesOf(output)) {

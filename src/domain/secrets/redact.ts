@@ -11,15 +11,17 @@ const MIN_SECRET_LENGTH = 8;
 const HIDDEN = '***';
 
 /**
- * Replaces every known secret value, also in its JSON-escaped, URL-encoded, base64 and hex forms, and what has the form of
- * a well-known token.
+ * Replaces every known secret value, including its JSON-escaped, URL-encoded, base64 and hex forms, and anything with the
+ * form of a well-known token.
  */
 export type Redact = (text: string) => string;
 
-/** A password in an address; it may hold an `@` that nobody has encoded. */
+/** A password in an address; it may contain an unencoded `@`. */
 const PASSWORDS = [/:\/\/[^/\s:@]*:([^/\s@]+)@/g, /:\/\/[^/\s:@]*:([^/\s]+)@/g];
 
-/** The secrets of an environment: values of variables that are named so, and passwords in addresses, also decoded. */
+/**
+ * The secrets of an environment: values of variables with telling names, and passwords in addresses, also in decoded form.
+ */
 export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => [
     ...(isSecretName(name) ? [value] : []),
@@ -32,14 +34,14 @@ function passwordsIn(value: string): Set<string> {
   return new Set(found.flatMap((password) => [password, percentDecoded(password)]));
 }
 
-/** A multi-line secret is also known line by line. Values under 8 characters are not redacted. */
+/** A multi-line secret is also redacted line by line. Values under 8 characters are not redacted. */
 export function redactorFor(secrets: readonly string[]): Redact {
   const known = knownForms(secrets);
   if (known === null) return (text) => withoutTokens(text, HIDDEN);
   return (text) => withoutTokens(withoutWrapped(text.replace(known, HIDDEN), known), HIDDEN);
 }
 
-/** Where known values, in the forms that are redacted, begin in a text. */
+/** Returns where known values, in any of the redacted forms, begin in a text. */
 export function knownSecretFinder(secrets: readonly string[]): (text: string) => number[] {
   const known = knownForms(secrets);
   if (known === null) return () => [];
@@ -50,8 +52,8 @@ export function knownSecretFinder(secrets: readonly string[]): (text: string) =>
 }
 
 /**
- * For text that arrives in pieces and has been redacted so far: how many of its last characters may be the beginning of
- * a secret, so that they have to wait for the next piece before they are shown.
+ * For text that arrives in chunks and has been redacted so far: how many of its last characters may be the beginning of a
+ * secret, and must be held back until the next chunk.
  */
 export function openEndOf(secrets: readonly string[]): (text: string) => number {
   const forms = formsOf(secrets);
@@ -59,8 +61,8 @@ export function openEndOf(secrets: readonly string[]): (text: string) => number 
 }
 
 /**
- * An excerpt without secrets, to be made before it is cut further. Where something has been cut out already, the words at
- * the cut go too, since they may be the halves of a secret.
+ * Removes secrets from an excerpt before it is cut further. If something has already been cut out, the words at the cut are
+ * removed too, since they may be halves of a secret.
  */
 export function redactedExcerpt({ head, omitted, tail }: Excerpt, redact: Redact): Excerpt {
   const last = omitted > 0 ? (/\S{0,1024}$/.exec(head.slice(-1024))?.[0].length ?? 0) : 0;
@@ -73,14 +75,14 @@ export function redactedExcerpt({ head, omitted, tail }: Excerpt, redact: Redact
 }
 
 /**
- * JSON in which every string, names of fields included, has been redacted before it was written: numbers and structure
- * stay whole, whatever the secrets are.
+ * JSON in which every string, including field names, was redacted before serialisation: numbers and structure stay intact,
+ * whatever the secrets are.
  */
 export function redactedJson(value: unknown, redact: Redact, indent?: number): string {
   return JSON.stringify(redactedStrings(value, redact), null, indent);
 }
 
-/** The same value where nothing was to be redacted, else a copy. */
+/** The same value if there was nothing to redact, otherwise a copy. */
 export function redactedStrings(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -107,7 +109,7 @@ function matches(pattern: RegExp, text: string): boolean {
   return text.search(pattern) >= 0;
 }
 
-/** Longest first, so that a secret that contains another one is replaced whole. */
+/** Longest first, so that a secret that contains another is replaced as a whole. */
 function formsOf(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets.flatMap((value) => [value, value.trim(), ...value.split(/\r?\n/)])) {
@@ -119,10 +121,10 @@ function formsOf(secrets: readonly string[]): string[] {
 
 function escapedForms(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
-  // What is no character at all stands as one that says so.
+  // Lone surrogates become replacement characters.
   const wellFormed = new TextDecoder().decode(new TextEncoder().encode(secret));
   const url = encodeURIComponent(wellFormed);
-  // Some encode these marks as well.
+  // Some encoders escape these characters too.
   const strict = url.replace(/[!'()*~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   const urls = [url, strict, url.replaceAll('%20', '+'), strict.replaceAll('%20', '+')];
   const small = urls.map((text) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
@@ -130,7 +132,7 @@ function escapedForms(secret: string): string[] {
     json,
     json.replaceAll('/', '\\/'),
     ...jsonInCodes(json, /[^ -~]/g),
-    // As PHP, Go and .NET write it.
+    // As written by PHP, Go and .NET.
     ...jsonInCodes(json.replaceAll('/', '\\/'), /[^ -~]/g),
     ...jsonInCodes(json, /[<>&\u2028\u2029]/g),
     ...jsonInCodes(json.replaceAll('\\"', '"'), /[^ -~]|["'`<>&+]/g),
@@ -140,7 +142,7 @@ function escapedForms(secret: string): string[] {
   ];
 }
 
-/** With these characters as codes, in small letters and in capitals. */
+/** With these characters as escape codes, in lower and in upper case. */
 function jsonInCodes(json: string, characters: RegExp): string[] {
   const code = (unit: string) => unit.charCodeAt(0).toString(16).padStart(4, '0');
   return [
@@ -157,13 +159,13 @@ function encodedForms(secret: string): string[] {
   return [hex, hex.toUpperCase(), ...base64, ...urlSafe];
 }
 
-/** The characters that stand for these bytes alone, whatever surrounds them, when `before` mod 3 bytes come first. */
+/** The characters that are determined by these bytes alone, whatever surrounds them, after `before` mod 3 other bytes. */
 function base64Within(bytes: Uint8Array, before: number): string {
   const text = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
   return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
 }
 
-/** Base64 and hex are often cut into lines. A block that hides a secret across their ends is hidden whole. */
+/** Base64 and hex are often wrapped. A block that contains a secret across line endings is hidden as a whole. */
 function withoutWrapped(text: string, known: RegExp): string {
   const hidden = wrappedBlocks(text).filter(({ flat }) => matches(known, flat));
   return hidden.reduceRight(
@@ -172,7 +174,7 @@ function withoutWrapped(text: string, known: RegExp): string {
   );
 }
 
-/** Lines of nothing but base64 or hex, the last one of any length. `flat` is the block without its line ends. */
+/** Lines that contain only base64 or hex, the last one of any length. `flat` is the block without its line endings. */
 function wrappedBlocks(text: string): { index: number; length: number; flat: string }[] {
   if (!text.includes('\n')) return [];
   const blocks: { index: number; length: number; flat: string }[] = [];
@@ -200,7 +202,7 @@ function wrappedBlocks(text: string): { index: number; length: number; flat: str
 const FULL_LINE = /^[ \t]*[A-Za-z0-9+/_-]{40,}[ \t\r]*$/;
 const LAST_LINE = /^[ \t]*[A-Za-z0-9+/_=-]+[ \t\r]*$/;
 
-/** The last word may be a token that goes on; longer words are none. */
+/** The last word may be an incomplete token; longer words are not. */
 function openToken(text: string): number {
   return /[A-Za-z0-9._-]{0,1024}$/.exec(text.slice(-1024))?.[0].length ?? 0;
 }

@@ -1,6 +1,6 @@
-/** Which variables hold secrets, told by their names. */
+/** Tells by name which variables contain secrets. */
 
-/** patchsmith's own hold none, nor do the inputs of the action that are limits and globs: `INPUT_MAX-TOTAL-TOKENS`. */
+/** patchsmith's own variables contain none, nor do the action's inputs for limits and globs: `INPUT_MAX-TOTAL-TOKENS`. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }

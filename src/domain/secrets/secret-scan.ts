@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { secretsInPieces, timesOfLines } from '../text/large-text.ts';
 import { tokensIn } from './token-formats.ts';
 
-/** `line` counts from 1 in the new file; 0 is the file's name. The value itself is never told. */
+/** `line` counts from 1 in the new file; 0 means the file's name. The value itself is never reported. */
 export const FoundSecret = z.strictObject({
   path: z.string(),
   line: z.int().nonnegative(),
@@ -12,26 +12,26 @@ export const FoundSecret = z.strictObject({
 });
 export type FoundSecret = z.infer<typeof FoundSecret>;
 
-/** A file before and after, to find what was added. */
+/** A file before and after, for finding what was added. */
 export interface AddedText {
   readonly path: string;
-  /** The contents, whatever they are, as text; empty where there was no file. */
+  /** The contents as text, whatever they are; empty if there was no file. */
   readonly before: string;
   readonly after: string;
 }
 
-/** Where known secret values begin in a text, in any form that they are known in. */
+/** Returns where known secret values begin in a text, in any form that is known. */
 export type FindKnown = (text: string) => readonly number[];
 
-/** Findings of one file that are kept; one is enough to withhold the patch. */
+/** Maximum number of findings kept per file; one is enough to withhold the patch. */
 const MAX_FOUND = 1_000;
 
-/** Characters of both texts together from which lines are no longer taken apart: each would be an object. */
+/** Maximum characters of both texts together up to which they are split into lines: each line is an object. */
 const MAX_TAKEN_APART = 512 * 1024;
 
 /**
- * Looks at lines that the file did not have before: what was only moved is nothing new. At most one finding a line and
- * kind, and 1,000 in all. In a large file, a secret that goes over several lines is found only where these follow each other.
+ * Examines lines that the file did not have before: what was only moved is not new. At most one finding per line and kind,
+ * and 1,000 in all. In a large file, a secret that spans several lines is found only if they are consecutive.
  */
 export function addedSecrets({ path, before, after }: AddedText, findKnown: FindKnown): FoundSecret[] {
   const isSmall = before.length + after.length <= MAX_TAKEN_APART;
@@ -48,12 +48,12 @@ function inAddedLines(before: string, after: string, findKnown: FindKnown): InLi
   const added = addedLines(before, after);
   const found = secretsInLines(added, findKnown);
   if (!after.includes('\0')) return found;
-  // Text of two bytes a character is found as well.
+  // Text with two bytes per character is searched too.
   const narrow = added.map(({ text, number }) => ({ text: text.replaceAll('\0', ''), number }));
   return [...found, ...secretsInLines(narrow, findKnown)];
 }
 
-/** Piece by piece, and only the lines with a finding are compared with those before. */
+/** In chunks; only the lines with a finding are compared with those before. */
 function inLargeText(before: string, after: string, findKnown: FindKnown): InLine[] {
   const found = secretsInPieces(after, (text) => secretsIn(text, findKnown), MAX_FOUND);
   const texts = new Set(found.map(({ text }) => text));
@@ -61,12 +61,12 @@ function inLargeText(before: string, after: string, findKnown: FindKnown): InLin
   const nth = new Map<string, number>();
   let line = 0;
   const added = found.flatMap((one) => {
-    // A line counts once, however much is found in it.
+    // A line counts once, however many findings it has.
     if (one.line !== line) nth.set(one.text, (nth.get(one.text) ?? 0) + 1);
     line = one.line;
     return (nth.get(one.text) ?? 0) > (had.get(one.text) ?? 0) ? [{ line: one.line, what: one.what }] : [];
   });
-  // What follows has not been looked at.
+  // The rest has not been examined.
   return found.length < MAX_FOUND ? added : [...added, { line: 0, what: TOO_MANY }];
 }
 
@@ -77,7 +77,7 @@ interface NumberedLine {
   readonly number: number;
 }
 
-/** Looked for in all lines together, since an encoded secret can go over several. */
+/** Searches all lines together, since an encoded secret can span several. */
 function secretsInLines(
   lines: readonly NumberedLine[],
   findKnown: FindKnown,
@@ -112,7 +112,7 @@ function addedLines(before: string, after: string): NumberedLine[] {
   });
 }
 
-/** The place of the last of the sorted numbers that is not above `limit`. */
+/** Index of the last of the sorted numbers that is not above `limit`. */
 function lastAtMost(sorted: readonly number[], limit: number): number {
   let low = 0;
   let high = sorted.length;

@@ -1,15 +1,15 @@
 /**
- * Forms that tokens of well-known services have, for secrets that nobody has named. Only forms that can be told from other
- * text by themselves are here; what needs its surroundings to be recognised is left to scanners of whole repositories.
+ * Token formats of well-known services, for finding unknown secrets. Only formats that are recognisable by themselves are
+ * listed; formats that depend on their surroundings are left to scanners of whole repositories.
  *
- * Sources: the rules of gitleaks 8.28 (config/gitleaks.toml, MIT), GitHub's list of supported secret scanning patterns,
- * and for `ghs_` the tokens that carry a JWT (2026), which have no fixed length.
+ * Sources: the rules of gitleaks 8.28 (config/gitleaks.toml, MIT), GitHub's list of supported secret scanning patterns, and
+ * for `ghs_` the tokens that carry a JWT (2026), which have no fixed length.
  */
 
 interface TokenFormat {
-  /** What people call it. */
+  /** Its common name. */
   readonly name: string;
-  /** Every token holds this text, or comes after it: the cheap look before the dear one. */
+  /** Every token contains this text or follows it: a cheap check before the expensive one. */
   readonly mark: string;
   readonly pattern: RegExp;
 }
@@ -78,19 +78,19 @@ const FORMATS: readonly TokenFormat[] = [
   { name: 'Vault token', mark: 'hvs.', pattern: /\bhvs\.[A-Za-z0-9_-]{90,}/g },
 ];
 
-/** The head of a key in PEM or OpenPGP armour, after which its lines follow. */
+/** The header of a key in PEM or OpenPGP armour, which is followed by its lines. */
 const PRIVATE_KEY = /-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Fewer different characters than these make a placeholder, such as `ghp_xxxxxxxx…`. */
+/** With fewer different characters it is a placeholder, such as `ghp_xxxxxxxx…`. */
 const MIN_DIFFERENT = 8;
 
-/** Something in the form of a secret: what it is called, and where in the text it stands. */
+/** Something with the form of a secret: its name, and where it is in the text. */
 export interface FoundToken {
   readonly name: string;
   readonly index: number;
 }
 
-/** Tokens and heads of private keys. Placeholders and the examples of documentations are none. */
+/** Finds tokens and headers of private keys. Placeholders and examples from documentation do not count. */
 export function tokensIn(text: string): FoundToken[] {
   const tokens = FORMATS.filter(({ mark }) => text.includes(mark)).flatMap(({ name, pattern }) =>
     [...text.matchAll(pattern)].flatMap(({ 0: token, index }) =>
@@ -101,7 +101,7 @@ export function tokensIn(text: string): FoundToken[] {
   return [...tokens, ...keys].sort((a, b) => a.index - b.index);
 }
 
-/** The text with every token replaced; heads of private keys stay, since they are no secret. */
+/** The text with every token replaced; headers of private keys stay, since they are not secret. */
 export function withoutTokens(text: string, replacement: string): string {
   let rest = text;
   for (const { mark, pattern } of FORMATS) {

@@ -1,27 +1,27 @@
-/** JSON that others have written, within bounds: a short text can stand for a great many values, or for very deep ones. */
+/** Parses untrusted JSON within bounds: a short text can represent a great many values, or very deep ones. */
 
 import { jsonOrUndefined } from './json.ts';
 
-/** Levels of brackets; whoever walks through a value afterwards calls itself for each of them. */
+/** Maximum nesting; code that later walks the value recurses once per level. */
 const MAX_DEPTH = 500;
 
-/** What may be read in all, so that many small texts are no way around the bound for one. */
+/** What may be read in total, so that many small texts cannot get around the limit for one. */
 export interface JsonBudget {
-  /** Elements and members that may still come: each takes about 50 bytes of memory, and 2 bytes of text. */
+  /** Number of elements and members left: each takes about 50 bytes of memory, and 2 bytes of text. */
   values: number;
 }
 
 /** The value of a JSON text, or why it was not parsed. */
 export type ParsedJson = { status: 'ok'; value: unknown } | { status: 'malformed' } | { status: 'excessive' };
 
-/** Takes what it reads from `budget`. Never throws. */
+/** Deducts what it reads from `budget`. Never throws. */
 export function parseJson(text: string, budget: JsonBudget): ParsedJson {
   if (!isWithin(text, budget)) return { status: 'excessive' };
   const value = jsonOrUndefined(text);
   return value === undefined ? { status: 'malformed' } : { status: 'ok', value };
 }
 
-/** Counts brackets and commas outside of strings, in whatever text. */
+/** Counts brackets and commas outside strings, in any text. */
 function isWithin(text: string, budget: JsonBudget): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -44,7 +44,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BACKSLASH = 0x5c;
 
-/** Where the string that begins at `from` has its closing quote; the end of the text when it has none. */
+/** The position of the closing quote of the string that begins at `from`; the end of the text if there is none. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

@@ -1,6 +1,6 @@
-/** JSON that somebody else has written, and that may be none. */
+/** Parses text from others that may not be JSON. */
 
-/** The value of the text; undefined, which no JSON stands for, when it is not JSON. */
+/** The value of the text; undefined, which JSON cannot express, if it is not JSON. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);

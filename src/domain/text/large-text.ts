@@ -1,15 +1,15 @@
-/** Looks through texts of many megabytes without an object for every line: a file of line ends has one for each byte. */
+/** Searches texts of many megabytes without an object for every line: a file of line endings has one per byte. */
 
-/** Characters that are looked at together, and those that are looked at again with the next piece. */
+/** Number of characters examined at a time, and of those examined again with the next chunk. */
 const PIECE = 256 * 1024;
 const OVERLAP = 64 * 1024;
 
-/** A line that something was found in. */
+/** A line in which something was found. */
 export interface FoundInLine {
   /** Counted from 1. */
   readonly line: number;
   readonly what: string;
-  /** The whole line, without its end. */
+  /** The whole line, without its line ending. */
   readonly text: string;
 }
 
@@ -19,8 +19,8 @@ interface Hit {
 }
 
 /**
- * What `find` finds in pieces of the text, at most once a line and kind, in the order of lines. Stops after `most` findings.
- * What is longer than 64 Ki characters is found only where its beginning is enough.
+ * What `find` finds in chunks of the text, at most once per line and kind, in line order. Stops after `most` findings.
+ * Anything longer than 64 Ki characters is found only if its beginning suffices.
  */
 export function secretsInPieces(
   text: string,
@@ -32,7 +32,7 @@ export function secretsInPieces(
   for (let start = 0; start < text.length && found.size < most; ) {
     const end = Math.min(text.length, start + PIECE + OVERLAP);
     const piece = text.slice(start, end);
-    // Text of two bytes a character is found as well; it has the same line ends.
+    // Text with two bytes per character is searched too; it has the same line endings.
     const forms = piece.includes('\0') ? [piece, piece.replaceAll('\0', '')] : [piece];
     for (const form of forms) {
       for (const one of located(find(form), form, { text, start, line })) {
@@ -47,14 +47,14 @@ export function secretsInPieces(
   return [...found.values()].sort((a, b) => a.line - b.line);
 }
 
-/** Where a piece begins in the whole text, and the number of the line that it begins in. */
+/** Where a chunk begins in the whole text, and the number of the line in which it begins. */
 interface Place {
   readonly text: string;
   readonly start: number;
   readonly line: number;
 }
 
-/** Goes through the piece and the text side by side, line by line, so that many hits cost no more than one. */
+/** Goes through chunk and text in parallel, line by line, so that many hits cost no more than one. */
 function* located(hits: readonly Hit[], piece: string, { text, start, line }: Place): Generator<FoundInLine> {
   if (hits.length === 0) return;
   let number = line;
@@ -71,7 +71,7 @@ function* located(hits: readonly Hit[], piece: string, { text, start, line }: Pl
   }
 }
 
-/** How many lines of the text are each of these. */
+/** How many lines of the text are equal to each of these. */
 export function timesOfLines(text: string, wanted: ReadonlySet<string>): Map<string, number> {
   const times = new Map<string, number>();
   if (text === '' || wanted.size === 0) return times;

@@ -1,9 +1,9 @@
-/** Lists in a sentence, of which as much is named as helps. */
+/** Lists in a sentence that name only as many items as are helpful. */
 
 import { formatNumber } from './format-number.ts';
 import { pluralize } from './pluralize.ts';
 
-/** The first `most` names and the number of the others: `a, b and 3 more`, or with a noun `a, b and 3 more files`. */
+/** The first `most` names and the number of the rest: `a, b and 3 more`, or with a noun `a, b and 3 more files`. */
 export function listed(names: readonly string[], most: number, noun?: string): string {
   const shown = names.slice(0, most).join(', ');
   const left = names.length - most;

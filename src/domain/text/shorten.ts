@@ -1,20 +1,20 @@
 /** Cuts texts to a length, in UTF-16 code units, without splitting a surrogate pair. */
 
-/** At most `length` units of the beginning. */
+/** At most `length` units from the beginning. */
 export function firstUnits(text: string, length: number): string {
   const cut = text.slice(0, Math.max(0, length));
   const splitsPair = cut.length < text.length && /[\ud800-\udbff]$/.test(cut);
   return splitsPair ? cut.slice(0, -1) : cut;
 }
 
-/** At most `length` units of the end. */
+/** At most `length` units from the end. */
 export function lastUnits(text: string, length: number): string {
   const cut = length > 0 ? text.slice(-length) : '';
   const splitsPair = cut.length < text.length && /^[\udc00-\udfff]/.test(cut);
   return splitsPair ? cut.slice(1) : cut;
 }
 
-/** The text, or as much of its beginning as fits in `maxLength` units with an ellipsis behind it. */
+/** The text, or as much of its beginning as fits into `maxLength` units together with an ellipsis. */
 export function shortened(text: string, maxLength: number): string {
   return text.length > maxLength ? `${firstUnits(text, maxLength - 1)}…` : text;
 }

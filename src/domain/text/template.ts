@@ -1,6 +1,6 @@
 /** Fills `{{name}}` places of a prompt. */
 
-/** Throws when a place has no value or a value has no place: both are bugs of ours. Values are inserted as they are. */
+/** Throws if a place has no value or a value has no place: both are our own bugs. Values are inserted unchanged. */
 export function render(template: string, values: Readonly<Record<string, string>>): string {
   const used = new Set<string>();
   const text = template.replace(/\{\{([a-z_]+)\}\}/g, (_, name: string) => {

@@ -2,32 +2,34 @@
 
 import { shortened } from './shorten.ts';
 
-/** Everything that can move a cursor, start a line, turn the direction of reading or hide text; tabs are kept. */
+/** Everything that can move a cursor, start a line, change the reading direction or hide text; tabs are kept. */
 const CONTROL =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** What CI runners obey anywhere in a line: `##[error]`, `##vso[task.setvariable]`, `##teamcity[…]`. */
+/** What CI runners interpret anywhere in a line: `##[error]`, `##vso[task.setvariable]`, `##teamcity[…]`. */
 const COMMAND_MARK = /##(?=[\w.-]*\[)/g;
 
-/** A part of a line: control characters become spaces, and what a CI runner obeys anywhere in a line loses its meaning. */
+/**
+ * For a part of a line: control characters become spaces, and what a CI runner interprets anywhere in a line is neutralised.
+ */
 export function withinLine(text: string): string {
   return text.replace(CONTROL, ' ').replace(COMMAND_MARK, '# #');
 }
 
-/** One whole line of text: also what a CI runner obeys at the start of a line loses its meaning. */
+/** For one whole line of text: what a CI runner interprets at the start of a line is neutralised too. */
 export function oneLine(text: string, maxLength = 200): string {
   return shortened(withinLine(text).replace(/^(\s*)::/, '$1: :'), maxLength);
 }
 
 /**
- * For text that arrives in pieces: how many of its last characters can only be made safe together with what follows,
- * the half of a line ending or of the mark of a workflow command.
+ * For text that arrives in chunks: how many of its last characters can only be made safe together with what follows, as they
+ * are half of a line ending or of a workflow command's mark.
  */
 export function openMark(text: string): number {
   return /(?:\r|##?[\w.-]{0,64}|[\ud800-\udbff])?$/.exec(text)?.[0].length ?? 0;
 }
 
-/** Many lines, each behind `prefix`, so that none of them starts a log line. */
+/** Several lines, each preceded by `prefix`, so that none of them starts a log line. */
 export function prefixed(text: string, prefix: string): string {
   return text
     .split(/\r\n|\n|\r/)
@@ -35,7 +37,7 @@ export function prefixed(text: string, prefix: string): string {
     .join('\n');
 }
 
-/** The same JSON, with some characters written in another way: a log shows documents for machines too. */
+/** The same JSON, with some characters escaped: a log also contains documents for machines. */
 export function inertJson(json: string): string {
   return json
     .replace(CONTROL_IN_JSON, (found) =>
@@ -44,7 +46,7 @@ export function inertJson(json: string): string {
     .replace(COMMAND_MARK, '\\u0023#');
 }
 
-/** What JSON leaves as it is of the characters above. */
+/** Those of the characters above that JSON does not escape. */
 const CONTROL_IN_JSON =
   /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 

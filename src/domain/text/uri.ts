@@ -1,6 +1,6 @@
-/** Undoes the encoding of addresses. */
+/** Decodes percent-encoding. */
 
-/** As it came where a percent sign encodes nothing. */
+/** Returned unchanged if a percent sign encodes nothing. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

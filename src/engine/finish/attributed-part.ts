@@ -1,11 +1,11 @@
-/** What the result says of who made the patch. */
+/** The part of the result that says which changes made the patch. */
 
 import type { Provenance } from '../../domain/changes/provenance.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 
-/** Null without a patch. What does the work is loaded late, since an empty patch needs none of it. */
+/** Null without a patch. The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function attributedPart(
   { directory }: Ready,
   { changes, interruption }: RunState,

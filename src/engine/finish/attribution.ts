@@ -11,18 +11,18 @@ import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { readBlobs, textLines } from '../../git/store/blobs.ts';
 
-/** Bytes of one state of a file, and of all states together, that are looked into; the largest are left out first. */
+/** Maximum bytes read of one state of a file, and of all states together; the largest are left out first. */
 const MAX_STATE_BYTES = 1024 * 1024;
 const MAX_STATES_BYTES = 16 * 1024 * 1024;
 
-/** Lines of one state, and of all states together: each is an object of its own. */
+/** Maximum lines of one state, and of all states together: each line is an object of its own. */
 const MAX_STATE_LINES = 50_000;
 const MAX_STATES_LINES = 500_000;
 
-/** Changes of single files that are followed line by line. */
+/** Maximum number of single-file changes that are followed line by line. */
 const MAX_CHANGES = 5_000;
 
-/** What stands in `result.json`; `patchsmith blame` shows the rest. */
+/** Maximum number of files in `result.json`; `patchsmith blame` shows the rest. */
 const MAX_FILES = 1_000;
 const MAX_HUNKS = 5_000;
 
@@ -31,10 +31,10 @@ export interface PatchedRun {
   /** Bytes of the patch. */
   readonly patch: Uint8Array;
   readonly files: readonly ChangedFile[];
-  /** All recorded changes in order, those before the first turn included. */
+  /** All recorded changes in order, including those before the first turn. */
   readonly changes: readonly CodeChange[];
   readonly takesIn: (source: ChangeSource) => boolean;
-  /** There is no time to follow lines: every hunk names all changes of its file. */
+  /** True when there is no time to follow lines: every hunk then names all changes of its file. */
   readonly inHurry: boolean;
   /** The shadow repository, which has the contents of all states. */
   readonly shadowGit: string;
@@ -71,7 +71,7 @@ export async function attributePatch(run: PatchedRun): Promise<AttributedPatchFi
   });
 }
 
-/** The same without lines, within the bounds of `result.json`. */
+/** The same without lines, within the limits of `result.json`. */
 export function provenanceOf(files: readonly AttributedPatchFile[]): Provenance {
   let left = MAX_HUNKS;
   const shown = files.slice(0, MAX_FILES).map(({ file, sources, hunks, cut }): FileProvenance => {
@@ -90,7 +90,7 @@ export function provenanceOf(files: readonly AttributedPatchFile[]): Provenance 
   return { files: shown, filesLeftOut: files.length - shown.length };
 }
 
-/** Warnings about what is in the patch although no tool call made it. */
+/** Warnings about parts of the patch that no tool call made. */
 export function foreignPartsOf(files: readonly AttributedPatchFile[]): string[] {
   const foreign = files.flatMap(({ file, hunks, sources }) => {
     const makers = hunks && hunks.length > 0 ? hunks.flatMap((hunk) => hunk.sources) : sources;
@@ -139,7 +139,7 @@ function blobsToRead(changes: readonly CodeChange[]): string[] {
   });
 }
 
-/** Those whose lines can be followed, the shortest first. */
+/** The states whose lines can be followed, shortest first. */
 function withinLines(blobs: ReadonlyMap<string, Buffer | null>): Map<string, Buffer> {
   const within = new Map<string, Buffer>();
   let left = MAX_STATES_LINES;

@@ -1,4 +1,4 @@
-/** The very end of a run: the sinks are closed, the result is written, and the one document goes to stdout. */
+/** The very end of a run: closes the sinks, writes the result, and prints the one document on stdout. */
 
 import { resultText } from '../../adapters/storage/run-directory.ts';
 import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -6,7 +6,7 @@ import type { ProvenPatch } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { crashed } from './crash.ts';
 
-/** Ends the sinks and writes the result. Where that fails, as on a full disk, the failure becomes the outcome. */
+/** Closes the sinks and writes the result. If that fails, as on a full disk, the failure becomes the outcome. */
 export function concludeRun(session: Session, decided: RunOutcome): RunOutcome {
   let outcome = decided;
   const { sinks } = session;

@@ -1,4 +1,4 @@
-/** The outcome of a run that something unforeseen has ended, and what to do about it. */
+/** The outcome of a run that ended unexpectedly, and what to do about it. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
 import { CutShort } from '../../domain/run/cut-short.ts';
@@ -8,7 +8,7 @@ import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { interruptedOutcome } from '../ready.ts';
 import type { Session } from '../session.ts';
 
-/** `error` is what was thrown; null when the loop ended without saying why. */
+/** `error` is what was thrown; null when the loop ended without giving a reason. */
 export function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof CutShort) return interruptedOutcome(session);
   if (error instanceof UnusableFile) return usageError(error.message);
@@ -24,7 +24,7 @@ export function crashed(session: Session, error: unknown): RunOutcome {
   );
 }
 
-/** What to do once the machine works again. A run whose answers are recorded is simply run again. */
+/** What to do once the machine works again. With recorded answers, the run is simply run again. */
 export function advice({ result, directory, input }: Session): string {
   return providerNamed(result.provider, input.providers)?.canResume && directory !== null
     ? `Fix that, then continue with: patchsmith resume ${directory.path}`

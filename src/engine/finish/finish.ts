@@ -1,6 +1,6 @@
 /**
- * From the end of the loop to the outcome: the patch is made, reviewed and published, the result is completed, and the outcome
- * is decided. Each step is tried, whatever became of those before it.
+ * From the end of the loop to the outcome: makes, reviews and publishes the patch, completes the result and decides the
+ * outcome. Every step is tried, whether or not the earlier ones succeeded.
  */
 
 import { access, constants } from 'node:fs/promises';
@@ -26,22 +26,22 @@ import { type ReviewedPart, reviewedPart } from './reviewed-part.ts';
 import { doneValue, firstCrash, type StepEnd, tryStep } from './step.ts';
 import { type UncommittedPart, uncommittedPart } from './uncommitted-part.ts';
 
-/** What the loop came to. */
+/** How the loop ended. */
 export interface LoopEnd {
-  /** Null when it ended without one, which is a bug. */
+  /** Null when it ended without a reason, which is a bug. */
   readonly stop: StopReason | null;
   readonly state: RunState;
-  /** `cut_short`: the time was over before the last look at the work tree. */
+  /** `cut_short`: time ran out before the last look at the work tree. */
   readonly driven: StepEnd<void>;
 }
 
-/** `patch` is null where none was made, or where it must not be published. */
+/** `patch` is null when none was made or when it must not be published. */
 export interface Ended {
   readonly outcome: RunOutcome;
   readonly patch: ProvenPatch | null;
 }
 
-/** What the steps came to, in the order in which they are taken. */
+/** The results of the steps, in the order they are taken. */
 interface Steps {
   readonly made: StepEnd<PatchResult>;
   /** Null without a proven patch. */
@@ -54,7 +54,7 @@ interface Steps {
   readonly ignored: StepEnd<IgnoredFiles>;
 }
 
-/** Never rejects for what the steps meet: it is in the outcome. */
+/** Never rejects for a failing step: the failure is in the outcome. */
 export async function finish(session: Session, ready: Ready, loop: LoopEnd): Promise<Ended> {
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
@@ -85,7 +85,7 @@ async function whyUnwritable({ workspace }: Ready, { named }: Denials): Promise<
   );
 }
 
-/** What a command has made must not wait for the user's git, however the run has ended. */
+/** What a command created must not wait for the user's git, however the run ended. */
 async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   await workspace.sweep().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -93,7 +93,7 @@ async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   });
 }
 
-/** The patch is kept before anything else is looked at: the time may be over at any moment. */
+/** The patch is saved before anything else is examined: time may run out at any moment. */
 async function takeSteps(
   session: Session,
   ready: Ready,
@@ -111,7 +111,7 @@ async function takeSteps(
   return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
 }
 
-/** A machine that does not work is why there is no patch. Whatever else is thrown is a bug. */
+/** A broken machine is a reason for having no patch. Anything else that is thrown is a bug. */
 function makePatch(workspace: Workspace, net: readonly PathChange[]): Promise<PatchResult> {
   return workspace.makePatch(net).catch((error: unknown): PatchResult => {
     const fault = machineFault(error);
@@ -125,18 +125,18 @@ function provenIn(made: StepEnd<PatchResult>): ProvenPatch | null {
   return result?.status === 'proven' ? result.patch : null;
 }
 
-/** What became of a patch that may be published; `patch` is null when there is none. */
+/** What happened to a patch that may be published; `patch` is null when there is none. */
 interface KeptPatch {
   readonly patch: ProvenPatch | null;
   /** It is in the run directory. */
   readonly isThere: boolean;
-  /** Why it could not be written to one of its places; null when all went well. */
+  /** Why it could not be written to one of its places; null when it was written to all. */
   readonly failure: string | null;
 }
 
 const NOT_KEPT: KeptPatch = { patch: null, isThere: false, failure: null };
 
-/** The patch goes to the run directory and, with `--patch`, to the named file: to the one also where the other fails. */
+/** Writes the patch to the run directory and, with `--patch`, to the named file: to either even if the other fails. */
 async function keep(session: Session, { directory }: Ready, patch: ProvenPatch): Promise<KeptPatch> {
   const { settings, cwd } = session.input;
   const unkept = await patchFilePublisher(directory.patch).publish(patch);
@@ -240,7 +240,7 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
     : judged;
 }
 
-/** Why there is no patch although nothing is wrong with it; null while there was time for it. */
+/** Why there is no patch although nothing is wrong with it; null unless time ran out. */
 function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
   if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
   if (made.status === 'cut_short') return 'there was not enough time to make the patch';

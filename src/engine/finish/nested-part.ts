@@ -1,22 +1,22 @@
-/** What a result tells of repositories in the work tree beside its own. */
+/** What a result says about repositories in the work tree other than its own. */
 
 import type { RunResult } from '../../domain/run/result.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { NestedChange } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 
-/** Files and folders of one repository that are named. */
+/** Maximum number of files and folders named per repository. */
 const MAX_NAMED = 100;
 
-/** What the result says of nested repositories. */
+/** What the result says about nested repositories. */
 export interface NestedPart {
   readonly part: Pick<RunResult, 'nestedChanges'>;
   readonly warnings: readonly string[];
-  /** What changed and may not: it cannot be put back, since nothing is kept of such repositories. */
+  /** Changes that are not allowed. They cannot be put back, since no contents of such repositories are kept. */
   readonly forbidden: readonly string[];
 }
 
-/** Looks at every file of such repositories. */
+/** Examines every file of such repositories. */
 export async function nestedPart({
   workspace,
   permits,

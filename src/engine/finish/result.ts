@@ -1,4 +1,4 @@
-/** Builds `result.json` step by step, so that at any moment the truth so far can be written. */
+/** Builds `result.json` step by step, so that what is known so far can be written at any moment. */
 
 import type { ChangeLedger } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
@@ -15,7 +15,7 @@ import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { listed } from '../../domain/text/listed.ts';
 
-/** The result of a run of which nothing is known but its id. */
+/** The result of a run of which only the id is known. */
 export function emptyResult(runId: string, version: string): RunResult {
   return {
     version: 1,
@@ -76,7 +76,7 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
   return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason };
 }
 
-/** What is fixed when the run starts. */
+/** The part that is fixed when the run starts. */
 export function startedPart(start: RunStarted): Partial<RunResult> {
   const { plan, paths, principles, provider, model, base, sandbox, setup, verifyIn, verifyBaseline } = start;
   return {
@@ -96,7 +96,7 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
   };
 }
 
-/** What the events have told so far. */
+/** The part known from the events so far. */
 export function statePart(state: RunState): Partial<RunResult> {
   return {
     superseded: [...state.superseded],
@@ -117,7 +117,7 @@ export function statePart(state: RunState): Partial<RunResult> {
   };
 }
 
-/** What people must know of changes that are not in the patch, or should not be there. */
+/** What people must know about changes that are not in the patch, or should not be in it. */
 export function closingWarnings(
   { putBack, stuck, hidden, changes }: RunState,
   ignored: IgnoredFiles,
@@ -170,17 +170,20 @@ function takenWhole(changes: ChangeLedger): string[] {
   return changes.net().flatMap(({ path }) => (unknown.has(path) ? [path] : []));
 }
 
-/** Names in one sentence. */
+/** Maximum number of names in one sentence. */
 const MAX_NAMED = 5;
 
-/** Why a patch that adds these is withheld; null when there are none. */
+/** Why a patch that adds these secrets is withheld; null when there are none. */
 export function withheldReason(secrets: readonly FoundSecret[]): string | null {
   if (secrets.length === 0) return null;
   const places = secrets.map(({ path, line, what }) => `${line > 0 ? `${path}:${line}` : path} (${what})`);
   return `The patch is withheld because it would add a secret: ${listed(places, MAX_NAMED, 'place')}. Remove the secret, or accept files with false matches with --accept-secrets GLOB.`;
 }
 
-/** Why a patch is withheld that makes or changes these folders, which git takes for repositories; null when there are none. */
+/**
+ * Why a patch that creates or changes these folders, which git takes for repositories, is withheld; null when there are
+ * none.
+ */
 export function repositoriesReason(folders: readonly string[]): string | null {
   if (folders.length === 0) return null;
   const named = listed(
@@ -190,7 +193,7 @@ export function repositoriesReason(folders: readonly string[]): string | null {
   return `The patch is withheld because it adds to a folder that git treats as a repository, whose configuration can name programs that git runs: ${named}. Let tests create such a repository when they run, or commit it by hand.`;
 }
 
-/** One line for each reason to look twice, with the paths: `second look: a, b: became executable`. */
+/** One line for each flag, with the paths: `second look: a, b: became executable`. */
 export function flagLines(flags: readonly Flag[]): string[] {
   const names = [...new Set(flags.map(({ flag }) => flag))];
   return names.map((name) => {
@@ -218,7 +221,7 @@ export function costLine(result: RunResult): string {
   ].join(' · ');
 }
 
-/** One line a file: `M src/a.ts +3 −1`, `R old → new`. */
+/** One line per file: `M src/a.ts +3 −1`, `R old → new`. */
 export function fileLine(file: ChangedFile): string {
   const letter = { create: 'A', modify: 'M', delete: 'D', rename: 'R', mode: 'M' }[file.kind];
   const name = file.from === undefined ? file.path : `${file.from} → ${file.path}`;

@@ -1,4 +1,4 @@
-/** Looks through the contents of a patch before it is published. */
+/** Examines the contents of a patch before it is published. */
 
 import type { FileState, PathChange } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
@@ -14,24 +14,24 @@ export interface PatchContents {
   readonly net: readonly PathChange[];
   /** The shadow repository, which has the contents of all states. */
   readonly shadowGit: string;
-  /** Paths of the principles that the model was given. */
+  /** Paths of the principles given to the model. */
   readonly principles: readonly string[];
   readonly findKnown: FindKnown;
 }
 
-/** What the review has found. */
+/** What the review found. */
 export interface Review {
   readonly flags: readonly Flag[];
   readonly secrets: readonly FoundSecret[];
 }
 
-/** Bytes that are read at once. */
+/** Maximum bytes read at a time. */
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of one state that is looked through; what nobody has looked through is not published unless that is accepted. */
+/** Maximum bytes examined of one state; what was not examined is not published unless that is explicitly accepted. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
-/** Looks through the patch for what deserves a second look and for secrets, in bounded batches. */
+/** Scans the patch for secrets and for changes that deserve a second look, in bounded batches. */
 export async function reviewPatch(contents: PatchContents): Promise<Review> {
   const { shadowGit, principles, findKnown } = contents;
   const flags: Flag[] = [];
@@ -77,7 +77,7 @@ interface Side {
   readonly after: FileState | null;
 }
 
-/** A renamed file was what its old path had. */
+/** The old side of a renamed file is what its old path held. */
 function sidesOf({ files, net }: Pick<PatchContents, 'files' | 'net'>): Side[] {
   const byPath = new Map(net.map((change) => [change.path, change]));
   return files.map(({ path, from }) => ({
@@ -104,7 +104,7 @@ function* batchesOf(sides: readonly Side[]): Generator<Side[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Null for what has no content. */
+/** Null for a state without contents. */
 function blobOf(state: FileState | null): string | null {
   return state === null || state.mode === '160000' ? null : state.blob;
 }

@@ -1,4 +1,4 @@
-/** What the result says of the contents of a patch, and whether they may be published. */
+/** What the result says about the contents of a patch, and whether they may be published. */
 
 import type { PathChange } from '../../domain/changes/change.ts';
 import { pathMatcher } from '../../domain/changes/path-policy.ts';
@@ -10,13 +10,13 @@ import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { repositoriesReason, withheldReason } from './result.ts';
 
-/** What the result says of the review. */
+/** What the result says about the review. */
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
   /** Null when the patch may be published. */
   readonly withheld: string | null;
 }
 
-/** What does the work is loaded late, since an empty patch needs none of it. */
+/** The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function reviewedPart(
   { findKnown }: Session,
   { directory, start }: Ready,

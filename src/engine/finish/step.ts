@@ -1,8 +1,8 @@
-/** A step of the end of a run as a value, so that what failed in one does not take away what the others made. */
+/** A step at the end of a run as a value, so that a failing step does not lose what the others produced. */
 
 import { CutShort } from '../../domain/run/cut-short.ts';
 
-/** `cut_short`: the time was over before the step had come to its end. `crashed`: a bug or a broken machine. */
+/** `cut_short`: time ran out before the step ended. `crashed`: a bug or a broken machine. */
 export type StepEnd<T> =
   | { readonly status: 'done'; readonly value: T }
   | { readonly status: 'cut_short' }
@@ -17,7 +17,7 @@ export async function tryStep<T>(step: () => Promise<T>): Promise<StepEnd<T>> {
   }
 }
 
-/** Null where the step did not come to its end. */
+/** Null when the step did not end. */
 export function doneValue<T>(tried: StepEnd<T>): T | null {
   return tried.status === 'done' ? tried.value : null;
 }

@@ -1,6 +1,6 @@
-/** Owns what was opened for a run, so that it is closed once and in order, however the run goes on. */
+/** Owns everything opened for a run, so that it is closed once and in order, however the run ends. */
 
-/** Closes the last that was opened first. A failure says nothing about the work, so it is only reported. */
+/** Closes in reverse order of opening. A failure to close says nothing about the work, so it is only reported. */
 export class Closing {
   readonly #report: (failure: string) => void;
   #closers: (() => unknown)[] = [];
@@ -10,7 +10,7 @@ export class Closing {
     this.#report = report;
   }
 
-  /** What is opened after the end, by work that was under way, is closed at once. `close` may return a promise. */
+  /** Anything opened after the close, by work still in progress, is closed at once. `close` may return a promise. */
   own(close: () => unknown): void {
     if (this.#isClosed) void this.#end(close);
     else this.#closers.push(close);

@@ -1,11 +1,11 @@
-/** Sends the first request before anybody asks for its answer. */
+/** Sends the first request before its answer is needed. */
 
 import { addSpent, type SpentTokens } from '../../domain/budget/spent.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../ports.ts';
 
 /** A first request that went out before the baseline was complete. */
 export interface PrefetchedTurn {
-  /** Gives the answer under way to whoever asks first, with what has happened to it by then; asks anew after that. */
+  /** Gives the answer in progress, with its progress so far, to the first caller; later calls send new requests. */
   readonly provider: LlmProvider;
   /** Lets go of an answer that nobody will ask for. Resolves with what it had used up; null for nothing. */
   cancel(): Promise<SpentTokens | null>;

@@ -10,21 +10,21 @@ import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
 
-/** What is asked for: of a new run by its settings, of a resumed one by its journal. */
+/** The requested model: from the settings of a new run, from the journal of a resumed one. */
 export interface ModelChoice {
   readonly provider: string;
   readonly model: string;
   readonly settings: ModelSettings;
 }
 
-/** The choice of a model that the settings make. */
+/** The model that the settings choose. */
 export function modelChoiceOf({ provider, model, ...settings }: Settings): ModelChoice {
   const { effort, maxOutputTokens, verbose, idleTimeoutMs, rateLimitWaitMs, outageWaitMs } = settings;
   const waits = { idleTimeoutMs, rateLimitWaitMs, outageWaitMs };
   return { provider, model, settings: { effort, maxOutputTokens, showThinking: verbose, ...waits } };
 }
 
-/** Loads what the first request needs, while the process has nothing else to do. */
+/** Loads what the first request needs while the process is otherwise idle. */
 export function preloadProvider({ input }: Session, { provider }: ModelChoice): void {
   providerNamed(provider, input.providers)?.preload?.();
 }
@@ -32,7 +32,7 @@ export function preloadProvider({ input }: Session, { provider }: ModelChoice): 
 /** An open provider, or why there is none. */
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
-/** The key, and the address that it is sent to, come from whoever started this process and from nowhere else. */
+/** The key, and the address it is sent to, come only from whoever started this process. */
 export async function openProvider(session: Session, choice: ModelChoice): Promise<Providing> {
   const { settings, apiKey, federation, cwd, env, now, providers = PROVIDERS } = session.input;
   const { baseUrl, allowInsecureBaseUrl, recording } = settings;

@@ -1,11 +1,11 @@
-/** What the settings say of the sandbox, for every way in which a run begins. */
+/** The settings of the sandbox, for every way in which a run begins. */
 
 import type { OpenedSandbox, SandboxOptions } from '../../adapters/sandboxes/open.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import type { Sandbox } from '../../ports.ts';
 import { absolutePath, type RunInput, type Session } from '../session.ts';
 
-/** What the machine of today decides, also for a run that is carried on or played again. */
+/** Decided by the machine this process runs on, even for a resumed or replayed run. */
 export function sandboxSettings({
   settings,
   env,
@@ -16,13 +16,13 @@ export function sandboxSettings({
   return { hostEnv: env, mounts, limits: { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } };
 }
 
-/** A command without a sandbox sees the processes of the machine, this one included. */
+/** A command without a sandbox sees all processes of the machine, including this one. */
 export function warnOfReadableSecrets(session: Session, { level }: Sandbox): void {
   if (level !== 'none' || session.input.secretsInProc !== true) return;
   session.warn('The environment of this process cannot be cleared: commands can read the API key in /proc.');
 }
 
-/** Why there is no run: the machine, or what was asked for. */
+/** Why the run does not start: because of the machine, or of what was requested. */
 export function notOpened({ status, reason }: Exclude<OpenedSandbox, { status: 'ok' }>): RunOutcome {
   return status === 'refused' ? usageError(reason) : sandboxUnavailable(reason);
 }

@@ -1,4 +1,4 @@
-/** Opens the sandbox of a run, and with it the way to the hosts that its commands may reach. */
+/** Opens the sandbox of a run and the proxy to the hosts its commands may reach. */
 
 import { statfsSync } from 'node:fs';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
@@ -9,7 +9,10 @@ import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
 
-/** Opens one more sandbox, that differs only in what it shows as the work tree. Rejects where the first could be had and this cannot. */
+/**
+ * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
+ * this one cannot.
+ */
 export type OpenSibling = (place: Pick<SandboxOptions, 'root' | 'shownAs' | 'agentGit'>) => Promise<Sandbox>;
 
 /** An open sandbox with its proxy, or why there is none. */
@@ -17,15 +20,15 @@ export type ContainedSandbox =
   | Exclude<OpenedSandbox, { status: 'ok' }>
   | (Extract<OpenedSandbox, { status: 'ok' }> & { beside: OpenSibling });
 
-/** What the sandbox and its proxy are opened with. */
+/** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'proxySocket'>;
-  /** Hosts that commands may reach. Where there are none, nothing is started. */
+  /** Hosts that commands may reach. If empty, no proxy is started. */
   readonly allowed: readonly string[];
   readonly closing: Closing;
 }
 
-/** What is opened belongs to `closing`. When it is closed, the hosts that were refused are reported. */
+/** What is opened belongs to `closing`; closing it reports the hosts that were refused. */
 export async function openContained(
   session: Session,
   { options, allowed, closing }: ContainedOptions,
@@ -45,12 +48,12 @@ export async function openContained(
   }
   session.record({ network: { allowed: [...allowed], refused: [] } });
   if (egress !== null) closing.own(() => reportRefused(session, egress, allowed));
-  // Closed first, so that no command asks for anything any more.
+  // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
   return { ...opened, beside };
 }
 
-/** Never of another level than the first. What the disk has lost since counts for it too. */
+/** Always of the first sandbox's level. Anything the disk has lost since then counts for it too. */
 function besides(options: SandboxOptions, level: SandboxLevel): OpenSibling {
   const { limits = DEFAULT_COMMAND_LIMITS } = options;
   const freeAtStart = freeBytes(options.scratchDir);
@@ -75,7 +78,7 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** What stands in the journal: what is not kept is not claimed. */
+/** The domains recorded in the journal: a restriction that is not enforced is not claimed. */
 export function keptDomains({ level }: Sandbox, allowed: readonly string[]): string[] {
   return level === 'none' ? [] : [...allowed];
 }
@@ -83,7 +86,7 @@ export function keptDomains({ level }: Sandbox, allowed: readonly string[]): str
 const NOT_CONTAINED =
   '--allow-domain HAS NO EFFECT: commands run without a sandbox, so they reach whatever this machine reaches.';
 
-/** Loaded for those who want it. */
+/** Loaded only when needed. */
 async function openEgress(
   { scratchDir }: { scratchDir: string },
   allowed: readonly string[],
@@ -92,7 +95,7 @@ async function openEgress(
   return openFilteringProxy({ allowed, folder: `${scratchDir}/network` });
 }
 
-/** Hosts that one warning names. */
+/** Maximum number of hosts named in one warning. */
 const MAX_NAMED = 10;
 
 async function reportRefused(session: Session, egress: Egress, allowed: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** The commands that run once before the model is asked: the plan's setup, and the verify commands where asked for. */
+/** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
 import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
@@ -9,29 +9,29 @@ import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
 
-/** `baseline` is null where nobody wants to know how the verify commands end before the work. */
+/** `baseline` is null when the verify commands are not to be run before the work. */
 export interface CommandsBefore {
   readonly setup: readonly string[];
   readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
-  /** For each of them. */
+  /** Per command. */
   readonly timeoutMs: number;
 }
 
-/** `interrupted`: a signal or the deadline came first. `changes` is what all of them changed, path by path. */
+/** `interrupted`: a signal or the deadline came first. `changes` is what they all changed together, path by path. */
 export type RanBefore =
   | { status: 'ok'; setup: CommandReport[]; verifyBaseline: CommandReport[] | null; changes: PathChange[] }
   | { status: 'failed'; message: string }
   | { status: 'interrupted' };
 
-/** A setup command that fails stops the run; a verify command that fails is what one wants to know. */
+/** A failing setup command stops the run; a failing verify command is a result. */
 export async function runBefore(
   session: Session,
   commands: CommandsBefore,
   places: Places,
 ): Promise<RanBefore> {
   const ran = await runAll(session, commands, places);
-  // Where the run goes on, the look at what they changed has done that.
+  // If the run goes on, capturing what they changed has already done this.
   if (ran.status !== 'ok') await places.workspace.sweep();
   return ran;
 }
@@ -75,19 +75,21 @@ async function runAll(
   return { status: 'ok', setup, verifyBaseline, changes };
 }
 
-/** Setup commands are the operator's: what the policy keeps read-only for the model's is writable for them. */
+/**
+ * Setup commands are the operator's: files that the policy keeps read-only for the model's commands are writable for them.
+ */
 export function forSetup(sandbox: Sandbox): Pick<Sandbox, 'run'> {
   return { run: (command) => sandbox.run({ ...command, isSetup: true }) };
 }
 
-/** Of a fresh checkout, the setup commands that fail in it are told in place of the others. */
+/** Reports of `commands`; in a fresh checkout, of the setup commands instead if any of them fails. */
 export async function baselineIn(
   place: VerifyPlace,
   commands: readonly string[],
   parts: Parameters<typeof runCommands>[2],
   interrupt: AbortSignal,
 ): Promise<CommandReport[]> {
-  // No command of a model has run yet, so that there is nothing to be kept from in the work tree.
+  // No command of the model has run yet, so the work tree holds nothing to be protected from.
   if (place.kind === 'worktree') return runCommands(commands, interrupt, parts);
   const opened = await place.open([], interrupt);
   if (opened.status === 'interrupted') return [];

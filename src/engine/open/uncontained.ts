@@ -1,14 +1,14 @@
-/** Why a run does not start whose commands are not contained as they have to be. */
+/** Why a run does not start when its commands are not contained as required. */
 
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Trust } from '../trust/trust.ts';
 
-/** Null when commands are contained, or have nothing to gain; then why the run does not start. */
+/** Null when commands are contained or could gain nothing; otherwise why the run does not start. */
 export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox): RunOutcome | null {
   if (trust === undefined || level !== 'none') return null;
-  // Asked here as well, for a replay, which passes no gate.
+  // Also checked here because a replay passes no gate.
   if (trust.refusal !== null) return trust.refusal;
   if (trust.isOutsiders) {
     return usageError(
@@ -22,7 +22,7 @@ export function whyNotUncontained(trust: Trust | undefined, { level }: Sandbox):
   );
 }
 
-/** `folders` are those of repositories in the work tree that no sandbox covers. */
+/** `folders` are repositories in the work tree that no sandbox covers. */
 export function whyUncovered(folders: readonly string[]): string {
   const named = folders.map((folder) => JSON.stringify(`${folder}/.git`));
   return `${listed(named, 1)} cannot be hidden from commands: it is a link, has a name that is not UTF-8, leads to a place in the work tree that is missing or behind a link, or is beyond the first 64 repositories in the work tree. Move it out of the work tree, or accept that with --sandbox auto.`;

@@ -1,4 +1,4 @@
-/** Where the verify commands of a run are run: beside what commands of the model could prepare for them. */
+/** Where a run's verify commands run: out of reach of anything the model's commands could have prepared for them. */
 
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -21,14 +21,14 @@ export interface VerifyPlaceParts {
   readonly checkout: Checkout;
   readonly workspace: Workspace;
   readonly shadowDir: string;
-  /** A folder of ours, on the disk that has room for another checkout. Whoever owns it empties it. */
+  /** One of our own folders, on the disk that has room for another checkout. Its owner empties it. */
   readonly scratchDir: string;
   /** Absolute path at which commands see the work tree. */
   readonly shownAs: string;
   readonly beside: OpenSibling;
 }
 
-/** The git dir of each verification is its own, and so is a fresh checkout. */
+/** Every verification has a git dir of its own, and so has every fresh checkout. */
 export function verifyPlaceOf(parts: VerifyPlaceParts): VerifyPlace {
   const { kind, setup, scratchDir } = parts;
   const warnings = new Set<string>();
@@ -112,25 +112,25 @@ async function openCheckout(
   };
 }
 
-/** Ends what commands of a runner that was killed have left running, in the work tree and in its fresh checkouts. */
+/** Ends what the commands of a killed runner left running, in the work tree and in its fresh checkouts. */
 export async function endLeftoversOf({ agentGit, scratch }: RunDirectory): Promise<void> {
   const places = existsSync(scratch) ? readdirSync(scratch).filter((name) => name.startsWith(FOLDER)) : [];
   for (const gitDir of [agentGit, ...places.map((name) => join(scratch, name, 'git'))])
     await endLeftovers(gitDir);
 }
 
-/** What the names of the folders begin with. */
+/** Prefix of the folders' names. */
 const FOLDER = 'verify-';
 
-/** A folder that cannot be removed goes, or is told of, when the run ends. */
+/** A folder that cannot be removed is removed or reported when the run ends. */
 async function end(sandbox: Sandbox, folder: string): Promise<void> {
   await sandbox.close();
   await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
 
 /**
- * Without containment `root` is shown where it is: scripts that name the work tree (`shownAs`) then mean the checkout, and
- * what they say of the checkout is said of the work tree.
+ * Without containment `root` is shown where it is. In scripts that name the work tree, `shownAs` is therefore replaced by
+ * the checkout, and in their output the checkout by the work tree.
  */
 export function renaming(sandbox: Sandbox, shownAs: string, root: string): Sandbox {
   if (sandbox.level !== 'none' || root === shownAs) return sandbox;

@@ -1,4 +1,4 @@
-/** The gate before the first token: who caused the run, and what git has kept here for them. */
+/** The gate before the first token: who triggered the run, and what credentials git keeps here. */
 
 import { askAccount, askPermission } from '../../adapters/github/access.ts';
 import {
@@ -13,12 +13,12 @@ import type { GitHub } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { describeRefusal, type Trust } from './trust.ts';
 
-/** `writers` are the ids of people who were seen to have write access. */
+/** `writers` are the ids of people known to have write access. */
 export type TrustGate =
   | { status: 'open'; writers: ReadonlySet<number> }
   | { status: 'shut'; outcome: RunOutcome };
 
-/** Asks GitHub only where the event does not already say that who caused it has write access. */
+/** Asks GitHub only when the event does not already show that the one who triggered it has write access. */
 export async function passGate({
   input,
   interrupt,
@@ -55,7 +55,7 @@ export async function passGate({
 
 const OPEN: TrustGate = { status: 'open', writers: new Set() };
 
-/** One line for people; null when there is nothing to tell. */
+/** One line for people; null when there is nothing to report. */
 export function credentialsProblem({ credentials }: Trust): string | null {
   const { places } = credentials;
   if (places.length === 0) return null;
@@ -70,7 +70,7 @@ interface Asking {
   readonly bots: readonly string[];
 }
 
-/** `login` may have been given to somebody else since, or to another account altogether. */
+/** `login` may since have been given to someone else, or may be another account altogether. */
 async function whyNoWriter(
   { github, event, hasToken }: Asking,
   account: Pick<Account, 'login'> & { id: number | null },
@@ -102,7 +102,7 @@ async function whyNoWriter(
 
 const WRITING = ['admin', 'maintain', 'write'];
 
-/** GitHub lets only writers run a job again, people and apps alike; it names them, and says no more. */
+/** GitHub lets only writers re-run a job, people and apps alike; it names them and says no more. */
 async function whyNoRerun(asking: Asking, login: string): Promise<RunOutcome | null> {
   if (!login.endsWith('[bot]')) return whyNoWriter(asking, { login, id: null });
   const account = await askAccount(asking.github, login);

@@ -1,4 +1,4 @@
-/** The plan of a run that an issue or a comment asks for. */
+/** The plan of a run requested by an issue or a comment. */
 
 import { createHash } from 'node:crypto';
 import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
@@ -17,18 +17,18 @@ import { describeRefusal, type Trust } from './trust.ts';
 
 type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
 
-/** What such a plan is made of and judged by. */
+/** What such a plan is made from and judged by. */
 export interface IssueTask {
   readonly settings: Settings;
   readonly trust: Trust;
-  /** Ids of people who were seen to have write access. */
+  /** Ids of people known to have write access. */
   readonly writers: ReadonlySet<number>;
   readonly signal: AbortSignal;
 }
 
 /**
- * `file` is the plan that was given besides: its rules and instructions hold, and the text is added. Where the event is about
- * the very issue or comment, its text of then is taken: whoever caused the event has read that, and not a later one.
+ * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about
+ * this very issue or comment, the event's text is used: that is what whoever triggered it has read, not a later version.
  */
 export async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
   const { settings, writers } = task;
@@ -79,7 +79,7 @@ async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsideP
   };
 }
 
-/** An outcome is why there is none. */
+/** An outcome says why there is none. */
 async function textFor(task: IssueTask): Promise<UntrustedText | RunOutcome> {
   const { settings, trust, signal } = task;
   const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };
@@ -124,7 +124,7 @@ function repositoryOf({ settings, trust }: IssueTask): string | null {
   return trust.event?.repository ?? settings.repository;
 }
 
-/** Names of repositories are the same in any case of letters. */
+/** Repository names are case-insensitive. */
 function sameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }

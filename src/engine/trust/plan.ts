@@ -1,4 +1,4 @@
-/** The plan of a run whose surroundings are to be asked first: on GitHub Actions, or for an issue or comment. */
+/** The plan of a run that has to check its surroundings first: on GitHub Actions, or for an issue or comment. */
 
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
@@ -8,12 +8,12 @@ import { credentialsProblem, passGate } from './gate.ts';
 import { readIssuePlan } from './issue-plan.ts';
 import type { Trust } from './trust.ts';
 
-/** `notes` are for people, and are told before the work. */
+/** `notes` are for people and are printed before the work. */
 export type TrustedPlan =
   | { status: 'ok'; plan: Plan; notes: string[] }
   | { status: 'failed'; outcome: RunOutcome };
 
-/** Shuts the gate before anything of the plan is looked at. `root` is the work tree's. */
+/** Applies the gate before anything of the plan is read. `root` is the root of the work tree. */
 export async function readTrustedPlan(session: Session, trust: Trust, root: string): Promise<TrustedPlan> {
   const { settings, stdin, cwd } = session.input;
   const gate = await passGate(session);

@@ -1,4 +1,6 @@
-/** Whom and what a run may trust, found out before its settings are read: the event, the checkout, and whose rules hold. */
+/**
+ * What and whom a run may trust, determined before its settings are read: the event, the checkout, and whose rules apply.
+ */
 
 import { resolve } from 'node:path';
 import { askPullHead } from '../../adapters/github/access.ts';
@@ -18,19 +20,19 @@ import { repositoryRoot } from '../../git/repository-root.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal, Revision } from '../../ports.ts';
 
-/** What a run is told of its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
+/** What a run knows about its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
 export interface Trust {
   readonly event: GitHubEvent | null;
   /** Null when there is none. */
   readonly token: string | null;
-  /** Project file, principles and plan are read from here; null reads the work tree. */
+  /** Project file, principles and plan are read from here; null means from the work tree. */
   readonly revision: Revision | null;
   /** An outsider may have written what is checked out. */
   readonly isOutsiders: boolean;
   readonly credentials: PersistedCredentials;
-  /** Why there is to be no run; null when nothing speaks against it. */
+  /** Why the run must not start; null when it may. */
   readonly refusal: RunOutcome | null;
-  /** Opened only by runs that ask it something. */
+  /** Opened only by runs that need it. */
   openGitHub(signal: AbortSignal): Promise<GitHub>;
 }
 
@@ -44,7 +46,7 @@ export interface TrustInput {
 
 type Found = Pick<Trust, 'revision' | 'isOutsiders' | 'refusal'>;
 
-/** `settings` are those of the command line and the environment: a project file has no say in this. */
+/** `settings` are those of the command line and the environment: a project file has no say here. */
 export async function findTrust(input: TrustInput, settings: Settings): Promise<Trust> {
   const { env, cwd, version } = input;
   const token = env.GITHUB_TOKEN || env.GH_TOKEN || null;
@@ -53,7 +55,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
     const fetch = await fetchByEnvironment(env);
     return client.openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
   };
-  // The run goes by real paths as well.
+  // The run uses real paths as well.
   const root = await repositoryRoot(await realpathExisting(resolve(cwd, settings.repo ?? '.')));
   const read = await readGitHubEvent(env);
   const event = read.status === 'ok' ? read.event : null;
@@ -108,11 +110,11 @@ async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<F
       ),
     );
   }
-  // Whoever names the rules says that the work tree is not to be believed.
+  // Naming the revision of the rules means that the work tree is not trusted.
   return { revision, isOutsiders: isOutsiders || rulesFrom !== null, refusal: null };
 }
 
-/** Asks for the head of a pull request that the event does not tell. */
+/** Fetches the head of a pull request if the event does not contain it. */
 async function settled(
   event: GitHubEvent,
   head: string | null,
@@ -132,7 +134,7 @@ async function settled(
 
 /** What GitHub said, and what to do about it. `needed` is the permission that the token should have. */
 export function describeRefusal({ status, message, permission }: GitHubRefusal, needed: string): string {
-  // What the library adds is an address of the documentation.
+  // The library appends an address of the documentation.
   const said = message.replace(/ - https:\S*$/, '');
   const what = status === null ? said : `${said} (${status})`;
   if (status === 404)

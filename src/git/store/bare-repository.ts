@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { openRegular, readWhole } from '../../files/opened-file.ts';
 import type { ObjectFormat } from './object-store.ts';
 
-/** What a bare repository of ours is made with. */
+/** How to create one of our bare repositories. */
 export interface RepositoryPlan {
   readonly gitDir: string;
   readonly objectFormat: ObjectFormat;
-  /** Object store to read from besides its own; null for none. */
+  /** Another object store to read from; null for none. */
   readonly alternate: string | null;
   /** Content of HEAD, without the newline. */
   readonly head: string;
@@ -19,7 +19,7 @@ export interface RepositoryPlan {
   readonly config?: string;
 }
 
-/** Creates the folder and what git needs to take it for a repository. */
+/** Creates the folder and what git requires of a repository. */
 export function makeRepository(plan: RepositoryPlan): void {
   for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
     mkdirSync(join(plan.gitDir, folder), { recursive: true, mode: 0o700 });
@@ -44,7 +44,10 @@ export function alternatesOf(alternate: string): string {
   return `${quoted(alternate)}\n`;
 }
 
-/** Whether the repository still reads from this object store, as `makeRepository` was told; others may have written to it since. */
+/**
+ * Whether the repository still reads from this object store, as `makeRepository` set it up; others may have written to it
+ * since.
+ */
 export function readsFrom(gitDir: string, alternate: string): boolean {
   const opening = openRegular(gitDir, 'objects/info/alternates');
   if (opening.status !== 'open') return false;
@@ -56,7 +59,7 @@ export function readsFrom(gitDir: string, alternate: string): boolean {
   }
 }
 
-/** A path as `objects/info/alternates` wants it: C-quoted when a newline, a quote or a comment sign could be misread. */
+/** A path as required by `objects/info/alternates`: C-quoted if a newline, a quote or a comment sign could be misread. */
 function quoted(path: string): string {
   if (!/[\n"\\]|^#/.test(path)) return path;
   return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;

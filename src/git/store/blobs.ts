@@ -3,8 +3,9 @@
 import { askGit } from '../git.ts';
 
 /**
- * Each wanted id with its bytes; null for what is missing, as in a partial clone or when the repository has moved away, and for
- * what has more than `maxBytes` bytes: who names a content knows its size, and a few bytes in a store can stand for a gigabyte.
+ * Each wanted id with its bytes; null for what is missing, as in a partial clone or after the repository was moved, and for
+ * what has more than `maxBytes` bytes: callers know the size of the content they ask for, and a few bytes in a store can
+ * expand to a gigabyte.
  */
 export async function readBlobs(
   shadowDir: string,
@@ -12,7 +13,7 @@ export async function readBlobs(
   maxBytes: (id: string) => number,
 ): Promise<Map<string, Buffer | null>> {
   const blobs = new Map<string, Buffer | null>();
-  // An id comes from a journal; a line of its own is all that it may be.
+  // An id comes from a journal and must not be more than a line of its own.
   const named = [...new Set(ids)].filter((id) => /^[0-9a-f]+$/.test(id));
   if (named.length === 0) return blobs;
   for (const id of named) blobs.set(id, null);
@@ -130,5 +131,5 @@ export function textLines(content: Buffer | null): string[] | null {
   return content.toString('latin1').match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Bytes in which git looks for a NUL. */
+/** Number of bytes in which git looks for a NUL. */
 const BINARY_PROBE = 8_000;

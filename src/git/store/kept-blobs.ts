@@ -1,4 +1,4 @@
-/** Reads contents back that a run has kept in its shadow repository. */
+/** Reads back contents that a run has stored in its shadow repository. */
 
 import type { FileState } from '../../domain/changes/change.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
@@ -6,19 +6,19 @@ import { runGit } from '../git.ts';
 import { readBlobs } from './blobs.ts';
 import type { ObjectFormat } from './object-store.ts';
 
-/** What a file held: its bytes, no file at all (a path that a sparse checkout left out), or why nobody can tell. */
+/** What a file contained: its bytes, no file at all (a path left out of a sparse checkout), or why that is unknown. */
 export type KeptContent =
   | { status: 'bytes'; bytes: Buffer }
   | { status: 'no_file' }
   | { status: 'lost'; why: string };
 
-/** Bytes that are read ahead and held at most. */
+/** Maximum bytes that are read ahead and kept. */
 const MAX_AHEAD = 64 * 1024 * 1024;
 
-/** Bytes of one content that is held: as many as a run may change by default. */
+/** Maximum bytes kept of one content: as many as a run may change by default. */
 const MAX_HELD = 256 * 1024 * 1024;
 
-/** Reads the contents of states that a run has recorded. */
+/** Reads the contents of recorded states. */
 export class KeptBlobs {
   readonly #shadowDir: string;
   #ahead: ReadonlyMap<string, Buffer | null> = new Map();
@@ -27,7 +27,7 @@ export class KeptBlobs {
     this.#shadowDir = shadowDir;
   }
 
-  /** Reads the contents of many states at once, as many as memory should hold, so that asking for each is cheap. */
+  /** Reads the contents of many states at once, as many as should fit in memory, so that each query is cheap. */
   async readAhead(states: readonly FileState[]): Promise<void> {
     const sizes = new Map<string, number>();
     let bytes = 0;
@@ -40,7 +40,7 @@ export class KeptBlobs {
     this.#ahead = await readBlobs(this.#shadowDir, sizes.keys(), (id) => sizes.get(id) ?? 0);
   }
 
-  /** The bytes as they were in the work tree. Of a link: where it pointed. */
+  /** The bytes as they were in the work tree. For a link: its target. */
   async heldBy({ mode, blob, size, raw }: FileState): Promise<KeptContent> {
     if (mode === '160000') return lost('it is a submodule');
     if (size > MAX_HELD)
@@ -50,7 +50,7 @@ export class KeptBlobs {
       return lost('its content is no longer in any repository, or larger than the run has recorded');
     if (kept.length === size) return { status: 'bytes', bytes: kept };
     if (size === 0) return { status: 'no_file' };
-    // Git drops at most one CR for each LF: when as many are missing as there are LFs, every one of them had its CR.
+    // Git drops at most one CR per LF: if as many are missing as there are LFs, every LF had its CR.
     const turned = withCrlf(kept);
     if (turned.length === size) return { status: 'bytes', bytes: turned };
     return lost(
@@ -73,12 +73,12 @@ export class KeptBlobs {
   }
 }
 
-/** What git keeps of a file is no larger than the file, but for a Git LFS pointer. */
+/** What git stores for a file is no larger than the file, except for a Git LFS pointer. */
 function heldBytes(size: number): number {
   return Math.max(size, MAX_LFS_POINTER_BYTES);
 }
 
-/** As git-lfs has it. */
+/** The limit used by git-lfs. */
 const MAX_LFS_POINTER_BYTES = 1024;
 
 function withCrlf(bytes: Buffer): Buffer {

@@ -1,6 +1,6 @@
 /**
- * The objects of an earlier run, to be read by git through a git dir of our own: nothing that stands beside the objects in
- * the run directory (configuration, refs, hooks, alternates) is seen by it.
+ * The objects of an earlier run, for git to read through a git dir of our own: it sees nothing else of the run directory
+ * (configuration, refs, hooks, alternates).
  */
 
 import { lstatSync, readdirSync, symlinkSync } from 'node:fs';
@@ -8,18 +8,18 @@ import { join } from 'node:path';
 import { makeRepository } from './bare-repository.ts';
 import type { ObjectFormat } from './object-store.ts';
 
-/** Which objects of a run are to be readable, and through which git dir. */
+/** Which objects of a run to make readable, and through which git dir. */
 export interface KeptObjects {
-  /** The shadow repository of the run; it has been looked through, and is only read. */
+  /** The shadow repository of the run; it has been validated and is only read. */
   readonly shadowDir: string;
   readonly objectFormat: ObjectFormat;
-  /** The object store of a checkout that the caller has named, where it holds what the run did not keep; null for none. */
+  /** The object store of a checkout named by the caller, if it has what the run did not store; null for none. */
   readonly objects: string | null;
   /** Made here. */
   readonly gitDir: string;
 }
 
-/** Makes the git dir and returns its path. It is good for reading objects, and indexes of the shadow repository. */
+/** Creates the git dir and returns its path. It can be used to read objects, and indexes of the shadow repository. */
 export function openKeptObjects({ shadowDir, objectFormat, objects, gitDir }: KeptObjects): string {
   makeRepository({
     gitDir,
@@ -37,7 +37,7 @@ export function openKeptObjects({ shadowDir, objectFormat, objects, gitDir }: Ke
   for (const name of namesIn(join(kept, 'pack')))
     if (/^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name))
       symlinkSync(join(kept, 'pack', name), join(gitDir, 'objects/pack', name));
-  // An index that was split names the other part by its place in the git dir.
+  // A split index names its other part by its place in the git dir.
   for (const name of namesIn(shadowDir))
     if (name.startsWith('sharedindex.')) symlinkSync(join(shadowDir, name), join(gitDir, name));
   return gitDir;

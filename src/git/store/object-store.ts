@@ -1,4 +1,4 @@
-/** Git objects by our own hand: ids of contents, and loose blobs written into the shadow repository. */
+/** Creates git objects without git: ids of contents, and loose blobs written to the shadow repository. */
 
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import {
@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createDeflate, deflateSync } from 'node:zlib';
 
-/** The hash that a repository names its objects by. */
+/** The hash used for a repository's object ids. */
 export type ObjectFormat = 'sha1' | 'sha256';
 
 /** Git's id of a blob with these bytes. */
@@ -23,18 +23,18 @@ export function blobId(bytes: Uint8Array, format: ObjectFormat): string {
   return blobHash(bytes.length, format).update(bytes).digest('hex');
 }
 
-/** Where blobs are kept. Writing a blob that is already there costs one look. */
+/** Stores blobs. Writing a blob that already exists costs one lookup. */
 export class ObjectStore {
   readonly #objects: string;
   readonly #format: ObjectFormat;
 
-  /** `gitDir` is an existing repository whose own object folder is written to. */
+  /** `gitDir` is an existing repository; blobs are written to its own object folder. */
   constructor(gitDir: string, format: ObjectFormat) {
     this.#objects = join(gitDir, 'objects');
     this.#format = format;
   }
 
-  /** Keeps a blob and returns its id. `elsewhere` is the id of a blob that another store has, which is not kept twice. */
+  /** Stores a blob and returns its id. `elsewhere` is the id of a blob in another store, which is not stored twice. */
   write(bytes: Uint8Array, elsewhere: string | null): string {
     const id = blobId(bytes, this.#format);
     if (id === elsewhere || existsSync(this.#pathOf(id))) return id;
@@ -50,7 +50,9 @@ export class ObjectStore {
     return id;
   }
 
-  /** The same for contents too large for memory. Null, and nothing kept, when `chunks` are not `size` bytes in all. */
+  /**
+   * The same for contents too large for memory. If `chunks` are not `size` bytes in total, stores nothing and returns null.
+   */
   async writeStream(chunks: AsyncIterable<Buffer>, size: number): Promise<string | null> {
     const hash = blobHash(size, this.#format);
     const temporary = this.#temporary();

@@ -1,6 +1,6 @@
 /**
- * Applies a patch of unknown origin to contents alone: in a scratch repository without a work tree, where git has nothing to
- * write to but objects and an index of ours.
+ * Applies a patch of unknown origin to contents alone: in a scratch repository without a work tree, where git can write only
+ * objects and an index of our own.
  */
 
 import { rmSync, writeFileSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { ObjectStore } from './object-store.ts';
 import { listTree } from './tree-listing.ts';
 import { ScratchIndex, type TreeEdit } from './trees.ts';
 
-/** A repository of ours in which patches are tried and merges made. */
+/** A private repository for trying patches and making merges. */
 export interface ScratchRepository {
   /**
-   * Null when the patch makes of `files` what they say of themselves, and nothing else; else what is wrong with it.
-   * `contents` has the bytes of every blob that `files` name as their state before.
+   * Null if the patch does to its files exactly what `files` say, and nothing else; otherwise what is wrong with it.
+   * `contents` has the bytes of every blob that `files` name as the state before.
    */
   apply(
     patch: Uint8Array,
@@ -27,7 +27,7 @@ export interface ScratchRepository {
   ): Promise<string | null>;
   /** Contents that `apply` has made, or was given. */
   read(blobs: readonly string[]): Promise<Map<string, Buffer | null>>;
-  /** The three-way merge of texts and its id; null when they cannot be merged without a conflict. */
+  /** The three-way merge of texts and its id; null if they cannot be merged without conflicts. */
   merge(sides: MergeSides): Promise<{ blob: string; bytes: Buffer } | null>;
 }
 
@@ -38,13 +38,13 @@ export interface MergeSides {
   readonly after: Uint8Array;
 }
 
-/** One piece of memory that git may ask for: a small patch can say that it makes a content of any size. */
+/** Maximum single allocation for git: a small patch can claim to create content of any size. */
 const MAX_ALLOCATION = '256m';
 
-/** All contents before and after together, since all of them are held at once. */
+/** Maximum bytes of all contents before and after together, since all of them are in memory at once. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 
-/** `folder` is empty and ours; who made it removes it. */
+/** `folder` is empty and private; the caller removes it. */
 export function openScratchRepository(
   folder: string,
   maxTotalBytes: number = MAX_TOTAL_BYTES,
@@ -61,7 +61,7 @@ export function openScratchRepository(
       let total = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
       if (total > maxTotalBytes) return tooMuch;
       for (const bytes of contents.values()) store.write(bytes, null);
-      // What the patch leaves as it is, it does not look into.
+      // The patch does not look into what it leaves unchanged.
       const unsaid = store.write(new Uint8Array(), null);
       const stateOf = ({ mode, blob }: { mode: FileMode | null; blob: string | null }) => ({
         mode: mode ?? '100644',
@@ -107,7 +107,7 @@ export function openScratchRepository(
           args: [`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names],
           env,
         });
-        // Its exit code is the number of conflicts, or above 127 for what is no text.
+        // Its exit code is the number of conflicts, or above 127 if the content is not text.
         if (merged.exitCode !== 0) return null;
         return { blob: store.write(merged.stdout, null), bytes: merged.stdout };
       } finally {

@@ -1,12 +1,12 @@
-/** Reads a tree of the shadow repository back: every path with its state. */
+/** Reads back a tree of the shadow repository: every path with its state. */
 
 import type { FileMode, FileState } from '../../domain/changes/change.ts';
 import { decodeName } from '../../files/names.ts';
 import { askGit, runGit } from '../git.ts';
 
 /**
- * Null when the repository does not hold the tree. Sizes are those of git's contents, which need not be those in the work
- * tree; 0 for a submodule and for a content that no store has, as in a partial clone.
+ * Null if the repository does not contain the tree. Sizes are of the stored contents, which may differ from those in the
+ * work tree; 0 for a submodule and for a content that is in no store, as in a partial clone.
  */
 export async function listTree(shadowDir: string, tree: string): Promise<Map<string, FileState> | null> {
   const listed = await askGit({
@@ -23,14 +23,14 @@ export async function listTree(shadowDir: string, tree: string): Promise<Map<str
   const lines = sizes.toString('latin1').split('\n');
   const states = new Map<string, FileState>();
   for (const [at, [, mode, blob = '', path = '']] of entries.entries()) {
-    // A missing object is answered with its name and a word.
+    // A missing object is answered with its name and one word.
     const size = mode === '160000' ? 0 : Number(/^\d+$/.exec(lines[at] ?? '')?.[0] ?? 0);
     states.set(decodeName(Buffer.from(path, 'latin1')), { mode: mode as FileMode, blob, size });
   }
   return states;
 }
 
-/** All paths of a tree: files, links and submodules. Throws when the repository does not hold it. */
+/** All paths of a tree: files, links and submodules. Throws if the repository does not contain it. */
 export async function pathsOfTree(shadowDir: string, tree: string): Promise<string[]> {
   const listed = await runGit({
     cwd: shadowDir,

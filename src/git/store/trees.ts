@@ -1,4 +1,4 @@
-/** Trees in the shadow repository: written from states, through scratch indexes that are made anew each time. */
+/** Trees in the shadow repository: written from states, through scratch indexes that are created each time. */
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { ObjectFormat } from './object-store.ts';
 /** The index that the baseline's tree was written from. */
 export const BASE_INDEX = 'base.index';
 
-/** A path and what it shall be; null takes it out. */
+/** A path and its new state; null removes it. */
 export interface TreeEdit {
   readonly path: string;
   readonly state: Pick<FileState, 'mode' | 'blob'> | null;
@@ -20,21 +20,21 @@ export interface TreeEdit {
 export class ScratchIndex {
   readonly #shadowDir: string;
   readonly #env: Readonly<Record<string, string>>;
-  /** Stands for no object; as long as the repository's ids, which an empty index has none to take out of. */
+  /** The all-zero id, as long as the repository's ids. Empty while the index has no entries to remove. */
   #nullId = '';
   readonly #file: string;
 
-  /** `name` is the file's name in the shadow repository; what it held before is dropped. `env` is added to git's. */
+  /** `name` is the file's name in the shadow repository; previous contents are dropped. `env` is added to git's. */
   constructor(shadowDir: string, name: string, env: Readonly<Record<string, string>> = {}) {
     this.#shadowDir = shadowDir;
     this.#file = join(shadowDir, name);
     this.#env = { ...env, GIT_INDEX_FILE: this.#file };
     rmSync(this.#file, { force: true });
-    // A git that was killed leaves its lock behind.
+    // A killed git leaves its lock behind.
     rmSync(`${this.#file}.lock`, { force: true });
   }
 
-  /** Begins as another index of the shadow repository, which knows its trees. False when there is none. */
+  /** Starts as a copy of another index of the shadow repository, which caches its trees. False if there is none. */
   copy(name: string, format: ObjectFormat): boolean {
     const from = join(this.#shadowDir, name);
     if (!existsSync(from)) return false;
@@ -43,7 +43,7 @@ export class ScratchIndex {
     return true;
   }
 
-  /** Begins without an entry, as a new index does. */
+  /** Starts without entries, like a new index. */
   empty(format: ObjectFormat): void {
     this.#nullId = '0'.repeat(format === 'sha1' ? 40 : 64);
   }
@@ -53,7 +53,7 @@ export class ScratchIndex {
     await this.#run(['read-tree', tree]);
   }
 
-  /** Deletions come first, so that a file may take the place of a folder and a folder that of a file. */
+  /** Deletions come first, so that a file can replace a folder and a folder a file. */
   async edit(edits: readonly TreeEdit[]): Promise<void> {
     if (edits.length === 0) return;
     const removed = edits.flatMap(({ path, state }) => (state ? [] : [`0 ${this.#nullId}\t${path}\0`]));
@@ -62,13 +62,13 @@ export class ScratchIndex {
     await runGit({ ...this.#call(['update-index', '-z', '--index-info']), input });
   }
 
-  /** Applies a patch. Resolves with git's answer, as a refusal is a finding and not a broken machine. */
+  /** Applies a patch. Resolves with git's answer, since a refusal is a result and not a broken machine. */
   async apply(patch: Uint8Array): Promise<GitAnswer> {
     const args = ['apply', '--cached', '--binary', '--whitespace=nowarn', '-'];
     return askGit({ ...this.#call(args), input: patch });
   }
 
-  /** Blobs may be missing, as in a partial clone: they are in a store that is not looked into. */
+  /** Blobs may be missing, as in a partial clone: they are in a store that is not read here. */
   async writeTree(): Promise<string> {
     return (await this.#run(['write-tree', '--missing-ok'])).toString('latin1').trim();
   }

@@ -8,12 +8,12 @@ export interface LineRange {
   readonly to: number;
 }
 
-/** Lines of a text; what follows the last line end counts as one. */
+/** Number of lines in a text; what follows the last line ending counts as one. */
 export function countLines(text: string): number {
   return countNewlines(text) + (text === '' || text.endsWith('\n') ? 0 : 1);
 }
 
-/** Line ends of a text. */
+/** Number of line endings in a text. */
 export function countNewlines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
@@ -37,8 +37,8 @@ export function lineAt(text: string, index: number): number {
 }
 
 /**
- * The lines that a cut left out or showed in part, when `text` holds the lines of `range` and `shown` is what remained
- * of it. Null when nothing is missing.
+ * The lines that a cut left out or showed only in part, where `text` holds the lines of `range` and `shown` is what
+ * remained. Null when nothing is missing.
  */
 export function missingLines(text: string, range: LineRange, shown: Excerpt): LineRange | null {
   if (shown.omitted === 0) return null;

@@ -1,15 +1,15 @@
-/** Finds the place of a file that is most like a text that is not in it. */
+/** Finds the place in a file that is most similar to a text it does not contain. */
 
-/** Lines of a file that are looked at, lines that are shown, characters of a line that are compared and shown. */
+/** Maximum lines of a file that are examined, lines shown, and characters of a line compared and shown. */
 const MAX_LINES = 20_000;
 const MAX_SHOWN = 12;
 const MAX_CHARS = 200;
-/** Below this, lines have nothing to do with each other. */
+/** Less similar lines are considered unrelated. */
 const MIN_SIMILARITY = 0.4;
 
 /**
- * The lines most like `find`, with their numbers (`12: text`); empty when nothing is alike. White space at the ends of
- * a line does not count. The work is linear in the text, and bounded on large files.
+ * The lines most similar to `find`, with their numbers (`12: text`); empty when none is similar. Leading and trailing
+ * whitespace is ignored. The work is linear in the text, and bounded for large files.
  */
 export function nearestLines(text: string, find: string): string {
   const lines = text.split('\n', MAX_LINES).map((line) => line.replace(/\r$/, '').slice(0, MAX_CHARS));
@@ -21,7 +21,7 @@ export function nearestLines(text: string, find: string): string {
   return shown.map((line, index) => `${first + index + 1}: ${line}`).join('\n');
 }
 
-/** Every line that is equal, apart from outer white space, votes for where the text would begin. */
+/** Every line that is equal, ignoring outer whitespace, votes for where the text would begin. */
 function placeByEqualLines(lines: readonly string[], wanted: readonly string[]): number | null {
   const offsets = new Map<string, number>();
   wanted.forEach((line, offset) => {
@@ -37,7 +37,7 @@ function placeByEqualLines(lines: readonly string[], wanted: readonly string[]):
   return best;
 }
 
-/** Goes by the longest line of the wanted text alone: it tells places apart best. */
+/** Uses only the longest line of the wanted text, since it tells places apart best. */
 function placeByAlikeLine(lines: readonly string[], wanted: readonly string[]): number | null {
   const longest = wanted.reduce((a, b) => (b.length > a.length ? b : a), '');
   const pairs = pairsOf(longest);
@@ -49,7 +49,7 @@ function placeByAlikeLine(lines: readonly string[], wanted: readonly string[]): 
   return best.similarity < MIN_SIMILARITY ? null : best.at - wanted.indexOf(longest);
 }
 
-/** Shared pairs of neighbouring characters (after Sørensen and Dice): 1 is equal, 0 is nothing in common. */
+/** Shared pairs of adjacent characters (Sørensen–Dice): 1 is equal, 0 is nothing in common. */
 function similarityTo(pairs: ReadonlySet<string>, line: string): number {
   if (pairs.size === 0) return 0;
   let shared = 0;

@@ -1,4 +1,4 @@
-/** Says what a file is that cannot be shown as UTF-8 text. */
+/** Describes a file that cannot be shown as UTF-8 text. */
 
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { literalCall, shellWord } from '../result.ts';
@@ -24,7 +24,7 @@ const SIGNATURES: readonly (readonly [prefix: string, kind: string])[] = [
   ['feff', 'UTF-16 text (big endian)'],
 ];
 
-/** `bytes` are not UTF-8 or hold a NUL. The answer names kind, size, first bytes and, for text, a way to see it. */
+/** `bytes` are not UTF-8 or contain a NUL. The answer names kind, size, first bytes and, for text, a way to view it. */
 export function describeNotText(path: string, bytes: Uint8Array): string {
   const kind = kindOf(bytes);
   const first = hex(bytes.subarray(0, 16)).replace(/(..)(?=.)/g, '$1 ');

@@ -1,14 +1,14 @@
-/** Finds and replaces text in a file, byte for byte except that a `\n` of the searched text fits `\r\n` too. */
+/** Finds and replaces text in a file byte for byte, except that a `\n` in the searched text also matches `\r\n`. */
 
-/** Where a match lies in the text: `end` is exclusive. */
+/** Where a match is in the text: `end` is exclusive. */
 export interface Match {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * All matches, overlapping ones included, up to `max`. Where `find` has a bare `\n`, its line ends fit `\n` and `\r\n`
- * alike, since the model writes the first wherever it saw the second; otherwise `\r\n` matches only itself.
+ * All matches, overlapping ones included, up to `max`. If `find` has a bare `\n`, its line endings match `\n` and `\r\n`
+ * alike, since the model writes the former even where it saw the latter; otherwise `\r\n` matches only itself.
  */
 export function findMatches(text: string, find: string, max: number): Match[] {
   if (!text.includes('\r\n') || !/(?<!\r)\n/.test(find)) return exactMatches(text, find, max);
@@ -19,7 +19,7 @@ export function findMatches(text: string, find: string, max: number): Match[] {
   }));
 }
 
-/** The matches that do not overlap an earlier one, as they are replaced from the start of the text. */
+/** The matches that do not overlap an earlier one, in the order they are replaced from the start of the text. */
 export function withoutOverlaps(matches: readonly Match[]): Match[] {
   let end = 0;
   return matches.filter((match) => {
@@ -40,7 +40,7 @@ export function replaceMatches(text: string, matches: readonly Match[], replace:
   return pieces.join('') + text.slice(done);
 }
 
-/** After Knuth, Morris and Pratt: `indexOf` takes minutes where text and `find` repeat themselves, and nothing can stop it. */
+/** Knuth–Morris–Pratt: `indexOf` can take minutes when text and `find` are repetitive, and cannot be interrupted. */
 function exactMatches(text: string, find: string, max: number): Match[] {
   const matches: Match[] = [];
   const borders = bordersOf(find);
@@ -54,7 +54,7 @@ function exactMatches(text: string, find: string, max: number): Match[] {
   return matches;
 }
 
-/** For each beginning of the text, how long the longest part is that it begins and ends with. */
+/** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(find: string): Int32Array {
   const borders = new Int32Array(find.length);
   for (let at = 1; at < find.length; at += 1) {
@@ -63,14 +63,16 @@ function bordersOf(find: string): Int32Array {
   return borders;
 }
 
-/** How many characters of `find` fit once this one has come, when `fits` did before. */
+/** How many characters of `find` match after this one, if `fits` matched before it. */
 function longestFit(find: string, borders: Int32Array, fits: number, unit: number): number {
   let rest = fits;
   while (rest > 0 && find.charCodeAt(rest) !== unit) rest = borders[rest - 1] ?? 0;
   return find.charCodeAt(rest) === unit ? rest + 1 : 0;
 }
 
-/** Maps an index of the text with all `\r\n` as `\n` to the index in the text itself; a `\r` belongs to its `\n`. */
+/**
+ * Maps an index in the text with every `\r\n` replaced by `\n` to the index in the text itself; a `\r` belongs to its `\n`.
+ */
 function originalIndex(text: string): (flat: number) => number {
   const shortened: number[] = [];
   for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2)) {
@@ -89,8 +91,8 @@ function originalIndex(text: string): (flat: number) => number {
 }
 
 /**
- * The replacement with the line endings of the place: its first ending is that of the match's first line, and so on;
- * what the match has no example for ends as the lines around it do.
+ * The replacement with the line endings of its place: its first ending is that of the match's first line, and so on; beyond
+ * the match's lines, endings follow the surrounding lines.
  */
 function withEndings(replace: string, text: string, match: Match): string {
   if (!/(?<!\r)\n/.test(replace)) return replace;

@@ -143,7 +143,7 @@ test('what it is not for is asked for directly, and one that is not to be had is
   const lost = await scriptedRun({
     repository,
     turns: [],
-    args: ['--outage-wait', '0'],
+    args: ['--outage-wait', '1s'],
     env: { ...env, ANTHROPIC_BASE_URL: 'https://model.example.test' },
   });
   expect([lost.exitCode, lost.result.outcome]).toEqual([4, 'provider_error']);

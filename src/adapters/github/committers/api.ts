@@ -1,4 +1,4 @@
-/** Commits by the REST API alone: blobs, trees, a commit and a ref. GitHub signs what a bot makes in this way. */
+/** Commits using only the REST API: blobs, trees, a commit and a ref. GitHub signs commits that a bot makes this way. */
 
 import * as z from 'zod';
 import { isWithin } from '../../../domain/changes/path.ts';
@@ -16,7 +16,7 @@ const Commit = z.object({
   verification: z.object({ verified: z.boolean(), reason: z.string() }),
 });
 
-/** Stands for the id of a commit that a dry run does not make. */
+/** Used as the id of the commit that a dry run does not make. */
 export const PLANNED_COMMIT = '0'.repeat(40);
 
 /** With `mustBeVerified` the branch is not moved to a commit that GitHub does not show as verified. */
@@ -59,7 +59,7 @@ function unverified({ files }: CommitOrder, reason: string): string {
 async function makeTree(where: OnGitHub, { tree, baseTree, files }: CommitOrder): Promise<string> {
   const gone = files.filter(({ state }) => state === null);
   const put = files.filter(({ state }) => state !== null);
-  // Where a file takes the place of a folder, or a folder that of a file, the old one has to be gone first.
+  // If a file replaces a folder, or a folder a file, the old one has to be removed first.
   const swaps = put.some(({ path }) =>
     gone.some((old) => isWithin(path, old.path) || isWithin(old.path, path)),
   );
@@ -90,10 +90,10 @@ async function postTree(
   return sha;
 }
 
-/** Of all texts that go with one tree. GitHub answers 422 or 502 when a tree brings a few megabytes. */
+/** Maximum bytes of all texts sent along with one tree. GitHub answers 422 or 502 if a tree contains a few megabytes. */
 const MAX_TEXTS_BYTES = 1024 * 1024;
 
-/** Texts for which there is room go with the tree, so that a patch of many files does not take a request for each. */
+/** Texts that fit are sent along with the tree, so that a patch of many files does not need a request for each. */
 async function entryOf(where: OnGitHub, { path, state }: NewFile, room: number): Promise<object> {
   if (state === null) return { path, mode: '100644', type: 'blob', sha: null };
   const { mode, blob, bytes } = state;
@@ -113,8 +113,8 @@ async function entryOf(where: OnGitHub, { path, state }: NewFile, room: number):
 }
 
 /**
- * False when the branch is not where it was. The server's rule that a branch moves forward only is what keeps two
- * publications, and people, from overwriting each other.
+ * False if the branch is no longer where it was. The server's rule that a branch only moves forward keeps two publications,
+ * and people, from overwriting each other.
  */
 async function moveBranch(where: OnGitHub, { branch, head }: CommitOrder, sha: string): Promise<boolean> {
   const planned = { object: { sha } };
@@ -141,14 +141,14 @@ async function moveBranch(where: OnGitHub, { branch, head }: CommitOrder, sha: s
   } catch (error) {
     if (!(error instanceof GitHubRefused) || ![409, 422].includes(error.refusal.status ?? 0)) throw error;
     const now = await findHead(where, branch);
-    // An answer that got lost on the way had moved it.
+    // A request whose answer got lost has moved it.
     if (now === sha) return true;
     if (now === head) throw error;
     return false;
   }
 }
 
-/** Where a branch is; null when there is none. */
+/** The commit a branch is at; null if there is no such branch. */
 export async function findHead(where: OnGitHub, branch: string): Promise<string | null> {
   const route = 'GET /repos/{owner}/{repo}/git/ref/{ref}';
   const ref = await getOrNull(where, { route, parameters: { ref: `heads/${branch}` }, schema: Ref });

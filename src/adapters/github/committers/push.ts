@@ -1,4 +1,4 @@
-/** Commits with git itself, and an ordinary push: no checkout, no hook, no setting of anybody, and no force. */
+/** Commits with git itself and an ordinary push: no checkout, no hook, none of anyone's settings, and no force. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,21 +9,21 @@ import { ObjectStore } from '../../../git/store/object-store.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
 import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
 
-/** Where a push is made from, where it goes, and as whom. */
+/** Where to push from, where to, and as whom. */
 export interface PushPlace {
-  /** An empty folder of ours. */
+  /** An empty private folder. */
   readonly folder: string;
-  /** `https://github.com/owner/name.git`; http only to this machine. */
+  /** `https://github.com/owner/name.git`; http only for this machine. */
   readonly url: string;
-  /** Goes to git by its environment, where no list of processes shows it. */
+  /** Passed to git in its environment, where no process list shows it. */
   readonly token: string;
   readonly author: { readonly name: string; readonly email: string };
   readonly signal: AbortSignal;
-  /** Proxies and certificates are taken from it. */
+  /** Proxies and certificates are taken from here. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Commits with git and pushes over https, for patches that the API cannot take. */
+/** Commits with git and pushes over https, for patches that the API does not accept. */
 export function pushCommitter(place: PushPlace): Committer {
   const gitDir = join(place.folder, 'push.git');
   const ask = (args: readonly string[], more: Partial<GitCall> = {}) => ({
@@ -61,11 +61,11 @@ export function pushCommitter(place: PushPlace): Committer {
   };
 }
 
-/** Somebody was faster: before the push began, or while the server took it. */
+/** Someone else was faster: before the push began, or while the server processed it. */
 const MOVED =
   /\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)|cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected)/;
 
-/** Contents are not fetched: folders are all that a new commit is made from. */
+/** Contents are not fetched: a new commit only needs folders. */
 function makeScratch(gitDir: string, url: string): void {
   makeRepository({
     gitDir,
@@ -95,18 +95,18 @@ function identity({ author: { name, email } }: PushPlace): Record<string, string
   };
 }
 
-/** What reaches the network, and how, whatever is configured: only this server, without redirects, with this token. */
+/** What can reach the network, and how, whatever the configuration: only this server, without redirects, with this token. */
 function networkEnvironment({ url, token, env }: PushPlace): Record<string, string | undefined> {
   const settings = [
     [`http.${new URL(url).origin}/.extraHeader`, `Authorization: Basic ${basic(token)}`],
     ['http.followRedirects', 'false'],
     ['credential.helper', ''],
-    // A server that falls silent for a minute is given up.
+    // Gives up on a server that is silent for a minute.
     ['http.lowSpeedLimit', '1'],
     ['http.lowSpeedTime', '60'],
   ];
   return {
-    // A push makes deltas against what files were, and asks the server for that. There is no other server here.
+    // A push makes deltas against the previous contents, and requests them from the server. There is no other server here.
     GIT_NO_LAZY_FETCH: undefined,
     GIT_ALLOW_PROTOCOL: 'https:http',
     GIT_CONFIG_COUNT: String(settings.length),
@@ -136,7 +136,7 @@ function basic(token: string): string {
   return Buffer.from(`x-access-token:${token}`).toString('base64');
 }
 
-/** The server's own words where it has some. */
+/** The server's own words, if it gave any. */
 function whyRefused(answer: string): string {
   const reason = /\[remote rejected\] \((.*)\)$/m.exec(answer)?.[1];
   const told = [...answer.matchAll(/^remote: (?:error: )?(.*\S)/gm)].map(([, line]) => line);

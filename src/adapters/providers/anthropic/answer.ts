@@ -1,6 +1,6 @@
 /**
- * Builds one answer from the events of a stream. Blocks end up exactly as the API would send them in one piece,
- * with the fields and types that this program has never heard of.
+ * Builds one answer from the events of a stream. Blocks end up exactly as the API would send them in one piece, including
+ * fields and types that this program does not know.
  */
 
 import * as z from 'zod';
@@ -14,7 +14,7 @@ import {
 } from '../../../domain/conversation/conversation.ts';
 import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
 
-/** A complete answer, as far as it comes from the model. */
+/** A complete answer: the part that comes from the model. */
 export interface Answer {
   readonly content: ContentBlock[];
   readonly stop: TurnStop;
@@ -25,13 +25,13 @@ export interface Answer {
   readonly model: string;
 }
 
-/** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason that nobody here knows. */
+/** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason unknown to this program. */
 export type Finished =
   | { status: 'ok'; answer: Answer }
   | { status: 'broken'; why: string }
   | { status: 'unknown_stop'; reason: string };
 
-/** What one event did: `text` is there to be shown; `broken` and `too_large` end the stream. */
+/** What one event did: `text` can be shown; `broken` and `too_large` end the stream. */
 export type AnswerProgress =
   | { status: 'more'; text: string }
   | { status: 'done' }
@@ -39,8 +39,8 @@ export type AnswerProgress =
   | { status: 'too_large' };
 
 /**
- * The most bytes of text, thinking and tool input in one answer. The largest that a model can give has less than a
- * megabyte; what is larger would take several times its size before any tool could refuse it.
+ * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
+ * a larger one would use several times its size before any tool could refuse it.
  */
 export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
@@ -107,7 +107,7 @@ export class AnswerBuilder {
     }
   }
 
-  /** To be called after `done`. `earlierCalls` are the call ids that the conversation already has. */
+  /** Call after `done`. `earlierCalls` are the call ids that the conversation already contains. */
   finish(earlierCalls: ReadonlySet<string>): Finished {
     if (!this.#started || !this.#stop) return broken('The answer ended without a stop reason');
     if (this.#blocks.some((block) => block.open)) return broken('The answer ended inside a content block');
@@ -229,7 +229,10 @@ const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
   model_context_window_exceeded: 'context_window',
 };
 
-/** Text grows, lists grow, anything else is replaced: so do all known deltas, and so will most unknown ones. */
+/**
+ * Text and lists are appended to, anything else is replaced: this holds for all known deltas and presumably for most unknown
+ * ones.
+ */
 function extend(block: ContentBlock, delta: ContentBlock): void {
   for (const [field, value] of Object.entries(delta)) {
     if (field === 'type') continue;
@@ -255,7 +258,7 @@ function shownText(delta: ContentBlock): string {
 }
 
 /** The empty text is a call without arguments. */
-/** Deeper than any tool's input; what walks such a value recursively would run out of stack. */
+/** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
 const MAX_DEPTH = 100;
 
 function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
@@ -275,7 +278,7 @@ function parseInput(json: string): { ok: true; value: object } | { ok: false; wh
   return { ok: false, why: `The input must be one JSON object, but it is ${found}.` };
 }
 
-/** The most brackets that are open at once, those inside strings left out. */
+/** The maximum number of open brackets, not counting those inside strings. */
 function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,4 +1,4 @@
-/** One request and its answer, without any retry: everything that can go wrong with it comes back as a value. */
+/** One request and its answer, without any retry: everything that can go wrong is returned as a value. */
 
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
@@ -20,12 +20,12 @@ import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 import { RequestWatchdog } from './watchdog.ts';
 
-/** Bytes of a whole stream, most of which is the wrapping of small pieces. */
+/** Maximum bytes of a whole stream, most of which is overhead around small pieces. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 
-/** One request to the API, with the times it may take. */
+/** One request to the API, with its timeouts. */
 export interface Attempt {
-  /** Without the SDK's resources, which are most of it and not needed for one kind of request. */
+  /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly body: RequestBody;
   /** Call ids that the conversation already has. */
@@ -34,7 +34,7 @@ export interface Attempt {
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For text of the server, which may repeat the key. */
+  /** For text from the server, which may repeat the key. */
   readonly redact: Redact;
   onText(text: string): void;
 }
@@ -53,7 +53,7 @@ export type AttemptResult =
 /** The SDK's own timer is left out of it. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Sends one request and reads the streamed answer. Retries nothing; failures are values. */
+/** Sends one request and reads the streamed answer. Does not retry; failures are values. */
 export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   const watchdog = new RequestWatchdog(attempt.signal);
   const builder = new AnswerBuilder();
@@ -69,7 +69,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
       attempt.idleTimeoutMs,
       `no answer within ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`,
     );
-    // `messages.create` is the same request, but prints warnings of its own to stderr, once a turn.
+    // `messages.create` sends the same request, but also prints warnings to stderr, once per turn.
     const response = await attempt.client
       .post('/v1/messages', {
         body: attempt.body,
@@ -119,7 +119,7 @@ async function readAnswer(
   for await (const { event, data } of Stream.rawEvents(watched(response.body, attempt, watchdog))) {
     if (event === 'error') return failed(errorEvent(attempt.redact(data)));
     const parsed = parseEvent(data);
-    // Comments and fields without data are legal and say nothing.
+    // Comments and fields without data are legal and have no meaning.
     if (parsed === 'empty') continue;
     if (parsed === 'malformed')
       return failed(streamFailure('The answer holds an event that is not valid JSON'));
@@ -146,7 +146,7 @@ async function readAnswer(
   return failed(streamFailure('The answer ended before it was complete'));
 }
 
-/** Asking again would cost the same again, and mostly come to the same. */
+/** Another attempt would cost the same, and most likely end the same. */
 class AnswerTooLarge extends Error {
   constructor(what: string, bytes: number) {
     super(
@@ -157,7 +157,7 @@ class AnswerTooLarge extends Error {
 
 const NEWLINE = 10;
 
-/** The same body, with every chunk reported as a sign of life, and the total and every line bounded. */
+/** The same body, with every chunk reported as a sign of life, and with limits on the total and on every line. */
 function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: RequestWatchdog): Response {
   const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`;
   let [bytes, lineBytes] = [0, 0];
@@ -170,7 +170,7 @@ function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: R
           const lineEnd = chunk.lastIndexOf(NEWLINE);
           lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
           if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-          // A line is an event, held several times before it is counted; escapes up to double what is in it.
+          // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
           if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
           watchdog.expect(attempt.idleTimeoutMs, silence);
           controller.enqueue(chunk);
@@ -220,13 +220,13 @@ function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }
   });
 }
 
-/** What fetch throws while a body is read: a lost connection, or the abort of our own watchdog. */
+/** What fetch throws while a body is being read: a lost connection, or the abort of our own watchdog. */
 function isBodyError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   return error.name === 'AbortError' || (error instanceof TypeError && error.message === 'terminated');
 }
 
-/** The innermost message: "fetch failed" alone helps nobody. */
+/** The innermost message: "fetch failed" alone is no help. */
 function causeOf(error: Error): string {
   const { cause } = error;
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;

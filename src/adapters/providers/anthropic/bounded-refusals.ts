@@ -1,9 +1,9 @@
-/** A fetch for servers that may send an error without an end. */
+/** A fetch for servers that may send an endless error. */
 
-/** An error of the API has some hundred bytes; what a proxy says beyond this helps nobody. */
+/** An error of the API has a few hundred bytes; anything longer from a proxy is no help. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Answers with an error status are cut off after 64 KiB, unpacked; all others come as they are. */
+/** Bodies of error responses are cut off after 64 KiB, decompressed; all others are passed through. */
 export function withBoundedRefusals(ask: typeof fetch): typeof fetch {
   return async (input, init) => {
     const response = await ask(input, init);

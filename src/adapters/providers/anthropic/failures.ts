@@ -1,4 +1,4 @@
-/** The error table of the Claude API: what a failed attempt means, and whether another one can help. */
+/** The error table of the Claude API: what a failed attempt means, and whether another one may help. */
 
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
@@ -15,15 +15,15 @@ export interface AttemptFailure {
   readonly retry: RetryClass;
   /** HTTP status of the refusal; null without one. */
   readonly status: number | null;
-  /** One or two sentences for people: what happened and how to mend it. */
+  /** One or two sentences for people: what happened and how to fix it. */
   readonly message: string;
-  /** The wait that the server asked for; null when it did not. */
+  /** The wait requested by the server; null if none was. */
   readonly retryAfterMs: number | null;
 }
 
-/** What the API said when it refused. Every field may be missing: proxies answer in their own words. */
+/** What the API said when it refused. Any field may be missing: proxies answer in their own form. */
 export interface ApiRefusal {
-  /** Null for an error that came inside a stream. */
+  /** Null for an error that arrived inside a stream. */
   readonly status: number | null;
   readonly type: string | null;
   /** `error.details.error_code`. */
@@ -32,10 +32,10 @@ export interface ApiRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** Characters of a server's own words that are passed on. */
+/** Maximum characters quoted from a server's message. */
 const MAX_QUOTED = 500;
 
-/** Classifies by code, then status, then type; the text decides only where the API gives nothing better. */
+/** Classifies by code, then by status, then by type; the text matters only if the API gives nothing better. */
 export function failureOf(refusal: ApiRefusal): AttemptFailure {
   const { kind, retry, advice } = rowFor(refusal);
   const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
@@ -49,7 +49,7 @@ export function failureOf(refusal: ApiRefusal): AttemptFailure {
   };
 }
 
-/** A connection that could not be made or was lost before the answer began. */
+/** A connection that could not be established or was lost before the answer began. */
 export function connectionFailure(cause: string): AttemptFailure {
   return {
     kind: 'outage',
@@ -60,7 +60,7 @@ export function connectionFailure(cause: string): AttemptFailure {
   };
 }
 
-/** An answer that began and cannot be used. `retry` is `never` when the next answer would be as unusable. */
+/** An answer that began but cannot be used. `retry` is `never` if the next answer would be just as unusable. */
 export function streamFailure(cause: string, retry: RetryClass = 'broken'): AttemptFailure {
   return {
     kind: 'stream',
@@ -71,7 +71,7 @@ export function streamFailure(cause: string, retry: RetryClass = 'broken'): Atte
   };
 }
 
-/** Milliseconds of a `retry-after` header (seconds or an HTTP date), never negative; null when there is none. */
+/** The `retry-after` header (seconds or an HTTP date) in milliseconds, never negative; null if there is none. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   if (header === null || header.trim() === '') return null;
   const seconds = Number(header);
@@ -124,7 +124,7 @@ const redirect: Row = {
 };
 
 const SPEND_LIMIT_CODES = ['enforced_spend_limit_reached', 'contract_spend_limit_reached'];
-/** These two come as plain invalid_request_error, told apart by nothing but their text. */
+/** Both arrive as a plain invalid_request_error and can only be recognised by their text. */
 const SPEND_LIMIT_TEXT = /reached your specified API usage limits|credit balance is too low/i;
 const TOO_LONG_TEXT = /prompt is too long/i;
 

@@ -1,6 +1,6 @@
 /**
- * Access tokens of the Claude API in exchange for identity tokens (workload identity federation). The SDK makes the
- * exchange and renews tokens before they end; here are its deadline, its end with the run, and what its failures mean.
+ * Exchanges identity tokens for access tokens of the Claude API (workload identity federation). The SDK makes the exchange
+ * and renews tokens before they expire; this file adds the deadline, the end with the run, and the meaning of failures.
  */
 
 import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
@@ -13,7 +13,7 @@ import { type AttemptFailure, connectionFailure, failureOf } from './failures.ts
 
 const EXCHANGE_TIMEOUT_MS = 30_000;
 
-/** Thrown through the SDK, which asks for tokens in the middle of a request. */
+/** Thrown through the SDK, which requests tokens in the middle of a request. */
 export class LoginFailed extends Error {
   readonly failure: AttemptFailure;
 
@@ -23,10 +23,10 @@ export class LoginFailed extends Error {
   }
 }
 
-/** Trades a job's identity token for short-lived access to the API, and again before it expires. */
+/** Exchanges a job's identity token for short-lived access to the API, and again before that expires. */
 export class FederatedLogin {
   readonly credentials: AccessTokenProvider;
-  /** All tokens so far: a server may repeat them in what it says. */
+  /** All tokens so far: a server may repeat them in its messages. */
   readonly secrets: string[] = [];
   #stop: AbortSignal = new AbortController().signal;
 
@@ -54,7 +54,7 @@ export class FederatedLogin {
     };
   }
 
-  /** A login ends when the turn that waits for it is stopped. */
+  /** Ends a login when the turn that waits for it is stopped. */
   attend(stop: AbortSignal): void {
     this.#stop = stop;
   }
@@ -84,7 +84,7 @@ export class FederatedLogin {
   }
 }
 
-/** The endpoint refuses with 400 or 401 what no second try will change; 429 and 5xx are as everywhere. */
+/** With 400 or 401 the endpoint refuses what a retry cannot change; 429 and 5xx mean the same as everywhere. */
 function failureFrom({ statusCode, message }: WorkloadIdentityError): AttemptFailure {
   if (statusCode === null || statusCode === 200) return connectionFailure(message);
   if (statusCode === 429 || statusCode >= 500)

@@ -1,6 +1,6 @@
 /**
- * From a conversation to the body of a request: the same conversation gives the same bytes, and a longer one begins
- * with the bytes of the shorter. Cache breakpoints are the only thing that moves.
+ * Turns a conversation into the body of a request: the same conversation gives the same bytes, and a longer one starts with
+ * the bytes of the shorter. Only cache breakpoints move.
  */
 
 import type {
@@ -10,21 +10,21 @@ import type {
   UserBlock,
 } from '../../../domain/conversation/conversation.ts';
 
-/** How hard the model tries; what each means is the model's business. */
+/** How hard the model tries; the model defines what each level means. */
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 /** The settings that are part of every request and must not change within a run. */
 export interface RequestSettings {
   readonly model: string;
-  /** Null leaves it to the model; some older models refuse the field. */
+  /** Null leaves it to the model; some older models reject the field. */
   readonly effort: Effort | null;
-  /** Ask for summaries of the thinking, in which newer models put what they say between tool calls. */
+  /** Request summaries of the thinking, where newer models put what they say between tool calls. */
   readonly showThinking: boolean;
 }
 
 /**
- * What is sent. The SDK's own type does not fit: blocks of the model go back as they came, and their types may be
- * newer than the SDK.
+ * What is sent. The SDK's own type does not fit: the model's blocks are sent back unchanged, and their types may be newer
+ * than the SDK.
  */
 export interface RequestBody {
   readonly model: string;
@@ -50,7 +50,7 @@ interface WireMessage {
   content: WireBlock[];
 }
 
-/** The body of the next request. The same conversation gives the same bytes, so that the cache holds. */
+/** The body of the next request. The same conversation gives the same bytes, which keeps the cache valid. */
 export function requestBody(
   settings: RequestSettings,
   conversation: Conversation,
@@ -72,7 +72,7 @@ export function requestBody(
   };
 }
 
-/** Models of the fourth generation think only when told how; on later ones adaptive thinking is on by itself. */
+/** Models of the fourth generation only think when told how; later ones have adaptive thinking by default. */
 function hasAdaptiveThinking(model: string): boolean {
   return !/^claude-[a-z]+-4-/.test(model);
 }
@@ -82,8 +82,8 @@ function wireTool({ name, description, inputSchema }: ToolDefinition): WireTool 
 }
 
 /**
- * Neighbours of one role are joined, as the API does it itself: a paused turn and its continuation are one assistant
- * message, and an empty answer leaves the user's messages side by side.
+ * Merges adjacent messages of one role, as the API does itself: a paused turn and its continuation are one assistant
+ * message, and an empty answer leaves the user's messages next to each other.
  */
 function wireMessages(messages: readonly Message[]): WireMessage[] {
   const wire: WireMessage[] = [];
@@ -98,15 +98,15 @@ function wireMessages(messages: readonly Message[]): WireMessage[] {
 }
 
 /**
- * Two kinds of blocks come from the API and are refused by it: empty text, and a thought that was cut off before its
- * signature. Thinking blocks with empty text are signed, and stay.
+ * The API refuses two kinds of blocks that it sends itself: empty text, and thinking that was cut off before its signature.
+ * Thinking blocks with empty text are signed, and are kept.
  */
 function canGoBack(block: WireBlock): boolean {
   if (block.type === 'text') return block.text !== '';
   return block.type !== 'thinking' || Boolean(block.signature);
 }
 
-/** Results first, in their order: the API takes text only after all of them. */
+/** Results first, in order: the API accepts text only after all of them. */
 function userBlocks(blocks: readonly UserBlock[]): WireBlock[] {
   const results: WireBlock[] = [];
   const texts: WireBlock[] = [];
@@ -128,8 +128,8 @@ function userBlocks(blocks: readonly UserBlock[]): WireBlock[] {
 /**
  * Breakpoints at the end of the last two user messages; a third is on the system prompt.
  *
- * The earlier one stands where the last request wrote its entry, so it is found directly, however many blocks the
- * turn in between has: the API looks back only 20 blocks from a breakpoint. The later one writes what is new.
+ * The earlier one is where the last request wrote its entry, which is therefore found directly, however many blocks the turn
+ * in between has: the API looks back only 20 blocks from a breakpoint. The later one writes what is new.
  */
 function withBreakpoints(messages: WireMessage[]): WireMessage[] {
   const ends = messages.filter((message) => message.role === 'user').slice(-2);

@@ -5,7 +5,7 @@ import type { Usage } from '../../../domain/conversation/conversation.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
 
-/** A later report of one stream replaces the earlier one field by field; null says nothing. */
+/** A later report in the same stream replaces the earlier one field by field; null changes nothing. */
 const Reported = z.object({
   input_tokens: Count,
   output_tokens: Count,
@@ -19,7 +19,7 @@ export interface TokenCounts {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
-  /** Both lifetimes together. */
+  /** Entries of both lifetimes together. */
   readonly cacheWritten: number;
   readonly cacheWritten1h: number;
 }

@@ -3,7 +3,7 @@
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Its `signal` aborts when a wait takes too long, or when the outer signal aborts. */
+/** Its `signal` aborts when a wait takes too long or the outer signal aborts. */
 export class RequestWatchdog {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
@@ -21,12 +21,12 @@ export class RequestWatchdog {
     return this.#controller.signal;
   }
 
-  /** Why it bit; null when it did not. */
+  /** Why it aborted; null if it did not. */
   get reason(): string | null {
     return this.#reason;
   }
 
-  /** Something has to happen within `ms`; replaces what was expected before. */
+  /** Requires something to happen within `ms`; replaces the previous expectation. */
   expect(ms: number, reason: string): void {
     clearTimeout(this.#timer);
     if (this.#reason === null) this.#timer = setTimeout(() => this.bite(reason), Math.min(ms, MAX_TIMER_MS));
@@ -37,7 +37,7 @@ export class RequestWatchdog {
     this.#controller.abort();
   }
 
-  /** Closes the request, whatever is left of it, and takes back timer and listener. */
+  /** Closes the request, whatever is left of it, and removes timer and listener. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener('abort', this.#forward);

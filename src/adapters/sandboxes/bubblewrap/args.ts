@@ -1,30 +1,30 @@
-/** bubblewrap's argument list. Pure: what is mounted where has been decided before. */
+/** bubblewrap's argument list. Pure: what is mounted where was decided before. */
 
-/** Applied in order: a later mount covers an earlier one. `optional`: skipped when the source is gone. */
+/** Applied in order: a later mount covers an earlier one. `optional`: skipped if the source no longer exists. */
 export type Mount =
   | { kind: 'read-only'; source: string; at: string; optional?: boolean }
   | { kind: 'read-write'; source: string; at: string; optional?: boolean }
   | { kind: 'link'; to: string; at: string }
   | { kind: 'scratch'; at: string; bytes: number }
   | { kind: 'processes' | 'devices'; at: string }
-  /** Nothing more can be written at `at`, but for what is mounted below it. */
+  /** Nothing more can be written at `at`, except in what is mounted below it. */
   | { kind: 'closed'; at: string };
 
-/** What this bubblewrap can do; Ubuntu 22.04 still has 0.6. */
+/** Features of the installed bubblewrap; Ubuntu 22.04 still has 0.6. */
 export interface BubblewrapFeatures {
   readonly disableUserns: boolean;
   readonly tmpfsSize: boolean;
 }
 
-/** All that one call of bubblewrap is made from. */
+/** Everything that one call of bubblewrap is built from. */
 export interface BubblewrapCall {
   readonly features: BubblewrapFeatures;
   readonly mounts: readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** The descriptor on which bubblewrap tells the process id of the namespace's init and the end of the command. */
+  /** The descriptor on which bubblewrap reports the process id of the namespace's init and the end of the command. */
   readonly statusFd: number;
-  /** The descriptor from which bubblewrap reads the system call filter; null for none. */
+  /** The descriptor from which bubblewrap reads the system call filter; null for no filter. */
   readonly filterFd: number | null;
   /** The command line of process 1. */
   readonly command: readonly string[];
@@ -41,7 +41,7 @@ export function bubblewrapArgs({
   command,
 }: BubblewrapCall): string[] {
   return [
-    // No network among them: the namespace has a loopback interface of its own and nothing else.
+    // This includes the network: the namespace has a loopback interface of its own and nothing else.
     ...['--unshare-all', '--unshare-user'],
     ...(features.disableUserns ? ['--disable-userns'] : []),
     // The command line given here is the namespace's init: the kernel ends everything with it, and its exit code is bubblewrap's.
@@ -68,7 +68,7 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
     case 'scratch':
       return [...(features.tmpfsSize ? ['--size', String(mount.bytes)] : []), '--tmpfs', mount.at];
     case 'processes':
-      // Read-only as a whole: as root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and its like writable.
+      // Read-only as a whole: for root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and similar files writable.
       return ['--proc', mount.at, '--remount-ro', mount.at];
     case 'devices':
       return ['--dev', mount.at];

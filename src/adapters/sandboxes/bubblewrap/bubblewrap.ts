@@ -1,4 +1,4 @@
-/** Commands in namespaces of their own: no network, no other process, no file but the work tree and the toolchains. */
+/** Commands in namespaces of their own: no network, no other processes, no files but the work tree and the toolchains. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,48 +21,48 @@ import { oursInside } from './mounts.ts';
 import type { Relay } from './relay.ts';
 import { readStatus } from './status.ts';
 
-/** Everything that has been found out about the machine and decided about the view. */
+/** Everything known about the machine and decided about the view. */
 export interface BubblewrapSetup {
   readonly program: string;
   readonly features: BubblewrapFeatures;
-  /** The machine's shell that runs scripts; its copy is among `shells`. */
+  /** The host's shell that runs scripts; its copy is among `shells`. */
   readonly shell: string;
   readonly shells: ClosedShells;
-  /** Where commands start. */
+  /** The working directory of commands. */
   readonly directory: string;
   readonly mounts: readonly Mount[];
-  /** Further mounts, as they are to be when a command is about to run. */
+  /** Further mounts, as needed when a command is about to run. */
   readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
   readonly env: Readonly<Record<string, string>>;
   /** bubblewrap's own environment. Commands do not inherit it. */
   readonly outerEnv: Readonly<Record<string, string>>;
-  /** The file with the system call filter; null where there is none for this machine. */
+  /** The file with the system call filter; null if there is none for this machine. */
   readonly filter: string | null;
   readonly limits: EnforcedLimits;
-  /** Paths on the disks that commands write to. */
+  /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
-  /** The way to the network; null where there is none. */
+  /** The way to the network; null for no network. */
   readonly relay: Relay | null;
-  /** A folder of ours; it goes with the sandbox. */
+  /** A private folder, removed with the sandbox. */
   readonly files: string;
   /** Made in `files`. */
   readonly pipes: OutputPipes;
 }
 
-/** bubblewrap could not set up a sandbox; the message is its own. */
+/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
 export class BubblewrapFailure extends Error {
   override readonly name = 'BubblewrapFailure';
 }
 
-/** How long bubblewrap may take to tell of its namespace's init, and the kernel to end it. */
+/** How long bubblewrap may take to report its namespace's init, and the kernel to end it. */
 const STATUS_MS = 5_000;
-/** The kernel ends a thousand processes one after the other, and a busy machine takes its time with it. */
+/** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
 const KILL_MS = 30_000;
 const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
-/** As much of bubblewrap's own words as an error message carries. */
+/** How much of bubblewrap's own output an error message includes. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
 /** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
@@ -96,7 +96,7 @@ async function start(
   const { output, writer, closeWriter } = await pipes.open(onBytes);
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
-  // A direct child and no shell between: bubblewrap dies with us, and all in it with bubblewrap.
+  // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
   const stdio = foreign.withNothingElse(['ignore', writer, 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe']);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   closeWriter();
@@ -127,8 +127,8 @@ async function start(
     async killAll() {
       const init = await withTimeout(STATUS_MS, status.init);
       if (init !== null) {
-        // With its init the kernel kills all of the namespace, sessions and orphans included. Bubblewrap ends when it has
-        // collected the init, which the kernel lets it do only when nothing else is left.
+        // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
+        // it has reaped init, which the kernel permits only once nothing else is left.
         killProcess(init);
         const exit = await withTimeout(
           KILL_MS,
@@ -143,12 +143,12 @@ async function start(
 }
 
 /**
- * Lets process 1 begin when it says that it is there. Only then will it die with bubblewrap, and bubblewrap with us: whoever
- * dies before that would leave a command that runs on without limits. If we do, process 1 waits for an answer in vain, and ends.
+ * Lets process 1 start once it reports that it exists. Only from then on does it die with bubblewrap, and bubblewrap with
+ * us: if either died earlier, the command would run on without limits. If we die, process 1 gets no answer and exits.
  */
 function openGate(gate: Duplex): void {
   gate.once('data', () => gate.end('\n'));
-  // It has ended before it began, which the exit code tells.
+  // It ended before it started, as the exit code shows.
   gate.once('error', () => gate.destroy());
 }
 

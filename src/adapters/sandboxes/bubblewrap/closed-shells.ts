@@ -1,7 +1,7 @@
 /**
- * Shells that nothing inside a sandbox can trace, read or take descriptors of. Process 1 of the sandbox is one: whoever
- * controlled it could outlive the command and forge its exit code. So is the shell that runs a script, for what follows a
- * hostile program in the same script must count.
+ * Shells that nothing inside a sandbox can trace, read or take descriptors from. Process 1 of the sandbox is one: whoever
+ * controlled it could outlive the command and forge its exit code. So is the shell that runs a script, since what follows a
+ * hostile program in the same script must remain reliable.
  */
 
 import { chmod, copyFile, mkdir } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
 
-/** Copies of the shell that may be executed but not read, so that the kernel lets nothing inside trace them. */
+/** Copies of the shell that can be executed but not read, so that the kernel prevents anything inside from tracing them. */
 export interface ClosedShells {
   readonly mount: Mount;
   /** The Bourne shell that is process 1, as seen inside. */
@@ -19,11 +19,12 @@ export interface ClosedShells {
 }
 
 /**
- * The kernel makes a process that executes a file which its user may not read non-dumpable (`would_dump` in fs/exec.c), and
- * then refuses ptrace, pidfd_getfd, process_vm_readv, /proc/PID/mem and its like to everyone without CAP_SYS_PTRACE. Commands
- * have no capability, root's neither. What the shell executes in turn is an ordinary process again, so debuggers work on it.
+ * When a process executes a file that its user may not read, the kernel makes it non-dumpable (`would_dump` in fs/exec.c),
+ * and then refuses ptrace, pidfd_getfd, process_vm_readv, /proc/PID/mem and the like to everyone without CAP_SYS_PTRACE.
+ * Commands have no capabilities, not even root's. Programs that the shell executes are ordinary processes again, so
+ * debuggers work on them.
  *
- * `files` is a folder of ours; `shell` is what runs scripts.
+ * `files` is a private folder; `shell` is what runs scripts.
  */
 export async function closedShells(shell: string, files: string): Promise<ClosedShells> {
   const folder = join(files, 'shells');

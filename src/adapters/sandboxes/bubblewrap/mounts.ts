@@ -1,4 +1,4 @@
-/** What a sandboxed command sees of the machine, in the order of mounting. */
+/** What a sandboxed command sees of the machine, in mount order. */
 
 import { mkdir, readlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -14,9 +14,9 @@ import type { User } from '../visible/passwd.ts';
 import type { UserMount } from '../visible/user-mounts.ts';
 import type { Mount } from './args.ts';
 
-/** The home folder inside: empty, and gone with the command. */
+/** The home folder inside: empty, and removed with the command. */
 export const HOME_INSIDE = '/home/agent';
-/** Where the files of ours that commands need are mounted. */
+/** Where our own files that commands need are mounted. */
 const OURS_INSIDE = '/run/patchsmith';
 
 const MEBIBYTE = 1024 * 1024;
@@ -24,19 +24,19 @@ const MEBIBYTE = 1024 * 1024;
 /** What a contained command sees of the machine. */
 export interface View {
   readonly root: string;
-  /** Where the work tree is seen. */
+  /** Where the work tree is visible. */
   readonly at: string;
   readonly agentGit: SandboxGitDir;
-  /** A folder of ours for the files that are mounted. */
+  /** A private folder for the files that are mounted. */
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
   readonly toolchains: readonly { readonly source: string; readonly at: string }[];
-  /** What the operator has added. */
+  /** Added by the operator. */
   readonly added: readonly UserMount[];
 }
 
-/** Mounts, and the variables without which git would not find what they show. */
+/** The mounts, and the variables that git needs in order to find what they show. */
 export async function mountsOf(
   view: View,
 ): Promise<{ mounts: Mount[]; variables: Readonly<Record<string, string>> }> {
@@ -58,21 +58,21 @@ export async function mountsOf(
       ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
     ),
     ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
-    // After the scratch folders and toolchains, since the work tree may lie below one of them.
+    // After the scratch folders and toolchains, since the work tree may be below one of them.
     { kind: 'read-write', source: view.root, at: view.at },
     ...git.mounts,
-    // What bubblewrap makes of its own accord is memory without a bound.
+    // The directories bubblewrap creates by itself are in memory without a limit.
     { kind: 'closed', at: '/' },
   ];
   return { mounts, variables: git.variables };
 }
 
-/** The mount of one more file of ours, and its path inside. */
+/** The mount of another file of our own, and its path inside. */
 export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
   return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
 }
 
-/** The user namespace keeps the numbers. */
+/** The user namespace keeps the user and group ids. */
 function userInside(): User {
   return { uid: getuid?.() ?? 0, gid: getgid?.() ?? 0, home: HOME_INSIDE };
 }
@@ -88,7 +88,7 @@ async function systemMounts(): Promise<Mount[]> {
 }
 
 /**
- * The throwaway git dir over the real one. No mount point lies in a folder that commands can write to: by a link
+ * Mounts the throwaway git dir over the real one. No mount point is in a folder that commands can write to: through a link
  * planted there, bubblewrap would follow the next command's mounts out of the tree.
  */
 async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
@@ -110,7 +110,7 @@ async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
   }
   const hidden: string[] = [];
   for (const [index, store] of (await objectStores(agentGit.objects)).entries()) {
-    // The throwaway covers a store below .git; git finds it by the variable instead of by its alternates file.
+    // The throwaway covers a store below .git; git finds that one by the variable instead of the alternates file.
     const at = isWithin(store, rootAt) ? join(OURS_INSIDE, `objects-${index}`) : store;
     if (at !== store) hidden.push(at);
     mounts.push({ kind: 'read-only', source: store, at, optional: true });
@@ -121,10 +121,10 @@ async function gitMounts({ at: rootAt, agentGit, files }: View): Promise<{
   };
 }
 
-/** More lines than any repository has stores. */
+/** No real list of alternate stores is this long. */
 const MAX_ALTERNATES_BYTES = 1024 * 1024;
 
-/** The store and those it borrows from (`git clone --shared`), in git's own manner. */
+/** The store and those it borrows from (`git clone --shared`), determined as git does. */
 async function objectStores(first: string): Promise<string[]> {
   const stores = new Set([first]);
   for (const store of stores) {
@@ -134,7 +134,7 @@ async function objectStores(first: string): Promise<string[]> {
     for (const line of read.status === 'ok' ? read.bytes.toString('utf8').split('\n') : []) {
       if (line === '' || line.startsWith('#')) continue;
       const next = line.startsWith('/') ? line : join(store, line);
-      // The file may come with the repository, and must not be a way to show any folder of the machine.
+      // The file may come with the repository, and must not be a way to expose an arbitrary folder of the machine.
       if (basename(next) === 'objects') stores.add(next);
     }
   }

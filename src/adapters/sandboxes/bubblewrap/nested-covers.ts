@@ -1,7 +1,7 @@
 /**
- * Keeps commands from the `.git` of every repository in the work tree beside its own: of submodules, and of checkouts that
- * lie there. What is in it may hold a token, and what a command wrote there, the user's own git would run. Of some, the files
- * may not be changed either.
+ * Keeps commands away from the `.git` of every other repository in the work tree: of submodules, and of checkouts inside it.
+ * It may contain a token, and anything that a command wrote there would be run by the user's own git. In some of them, the
+ * files may not be changed either.
  */
 
 import { join } from 'node:path';
@@ -12,24 +12,25 @@ import type { Mount } from './args.ts';
 /** The repositories within the work tree whose git dirs are covered. */
 export interface Covered {
   readonly root: string;
-  /** Where the work tree is seen. */
+  /** Where the work tree is visible. */
   readonly at: string;
   readonly nested: readonly NestedRepository[];
-  /** An empty folder of ours. */
+  /** An empty private folder. */
   readonly emptyFolder: string;
 }
 
 /**
- * A cover must not lie in a folder that a command can move or replace by a link: the next command's would follow. So every
- * folder on the way is mounted onto itself, which pins it down. A `.git` that is a file says where the git dir is; it is
- * shown and cannot be changed; where that git dir lies in the work tree, it is hidden like a `.git`. Where there is none, as in a submodule that is not checked out, none can be made.
+ * A cover must not be in a folder that a command can move or replace by a link, or the next command's cover would follow it.
+ * So every folder on the way is mounted onto itself, which pins it. A `.git` that is a file says where the git dir is; it is
+ * visible but cannot be changed; if that git dir is in the work tree, it is hidden like a `.git`. If there is none, as in a
+ * submodule that is not checked out, none can be created.
  *
- * One whose files may not change is mounted read-only as a whole, which pins down everything in it: that takes no further
- * mount, and one less where its `.git` is a file.
+ * A repository whose files may not change is mounted read-only as a whole, which pins everything in it: that takes no
+ * further mount, and one less if its `.git` is a file.
  *
- * The work tree is not looked at: a command before may have closed a folder on the way, so that nothing below it can be
- * seen, and the next one may open it again. bubblewrap needs no permission to mount there. Where a place is gone, it is not
- * made anew: nothing is run then.
+ * The work tree is not examined: an earlier command may have closed a folder on the way, so that nothing below it is
+ * visible, and the next one may open it again. bubblewrap needs no permission to mount there. If a place is gone, it is not
+ * recreated: nothing is run then.
  */
 export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[] {
   for (const one of nested) refuseIfGone(root, placeOf(one));
@@ -58,12 +59,12 @@ export function nestedCovers({ root, at, nested, emptyFolder }: Covered): Mount[
   }
 }
 
-/** What is covered: the `.git`, or the folder itself. */
+/** The place to cover: the `.git`, or the folder itself. */
 function placeOf({ path, dotGit }: NestedRepository): string {
   return dotGit === 'none' || dotGit === 'itself' ? path : join(path, '.git');
 }
 
-/** Whoever removed it was no command: each has its folders pinned down. */
+/** No command can have removed it, since every command has its folders pinned. */
 function refuseIfGone(root: string, path: string): void {
   if (hasVanished(join(root, path))) {
     throw new Error(

@@ -1,4 +1,4 @@
-/** Opens a bubblewrap sandbox: looks at the machine, decides what commands see of it, and has the result proven. */
+/** Opens a bubblewrap sandbox: examines the machine, decides what commands see of it, and has the result proven. */
 
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
 import { relayTo } from './relay.ts';
 import { seccompProgram } from './seccomp.ts';
 
-/** Commands in bubblewrap, or what keeps them from it and how that is mended. */
+/** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
   const { root, shownAs: at = root, agentGit, hostEnv } = options;
   const program = findProgram('bwrap');
@@ -42,7 +42,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
 
   const files = await ownFolder(options);
   const pipes = new OutputPipes(files);
-  // Their program runs while the machine is looked at.
+  // Their program runs while the machine is examined.
   const prepared = pipes.prepare();
   prepared.catch(() => undefined);
   const { boundaries, toolchains } = lookAround(options);
@@ -94,7 +94,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   const warnings = await warningsAbout(root, boundaries.homes);
   const shown = shownPlaces(mounts, [files, agentGit.gitDir]);
   const proving = proveNewest(setup, filter);
-  // By then the command runs.
+  // By then the command is running.
   await setImmediate();
   options.onProving?.();
   const proven = await proving;
@@ -107,14 +107,14 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
   return { status: 'ok', sandbox: proven.sandbox, warnings, shown };
 }
 
-/** All that is decided about the sandbox but for what depends on the machine's kernel and bubblewrap. */
+/** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
 type Plan = Omit<BubblewrapSetup, 'features' | 'filter'>;
 
 type Proven =
   /** `unfiltered` says why there is no system call filter; null when there is one. */
   { status: 'ok'; sandbox: Sandbox; unfiltered: string | null } | { status: 'unavailable'; reason: string };
 
-/** Takes bubblewrap for a new one, which spares a question to it at every start, and asks only when that fails. */
+/** Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. */
 async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
   const best = await prove({ ...plan, features: NEWEST, filter });
   if (best.failure === null && filter !== null)
@@ -127,28 +127,28 @@ async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
   const second = isNewest ? best : await prove({ ...plan, features, filter });
   if (second.failure === null && filter !== null)
     return { status: 'ok', sandbox: second.sandbox, unfiltered: null };
-  // Without the filter the namespaces still contain commands; where they do not, that is the reason that counts.
+  // Even without the filter the namespaces contain commands; if they do not, that is the reason to report.
   const last = filter === null ? second : await prove({ ...plan, features, filter: null });
   if (last.failure !== null) {
     const { explain, readMachineFacts } = await import('./unavailable.ts');
     return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
   }
-  // Bubblewrap's two processes can say it both, at the same time.
+  // Both processes of bubblewrap may print it, at the same time.
   const unfiltered = second.failure?.split('\n')[0] ?? `it cannot be made for ${arch}`;
   return { status: 'ok', sandbox: last.sandbox, unfiltered };
 }
 
-/** `failure` is what the probe has to say against this setup; null for nothing. */
+/** `failure` is what the probe found wrong with this setup; null if nothing. */
 async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failure: string | null }> {
-  // In the language that needs no files: of one that is not installed bash warns before anything else. By the system's
-  // own programs: a folder of the repository may be on PATH, and the covers are not known yet.
+  // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
+  // programs: a folder of the repository may be on PATH, and the covers are not known yet.
   const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
   const failure = await probe(probed, setup.files).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };
 }
 
-/** `more`, where one variable says what both have to say. */
+/** `more`, with the two values of `name` combined if both have one. */
 function withBoth(
   name: string,
   some: Readonly<Record<string, string>>,
@@ -157,7 +157,7 @@ function withBoth(
   return some[name] && more[name] ? { ...more, [name]: `${some[name]} ${more[name]}` } : more;
 }
 
-/** What keeps commands from the repositories in the work tree, as soon as they are known. */
+/** The mounts that keep commands away from the repositories in the work tree, once these are known. */
 async function coversOf({ root, at, agentGit, files }: View): Promise<BubblewrapSetup['covers']> {
   const emptyFolder = join(files, 'empty-folder');
   await mkdir(emptyFolder, { mode: 0o755 });
@@ -167,7 +167,7 @@ async function coversOf({ root, at, agentGit, files }: View): Promise<Bubblewrap
   };
 }
 
-/** Null where the system call filter cannot be made for this processor. */
+/** Null if the system call filter cannot be built for this processor. */
 async function filterFile(files: string): Promise<string | null> {
   const program = seccompProgram(arch);
   if (program === null) return null;
@@ -187,7 +187,7 @@ function lookAround({ root, shownAs = root, agentGit, hostEnv, scratchDir }: San
   return { boundaries, toolchains: findToolchains({ env: hostEnv, execPath, boundaries }) };
 }
 
-/** Places of the machine, without the single files of ours and of /etc. */
+/** Places of the machine, without the single files of our own and of /etc. */
 function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPlace[] {
   return mounts.flatMap((mount) => {
     if (mount.kind !== 'read-only' && mount.kind !== 'read-write') return [];
@@ -212,7 +212,7 @@ async function warningsAbout(root: string, homes: readonly string[]): Promise<st
   return warnings;
 }
 
-/** Each path as it is named and as it resolves. */
+/** Each path as given and as resolved. */
 function bothNames(paths: readonly string[]): string[] {
   const resolved = paths.map(realPathOf);
   return [...new Set([...paths, ...resolved.filter((path) => path !== null)])];

@@ -1,4 +1,4 @@
-/** Finds bubblewrap and proves, by one command through the full recipe, that it contains what it promises to contain. */
+/** Finds bubblewrap and proves, by one command through the full setup, that it contains what it promises to contain. */
 
 import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -7,12 +7,12 @@ import type { Sandbox } from '../../../ports.ts';
 import type { BubblewrapFeatures } from './args.ts';
 import { BubblewrapFailure } from './bubblewrap.ts';
 
-/** A variable of bubblewrap's own environment that must not arrive inside. */
+/** A variable in bubblewrap's own environment that must not be visible inside. */
 export const CANARY = 'PATCHSMITH_CANARY';
 
 const PROBE_MS = 30_000;
 
-/** What the newest version of bubblewrap can do. */
+/** The features of the newest bubblewrap. */
 export const NEWEST: BubblewrapFeatures = { disableUserns: true, tmpfsSize: true };
 
 /** `--clearenv` came with 0.5, `--size` with 0.7, `--disable-userns` with 0.8 (bubblewrap's NEWS.md). */
@@ -24,7 +24,7 @@ export async function featuresOf(program: string): Promise<BubblewrapFeatures | 
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
 }
 
-/** Null when every assertion held, else what went wrong. `hidden` is a path that must be absent inside. */
+/** Null if every assertion held, otherwise what went wrong. `hidden` is a path that must not exist inside. */
 export async function probe(sandbox: Sandbox, hidden: string): Promise<string | null> {
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
@@ -50,13 +50,13 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     if (end.timedOut) return `the probe took longer than ${PROBE_MS / 1000} s`;
     return output.head === 'contained\n' ? null : output.head.trim() || 'the probe did not run';
   } catch (error) {
-    // What bubblewrap says when the machine does not let it work.
+    // bubblewrap's message when the machine does not let it work.
     if (error instanceof BubblewrapFailure) return error.message;
     throw error;
   }
 }
 
-/** The kernel counts the filters of a process; before Linux 5.9 it only tells that there is one. */
+/** The kernel reports the number of a process's filters; before Linux 5.9, only that there is one. */
 function filterAssertion({ level }: Sandbox): string {
   if (level !== 'namespaces+seccomp') return '';
   const outside = /^Seccomp_filters:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];

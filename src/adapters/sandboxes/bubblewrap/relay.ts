@@ -1,6 +1,6 @@
 /**
- * The inner end of the way out. A network namespace has no interface but its own loopback, and programs know proxies by host
- * and port; so a few lines of node in the sandbox carry a port on loopback to the proxy's socket, which is mounted.
+ * The inner end of the way out. A network namespace has no interface but its own loopback, and programs address proxies by
+ * host and port; so a few lines of node in the sandbox forward a loopback port to the proxy's mounted socket.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -9,23 +9,26 @@ import { realPathOf } from '../host-files.ts';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
 
-/** Every namespace has all ports to itself; this one is used by nothing well known, and is not among those the kernel gives out. */
+/**
+ * Every namespace has all ports to itself; this one is used by nothing well known and is outside the kernel's ephemeral
+ * range.
+ */
 const PORT = 17_128;
 const PROXY = `http://127.0.0.1:${PORT}`;
-/** What runs in the sandbox itself is reached directly. */
+/** Whatever runs in the sandbox itself is reached directly. */
 const DIRECT = 'localhost,127.0.0.1,::1';
 
-/** What lets programs inside reach the proxy outside, through a socket in the file system. */
+/** Lets programs inside reach the proxy outside, through a socket in the file system. */
 export interface Relay {
   /** To be mounted before anything else. */
   readonly mounts: readonly Mount[];
-  /** What makes programs use the proxy. They are a convenience: without them nothing gets out at all. */
+  /** Make programs use the proxy. They are a convenience: without them nothing gets out at all. */
   readonly variables: Readonly<Record<string, string>>;
   /** The command line that starts the relay and then becomes `line`. */
   around(line: readonly string[]): string[];
 }
 
-/** `socket` is the proxy's, `files` a folder of ours, `node` the program that runs us. */
+/** `socket` is the proxy's, `files` a private folder, `node` the program that runs us. */
 export async function relayTo(socket: string, files: string, node: string): Promise<Relay> {
   const program = oursInside(realPathOf(node) ?? node, 'node');
   const proxy = oursInside(socket, 'proxy.sock');
@@ -40,8 +43,8 @@ export async function relayTo(socket: string, files: string, node: string): Prom
 }
 
 /**
- * The substitution ends when the relay closes its output, which is when it listens. The relay is nobody's child by then, so
- * no program that waits for its children meets it; it dies with the namespace.
+ * The substitution ends when the relay closes its output, which it does once it listens. By then the relay has been
+ * orphaned, so no program that waits for its children sees it; it dies with the namespace.
  */
 function startingScript(node: string, relay: string): string {
   return (
@@ -88,6 +91,6 @@ const PROXY_VARIABLES: Readonly<Record<string, string>> = {
   YARN_HTTP_PROXY: PROXY,
   YARN_HTTPS_PROXY: PROXY,
   GRADLE_OPTS: JAVA_OPTIONS,
-  // Maven 3.9 looks at these only when it is told to.
+  // Maven 3.9 uses these only if told to.
   MAVEN_OPTS: `${JAVA_OPTIONS} -Daether.connector.http.useSystemProperties=true`,
 };

@@ -1,19 +1,19 @@
-/** The system call filter of commands: what namespaces leave open of the kernel, as a classic BPF program. Pure. */
+/** The system call filter for commands: blocks what namespaces leave open of the kernel, as a classic BPF program. Pure. */
 
 import { type FilteredArch, numberOf, type SystemCall } from './system-calls.ts';
 
 /**
- * The program in the form in which bubblewrap takes it (an array of `struct sock_filter`), or null for a processor that
- * it cannot be made for. What it does not refuse is allowed.
+ * The program in the form bubblewrap expects (an array of `struct sock_filter`), or null for an unsupported processor.
+ * Whatever it does not refuse is allowed.
  */
 export function seccompProgram(arch: string): Uint8Array | null {
   return arch === 'x64' || arch === 'arm64' ? encode(instructionsFor(arch)) : null;
 }
 
 /**
- * They reach keys of the user's session, memory and descriptors of other processes, files past the mounts, or parts of the
- * kernel that have let unprivileged programs out of containers time and again. `ptrace` stays for debuggers and leak
- * sanitizers: what must not be traced is closed to it (closed-shells.ts).
+ * They give access to keys of the user's session, memory and descriptors of other processes, files past the mounts, or parts
+ * of the kernel through which unprivileged programs have escaped containers time and again. `ptrace` stays allowed for
+ * debuggers and leak sanitizers: what must not be traced is protected from it (closed-shells.ts).
  */
 const REFUSED: readonly SystemCall[] = [
   'add_key',
@@ -23,7 +23,7 @@ const REFUSED: readonly SystemCall[] = [
   'io_uring_enter',
   'io_uring_register',
   'userfaultfd',
-  // What it holds shows neither as memory of a process nor as a file in memory.
+  // Its contents show up neither as memory of a process nor as a file in memory.
   'memfd_secret',
   'bpf',
   'perf_event_open',
@@ -52,22 +52,22 @@ const REFUSED: readonly SystemCall[] = [
   'kexec_file_load',
 ];
 
-/** AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK. Above all not AF_VSOCK: no network namespace holds it. */
+/** AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK. In particular not AF_VSOCK, which network namespaces do not isolate. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME is only for calls by `unshare`. */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME can only be used with `unshare`. */
 const NEW_NAMESPACES = 0x7e020000;
 const NEW_TIME_NAMESPACE = 0x80;
 
-/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of linux/audit.h. */
+/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 from linux/audit.h. */
 const AUDIT_ARCH: Readonly<Record<FilteredArch, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-/** Numbers from here on are the x32 calls of x86_64, which would pass by every comparison. */
+/** Numbers from here on are the x32 calls of x86_64, which none of the comparisons would match. */
 const X32_BIT = 0x40000000;
 
 /**
- * S_ISUID and S_ISGID: a program of root's with such a bit is a way to root for every user of the machine, long after the
- * run. Which argument of a call is the mode, and which are the flags without which it means nothing.
+ * S_ISUID and S_ISGID: a program owned by root with such a bit gives every user of the machine root access, long after the
+ * run. Which argument of a call is the mode, and which are the flags without which it is ignored.
  */
 const SET_ID = 0o6000;
 const MODES: readonly { readonly call: SystemCall; readonly mode: number; readonly flags?: number }[] = [
@@ -81,7 +81,7 @@ const MODES: readonly { readonly call: SystemCall; readonly mode: number; readon
   { call: 'mknod', mode: 1 },
   { call: 'mknodat', mode: 2 },
 ];
-/** O_CREAT, and the bit of its own of O_TMPFILE: the same for both processors. */
+/** O_CREAT, and the bit specific to O_TMPFILE: the same on both processors. */
 const CREATING = 0o100 | 0o20000000;
 
 const ERRNO = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
@@ -94,7 +94,7 @@ const argument = (index: number) => 16 + index * 8;
 /** One `struct sock_filter`. */
 interface Instruction {
   readonly code: number;
-  /** How many instructions are left out when a comparison holds, and when it does not. */
+  /** How many instructions to skip if a comparison holds, and if it does not. */
   readonly ifTrue: number;
   readonly ifFalse: number;
   readonly value: number;
@@ -106,9 +106,9 @@ function instructionsFor(arch: FilteredArch): Instruction[] {
     ...unlessEqual(AUDIT_ARCH[arch], [killProcess]),
     load(DATA.number),
     ...(arch === 'x64' ? [ifAtLeast(X32_BIT), refuse(ERRNO.ENOSYS)] : []),
-    // The most frequent of all that are looked at come first.
+    // The most frequent of the checked calls come first.
     ...MODES.flatMap(({ call, mode, flags }) => on(call, refuseSetId(mode, flags))),
-    // Their flags and modes are in memory that a filter cannot read. Programs then take clone and openat.
+    // Their flags and modes are in memory that a filter cannot read. Programs then fall back to clone and openat.
     ...on('clone3', [refuse(ERRNO.ENOSYS)]),
     ...on('openat2', [refuse(ERRNO.ENOSYS)]),
     ...REFUSED.flatMap((call) => on(call, [refuse(ERRNO.EPERM)])),
@@ -147,7 +147,7 @@ const load = (offset: number) => instruction(0x20, offset);
 const allow = instruction(0x06, 0x7fff0000);
 const killProcess = instruction(0x06, 0x80000000);
 const refuse = (errno: number) => instruction(0x06, 0x00050000 | errno);
-/** Each of these leaves out the next instruction when it does not hold. */
+/** Each of these skips the next instruction if it does not hold. */
 const ifAtLeast = (value: number) => instruction(0x35, value, 0, 1);
 const ifAnyBit = (bits: number) => instruction(0x45, bits, 0, 1);
 const ifNoBit = (bits: number) => instruction(0x45, bits, 1, 0);

@@ -1,17 +1,19 @@
-/** What bubblewrap tells about a sandbox on its status descriptor, one JSON document a line. */
+/** What bubblewrap reports about a sandbox on its status descriptor, one JSON document per line. */
 
 import type { Readable } from 'node:stream';
 import { identify, type ProcessId } from '../command/process-table.ts';
 
 /** What bubblewrap reports on its status descriptor. */
 export interface BubblewrapStatus {
-  /** The namespace's init, by its number outside; null when bubblewrap ended without making one, or it is gone already. */
+  /**
+   * The namespace's init, by its process id outside; null if bubblewrap ended without creating one, or it is gone already.
+   */
   readonly init: Promise<ProcessId | null>;
   /** Resolves when bubblewrap has ended: whether the command was started at all. */
   readonly commandStarted: Promise<boolean>;
 }
 
-/** Commands cannot write to this descriptor: neither they nor the namespace's init hold it. */
+/** Commands cannot write to this descriptor: neither they nor the namespace's init have it. */
 export function readStatus(stream: Readable): BubblewrapStatus {
   let text = '';
   const ended = new Promise<void>((resolve) => {
@@ -27,7 +29,7 @@ export function readStatus(stream: Readable): BubblewrapStatus {
   });
   return {
     init: firstLine.then(() => identify(Number(/"child-pid": *(\d+)/.exec(text)?.[1] ?? 0))),
-    // The document with the exit code is left out when the setup failed before the command was executed.
+    // The document with the exit code is missing if the setup failed before the command was executed.
     commandStarted: ended.then(() => /"exit-code":/.test(text)),
   };
 }

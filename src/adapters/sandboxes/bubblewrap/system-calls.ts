@@ -1,12 +1,12 @@
-/** Numbers of the system calls that the filter knows, for each processor that it can be made for. */
+/** Numbers of the system calls known to the filter, for each supported processor. */
 
-/** The name of a system call that the filter knows. */
+/** The name of a system call known to the filter. */
 export type SystemCall = keyof typeof NUMBERS;
 
 /** Node's name of a processor (`process.arch`). */
 export type FilteredArch = 'x64' | 'arm64';
 
-/** Where a call stands in the table of `arch`; null where that processor has none of this name. */
+/** Number of a call on `arch`; null if that processor has no call of this name. */
 export function numberOf(call: SystemCall, arch: FilteredArch): number | null {
   const [x64, arm64] = NUMBERS[call];
   return arch === 'x64' ? x64 : arm64;
@@ -14,7 +14,7 @@ export function numberOf(call: SystemCall, arch: FilteredArch): number | null {
 
 /**
  * x86_64 from Linux' arch/x86/entry/syscalls/syscall_64.tbl, aarch64 from include/uapi/asm-generic/unistd.h. The kernel
- * gives a number once and for ever; arm64 has no calls that one with `at` in its name replaces.
+ * never changes a number; arm64 lacks the calls that have been replaced by one with `at` in its name.
  */
 const NUMBERS = {
   add_key: [248, 217],
@@ -67,5 +67,5 @@ const NUMBERS = {
   userfaultfd: [323, 282],
 } as const satisfies Record<string, readonly [x64: number, arm64: number | null]>;
 
-/** The calls that the filter knows. */
+/** The calls known to the filter. */
 export const SYSTEM_CALLS = Object.keys(NUMBERS) as readonly SystemCall[];

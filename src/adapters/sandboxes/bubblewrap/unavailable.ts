@@ -1,10 +1,10 @@
-/** Why bubblewrap does not work on a machine, and what mends it. */
+/** Why bubblewrap does not work on a machine, and how to fix it. */
 
 import { readText } from '../host-files.ts';
 
-/** What is known of the machine. */
+/** What is known about the machine. */
 export interface MachineFacts {
-  /** Kernel settings as text; null where the kernel has no such setting. */
+  /** Kernel settings as text; null if the kernel has no such setting. */
   readonly apparmorRestrictsUserns: string | null;
   readonly unprivilegedUsernsClone: string | null;
   readonly maxUserNamespaces: string | null;
@@ -16,7 +16,7 @@ export const NOT_INSTALLED =
   'bubblewrap is not installed. Install it: apt-get install -y bubblewrap (Debian, Ubuntu), ' +
   'dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).';
 
-/** One paragraph with the cause and its mend. `message` is what bubblewrap or the probe said. */
+/** One paragraph with the cause and the fix. `message` is from bubblewrap or the probe. */
 export function explain(message: string, machine: MachineFacts): string {
   const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
   if (message.includes('execvp')) {

@@ -1,6 +1,6 @@
 /** The last bytes of a stream of valid UTF-8, in a buffer that never grows. */
 
-/** Keeps the last `capacity` bytes of what is pushed. */
+/** Keeps the last `capacity` bytes pushed. */
 export class ByteRing {
   readonly #bytes: Buffer;
   #written = 0;
@@ -21,7 +21,7 @@ export class ByteRing {
     }
   }
 
-  /** What the ring still holds, without the rest of a character whose beginning is gone. */
+  /** What the ring still holds, without a partial character at the start. */
   text(): string {
     if (this.#written <= this.#bytes.length) return this.#bytes.toString('utf8', 0, this.#written);
     const at = this.#written % this.#bytes.length;

@@ -1,4 +1,4 @@
-/** Keeps descriptors that we were started with from commands. */
+/** Keeps inherited descriptors from commands. */
 
 import type { IOType } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { readText } from '../host-files.ts';
 type Descriptor = IOType | number;
 
 /**
- * Whoever started us may have left descriptors open that every child inherits: a log, a socket of a CI agent. Node
- * closes its own in children, and low numbers; of the rest each child gets the null device instead.
+ * Whoever started us may have left descriptors open that every child inherits: a log, a socket of a CI agent. Node closes
+ * its own in children, and low numbers; for the rest, each child gets the null device instead.
  */
 export class ForeignDescriptors {
   readonly #numbers: readonly number[];
@@ -18,12 +18,12 @@ export class ForeignDescriptors {
     const limit = Math.min(HIGHEST, openFilesLimit());
     const numbers = inherited();
     this.#numbers = numbers.filter((number) => number < limit);
-    // Where no other can be put in its place, in a child either, it is ours to close.
+    // If no other can take its place, in a child either, we have to close it.
     for (const number of numbers) if (number >= limit) closeSync(number);
     this.#nothing = openSync('/dev/null', 'r');
   }
 
-  /** `stdio` for a child that is to have these descriptors from 0 on, and no other. */
+  /** `stdio` for a child that gets these descriptors, numbered from 0, and no others. */
   withNothingElse(own: readonly Descriptor[]): Descriptor[] {
     const all = [...own];
     for (const number of this.#numbers) {
@@ -40,13 +40,13 @@ export class ForeignDescriptors {
   }
 }
 
-/** The list that a child is started with reaches up to the highest number. */
+/** The list passed to a child extends to the highest number. */
 const HIGHEST = 4096;
 
-/** O_CLOEXEC, as /proc shows it. */
+/** O_CLOEXEC, as shown by /proc. */
 const CLOSED_IN_CHILDREN = 0o2000000;
 
-/** Ascending numbers from 3 on. */
+/** Ascending numbers starting at 3. */
 function inherited(): number[] {
   const numbers = readdirSync('/proc/self/fdinfo')
     .map(Number)
@@ -54,7 +54,7 @@ function inherited(): number[] {
   return numbers.filter(isInherited).sort((a, b) => a - b);
 }
 
-/** How many descriptors a process may have at the moment: those with higher numbers come from before that was lowered. */
+/** The current limit on a process's descriptors: ones with higher numbers were opened before it was lowered. */
 function openFilesLimit(): number {
   return Number(/^Max open files\s+(\d+)/m.exec(readText('/proc/self/limits') ?? '')?.[1] ?? HIGHEST);
 }

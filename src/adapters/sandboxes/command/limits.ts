@@ -1,4 +1,4 @@
-/** What commands may take of this machine, and who sees to it. */
+/** What commands may use of this machine, and what enforces it. */
 
 import { release, totalmem } from 'node:os';
 import { constrainedMemory, getuid } from 'node:process';
@@ -26,8 +26,8 @@ export function enforcedLimits(
 }
 
 /**
- * Shell text that lets the kernel keep what it can; what a command starts inherits it and cannot raise it. Bourne shells
- * count files in blocks of 512 bytes. A limit that is already lower stays.
+ * Shell text that sets the limits the kernel can enforce; whatever a command starts inherits them and cannot raise them.
+ * Bourne shells count file sizes in blocks of 512 bytes. A limit that is already lower is kept.
  */
 export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimits): string {
   const count = processes.limit;
@@ -35,20 +35,20 @@ export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimi
     'ulimit -c 0',
     `ulimit -f ${Math.max(1, Math.floor(fileBytes.limit / 512))}`,
     `ulimit -n ${openFiles.limit}`,
-    // Outside a user namespace the kernel would count every process of the user, a browser's hundred threads included.
+    // Outside a user namespace the kernel would count every process of the user, including a browser's hundred threads.
     ...(processes.keptBy === 'kernel' ? [`ulimit -u ${count} || ulimit -p ${count}`] : []),
   ]
     .map((line) => `{ ${line}; } 2> /dev/null`)
     .join('; ');
 }
 
-/** Since Linux 5.14 RLIMIT_NPROC counts by user namespace. It has never bound the root of the machine. */
+/** Since Linux 5.14 RLIMIT_NPROC counts per user namespace. It has never limited the machine's root. */
 function countsInNamespace(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major * 1000 + minor >= 5014;
 }
 
-/** Bytes; what a container may use when that is less than what the machine has. */
+/** In bytes; a container's limit if that is less than what the machine has. */
 function memoryOfMachine(): number {
   const allowed = constrainedMemory();
   return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();

@@ -13,18 +13,18 @@ export interface CaptureLimits {
 }
 
 const LIMITS: CaptureLimits = { head: 256 * 1024, tail: 256 * 1024 };
-/** UTF-8 has at most so many bytes for one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 /** Decodes UTF-8 across chunk borders; bytes that are not UTF-8 become U+FFFD. A chunk may be reused after `write`. */
 export class OutputCapture {
   readonly #limits: CaptureLimits;
   readonly #decoder = new StringDecoder('utf8');
-  /** Only once there is something for it: most output is short, and a buffer for every command is work for the collector. */
+  /** Created only when needed: most output is short, and a buffer for every command burdens the garbage collector. */
   #tail: ByteRing | null = null;
   #head = '';
   #headIsFull = false;
-  /** The decoder may wait for the rest of a character. */
+  /** The decoder may be waiting for the rest of a character. */
   #isMidCharacter = false;
   #total = 0;
 
@@ -34,7 +34,7 @@ export class OutputCapture {
 
   write(chunk: Uint8Array): void {
     if (this.#headIsFull && !this.#isMidCharacter && isAscii(chunk)) {
-      // A flood is mostly this, and no string is made of it that would have to be collected again.
+      // Most of a flood ends up here; no string is created that would have to be garbage-collected.
       this.#total += chunk.length;
       this.#keepInTail(chunk);
       return;
@@ -44,7 +44,7 @@ export class OutputCapture {
     if (last !== undefined) this.#isMidCharacter = last >= 0x80;
   }
 
-  /** What was captured so far. Call it once, at the end: an unfinished character is closed as U+FFFD. */
+  /** What was captured so far. Call it once, at the end: an incomplete character becomes U+FFFD. */
   excerpt(): Excerpt {
     this.#add(this.#decoder.end());
     const tail = this.#tail?.text() ?? '';
@@ -62,12 +62,12 @@ export class OutputCapture {
   }
 
   #keepInTail(bytes: Uint8Array): void {
-    // One more character, of which the beginning may be lost.
+    // One extra character, since the beginning of the first may be lost.
     this.#tail ??= new ByteRing((this.#limits.tail + 2) * BYTES_PER_UNIT);
     this.#tail.push(bytes);
   }
 
-  /** Returns what the head has no room for. */
+  /** Returns what does not fit into the head. */
   #fillHead(text: string): string {
     const room = this.#limits.head - this.#head.length;
     if (text.length <= room) {

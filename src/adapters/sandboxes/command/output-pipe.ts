@@ -1,4 +1,4 @@
-/** True pipes for the output of commands. */
+/** Real pipes for the output of commands. */
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,16 +11,16 @@ import { promisify } from 'node:util';
 /** A pipe for a command's output. It outlives neither the command nor the runner. */
 export interface OutputPipe {
   readonly output: Readable;
-  /** The descriptor to be handed to the child. */
+  /** The descriptor to pass to the child. */
   readonly writer: number;
-  /** To be called as soon as the child has the descriptor, or the output never ends. */
+  /** Call as soon as the child has the descriptor, or the output never ends. */
   closeWriter(): void;
 }
 
-/** Bytes of one read; the same buffer serves them all. */
+/** Bytes per read; all reads share one buffer. */
 const READ_BYTES = 64 * 1024;
 
-/** Pipes that are made at a time: a process for each would cost as much as a small command. */
+/** Number of pipes created at a time: a process for each would cost as much as a small command. */
 const BATCH = 8;
 
 interface Ends {
@@ -29,8 +29,8 @@ interface Ends {
 }
 
 /**
- * Node gives its children sockets, which cannot be opened by name: `echo … > /dev/stderr` would fail.
- * The pipes have names in `folder` for a moment only.
+ * Node gives its children sockets, which cannot be opened by name: `echo … > /dev/stderr` would fail. The pipes have names
+ * in `folder` only for a moment.
  */
 export class OutputPipes {
   readonly #folder: string;
@@ -41,7 +41,7 @@ export class OutputPipes {
     this.#folder = folder;
   }
 
-  /** Makes pipes before anybody asks for one; rejects for a broken machine. */
+  /** Creates pipes ahead of time; rejects for a broken machine. */
   prepare(): Promise<void> {
     this.#making ??= this.#make().finally(() => {
       this.#making = null;
@@ -49,7 +49,7 @@ export class OutputPipes {
     return this.#making;
   }
 
-  /** A pipe that nobody has used. `onBytes` gets what is written, in a buffer that is its own only until it returns. */
+  /** An unused pipe. `onBytes` receives what is written, in a buffer that is reused once it returns. */
   async open(onBytes: (bytes: Uint8Array) => void): Promise<OutputPipe> {
     let ends = this.#ready.pop();
     while (ends === undefined) {
@@ -64,7 +64,7 @@ export class OutputPipes {
     };
   }
 
-  /** Lets go of the pipes that nobody has asked for. */
+  /** Closes the pipes that were not used. */
   close(): void {
     for (const { reader, writer } of this.#ready.splice(0)) {
       closeSync(reader);
@@ -78,7 +78,7 @@ export class OutputPipes {
     );
     await promisify(execFile)('/usr/bin/mkfifo', ['-m', '600', ...paths], { env: {} });
     for (const path of paths) {
-      // Without blocking, a reader need not wait for a writer; the writer then finds a reader and does not wait either.
+      // Opened non-blocking, a reader need not wait for a writer; the writer then finds a reader and does not wait either.
       const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       const writer = openSync(path, constants.O_WRONLY);
       unlinkSync(path);

@@ -1,4 +1,4 @@
-/** Reads /proc: which processes there are, who started them, and whether one is still the same one. */
+/** Reads /proc: which processes exist, who started them, and whether one is still the same. */
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ export interface ProcessId {
   readonly startTime: string;
 }
 
-/** Null when there is no such process, or only its exit status is left. */
+/** Null if there is no such process, or it is a zombie. */
 export function identify(pid: number): ProcessId | null {
   const stat = statOf(`${pid}`);
   return stat === null || (stat.ended && !hasLivingThread(pid)) ? null : { pid, startTime: stat.startTime };
@@ -20,20 +20,20 @@ function isAlive(process: ProcessId): boolean {
   return identify(process.pid)?.startTime === process.startTime;
 }
 
-/** A process is shown as a zombie as soon as its main thread has ended, though others go on. */
+/** A process appears as a zombie once its main thread has ended, even if others go on. */
 function hasLivingThread(pid: number): boolean {
   const threads = entriesOf(`/proc/${pid}/task`) ?? [];
   return threads.some(({ name }) => statOf(`${pid}/task/${name}`)?.ended === false);
 }
 
-/** Kills this very process, never a later one with its number. */
+/** Kills exactly this process, never a later one with its number. */
 export function killProcess(process: ProcessId): void {
   if (isAlive(process)) killNow(process.pid);
 }
 
 /**
- * Also where nobody collects its exit status, as in a container without an init. Throws when the process is still there after
- * `deadlineMs`: the machine is broken.
+ * Works even if nothing reaps it, as in a container without an init. Throws if the process still exists after `deadlineMs`:
+ * the machine is broken.
  */
 export async function waitUntilGone(process: ProcessId, deadlineMs: number): Promise<void> {
   const deadline = performance.now() + deadlineMs;
@@ -43,7 +43,7 @@ export async function waitUntilGone(process: ProcessId, deadlineMs: number): Pro
   }
 }
 
-/** The process and everything that descends from it, zombies included; none when it is gone. */
+/** The process and all its descendants, zombies included; empty if it is gone. */
 export function descendantsOf(process: ProcessId): number[] {
   if (!isAlive(process)) return [];
   const children = new Map<number, number[]>();
@@ -57,12 +57,12 @@ export function descendantsOf(process: ProcessId): number[] {
   return [...family];
 }
 
-/** A process may start another between the look and the signal; a tree that grows faster than this is given up. */
+/** A process may start another between the scan and the signal; we give up on a tree that grows faster than this. */
 const SWEEPS = 50;
 
 /**
- * Kills all processes whose environment holds `entry`, and everything that descends from them. They are stopped first:
- * of a tree that keeps growing, only a look at what is new is quick enough to catch up with it.
+ * Kills all processes whose environment contains `entry`, and all their descendants. They are stopped first: only scans
+ * limited to new processes are fast enough to catch up with a tree that keeps growing.
  */
 export async function killMarked(entry: string): Promise<void> {
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
@@ -84,9 +84,9 @@ export function killNow(pid: number): void {
 }
 
 /**
- * Starts a process that the kernel ends before any other when memory runs out, and all that descend from it. A child has
- * the score of its parent from the first, and later it would be too late for what it has started: so for this moment the
- * score is ours too.
+ * Starts a process that, with all its descendants, is the kernel's first choice when memory runs out. A child inherits its
+ * parent's score, and setting it later would miss what the child has already started: so for this moment we take on the
+ * score ourselves.
  */
 export function asFirstVictim<T>(start: () => T): T {
   const ours = readText(OOM_SCORE);
@@ -110,7 +110,7 @@ function signalNow(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Living processes whose environment holds `entry` (`NAME=value`), and everything that descends from them. */
+/** Living processes whose environment contains `entry` (`NAME=value`), and all their descendants. */
 export function processesMarked(entry: string): number[] {
   return new Family(entry).newMembers();
 }
@@ -124,12 +124,12 @@ class Family {
     this.#entry = entry;
   }
 
-  /** Older ones first: killed in this order, a shell has no time to report the death of its child. */
+  /** Oldest first: killed in this order, a shell has no time to report the death of its child. */
   members(): number[] {
     return [...this.#members].sort((a, b) => a - b);
   }
 
-  /** Members that have come since the last call; what was seen before is not looked at again. */
+  /** Members that appeared since the last call; those already seen are not examined again. */
   newMembers(): number[] {
     const children = new Map<number, number[]>();
     const found = new Set<number>();
@@ -155,11 +155,11 @@ function allProcesses(): number[] {
     .map(Number);
 }
 
-/** `place` is below /proc. Null when the process or thread ends meanwhile or belongs to somebody else. */
+/** `place` is below /proc. Null if the process or thread ends in the meantime or belongs to someone else. */
 function statOf(place: string): { ended: boolean; parent: number; startTime: string } | null {
   const text = readText(`/proc/${place}/stat`);
   if (text === null) return null;
-  // The second field is the program's name in brackets and may hold anything, brackets and blanks included.
+  // The second field is the program's name in brackets and may contain anything, including brackets and blanks.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const startTime = rest[17];
   if (state === undefined || parent === undefined || startTime === undefined) return null;

@@ -1,4 +1,4 @@
-/** The life of a sandbox: commands run side by side until it closes, and then none is left. */
+/** The life of a sandbox: commands run in parallel until it closes, and none is left after that. */
 
 import { join } from 'node:path';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
@@ -9,9 +9,9 @@ import type { OutputPipes } from './output-pipe.ts';
 import { neverStarted } from './supervise-command.ts';
 import { ResourceWatchdog } from './watchdog.ts';
 
-/** What one command gets of ours. */
+/** What one command gets from us. */
 export interface CommandResources {
-  /** The beginning of paths that no other command uses. */
+  /** A path prefix that no other command uses. */
   readonly path: string;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
@@ -21,7 +21,7 @@ export interface CommandResources {
 /** Runs one command. */
 export type RunCommand = (command: SandboxCommand, own: CommandResources) => Promise<CommandResult>;
 
-/** What a sandbox brings with it, contained or not. */
+/** What a sandbox provides, contained or not. */
 export interface SandboxTraits {
   readonly level: SandboxLevel;
   readonly limits: EnforcedLimits;
@@ -29,11 +29,11 @@ export interface SandboxTraits {
   readonly files: string;
   /** Made in `files`. */
   readonly pipes: OutputPipes;
-  /** Paths on the disks that commands write to. */
+  /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
 }
 
-/** After `close` a command comes back as interrupted. */
+/** After `close`, commands are answered as interrupted. */
 export function openLifecycle(
   { level, limits, files, pipes, writable }: SandboxTraits,
   runCommand: RunCommand,

@@ -1,4 +1,4 @@
-/** The shell that runs a script, and how a script gets to it. */
+/** The shell that runs a script, and how a script reaches it. */
 
 import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -9,7 +9,7 @@ import { orMissing } from '../host-files.ts';
 import { limitingScript } from './limits.ts';
 import type { ExitStatus } from './supervise-command.ts';
 
-/** An absolute program of the machine, looked for in fixed folders: PATH may name others. */
+/** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. */
 export function findProgram(name: string): string | null {
   for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
     const path = join(folder, name);
@@ -18,7 +18,7 @@ export function findProgram(name: string): string | null {
   return null;
 }
 
-/** bash where there is one: that is what most scripts are written for. */
+/** bash if available: most scripts are written for it. */
 export function findShell(): string {
   return findProgram('bash') ?? '/bin/sh';
 }
@@ -29,9 +29,9 @@ export function limitedCommand(line: readonly string[], limits: EnforcedLimits):
 }
 
 /**
- * The command line of process 1 of a sandbox: it runs `line` within limits, with its errors in its output, and ends with its
- * exit code. Its own errors stay apart. First it writes a line to the descriptor `gate` and waits for one in answer; without
- * it nothing is run. The command does not get that descriptor.
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with its stderr in its output, and exits with
+ * its exit code. Its own errors are kept apart. First it writes a line to the descriptor `gate` and waits for one in reply;
+ * without it nothing is run. The command does not get that descriptor.
  */
 export function initCommand(
   sh: string,
@@ -40,7 +40,7 @@ export function initCommand(
   limits: EnforcedLimits,
 ): string[] {
   const steps = [
-    // The one signal that shells catch by themselves would let a command end its own namespace, with an exit code of its choice.
+    // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
     'trap : INT',
     `echo >&${gate}; read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
     limitingScript(limits),
@@ -68,10 +68,10 @@ export function scriptCommand({ program, name, isStrict }: ScriptShell, script: 
 /** How a script reaches the shell: a long one does not fit into an argument. */
 export type ScriptPlace = { by: 'argument'; text: string } | { by: 'file'; path: string };
 
-/** One argument may have 128 KiB at most, and holds no NUL. */
+/** An argument is limited to 128 KiB and cannot contain a NUL. */
 const LONGEST_ARGUMENT = 100 * 1024;
 
-/** Writes a script to the file `own`.sh when it is too long for an argument; `use` runs it, then the file goes. */
+/** Writes a script to the file `own`.sh if it is too long for an argument; the file is removed after `use` has run it. */
 export async function withScript<T>(
   script: string,
   own: string,

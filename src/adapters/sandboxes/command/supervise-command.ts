@@ -1,4 +1,4 @@
-/** The life of one command, whatever contains it: started, limited, drained, and dead to the last process. */
+/** The life of one command, however it is contained: started, limited, drained, and dead to the last process. */
 
 import type { Readable } from 'node:stream';
 import { whole } from '../../../domain/conversation/excerpt.ts';
@@ -9,32 +9,32 @@ import type { ResourceUsage } from './usage.ts';
 import type { ResourceWatchdog } from './watchdog.ts';
 import { withTimeout } from './with-timeout.ts';
 
-/** A command that has been started. */
+/** A started command. */
 export interface ContainedProcess {
   /** Exit code or signal of the command itself; rejects when it could not be started. */
   readonly exited: Promise<ExitStatus>;
-  /** stdout and stderr in one stream; its bytes go where `start` was told. */
+  /** stdout and stderr in one stream; its bytes go where `start` directed them. */
   readonly output: Readable;
-  /** What its processes take by now; null when that cannot be told. Counts no further than to `enough` tasks. */
+  /** What its processes currently use; null if unknown. Counts only up to `enough` tasks. */
   usage(enough: number): ResourceUsage | null;
   /** Kills every process of the command and resolves when they are gone. */
   killAll(): Promise<void>;
 }
 
-/** How a process ended: by its code or by a signal. */
+/** How a process ended: with an exit code or by a signal. */
 export interface ExitStatus {
   readonly exitCode: number | null;
   readonly signal: string | null;
 }
 
-/** How long output of background processes is still read after the command has ended. */
+/** How long to keep reading the output of background processes after the command has ended. */
 const DRAIN_MS = 100;
-/** How long the rest of the pipe may take once nobody can write to it any more. */
+/** How long the rest of the pipe may take once nothing can write to it any more. */
 const REST_MS = 2_000;
-/** The longest delay a timer takes; anything longer would fire at once. */
+/** The longest delay a timer supports; anything longer would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The result comes when the command ends, not when its pipes close; no process of it is left by then. */
+/** The result is available when the command ends, not when its pipes close; none of its processes is left by then. */
 export async function superviseCommand(
   start: (onBytes: (bytes: Uint8Array) => void) => Promise<ContainedProcess>,
   command: SandboxCommand,
@@ -110,7 +110,7 @@ function untilClosed(stream: Readable): Promise<void> {
   });
 }
 
-/** The result of a command that the run was stopped before. */
+/** The result of a command whose run was stopped before it started. */
 export function neverStarted(): CommandResult {
   const end = { exitCode: null, signal: null, timedOut: false, interrupted: true, durationMs: 0 };
   return { end, output: whole('') };

@@ -1,29 +1,29 @@
-/** How much the processes of a command take, as /proc tells it. */
+/** How much the processes of a command use, according to /proc. */
 
 import { entriesOf, readText } from '../host-files.ts';
 import { descendantsOf, identify, type ProcessId, processesMarked } from './process-table.ts';
 
-/** What a command's processes take of the machine at one moment. */
+/** What a command's processes use of the machine at one moment. */
 export interface ResourceUsage {
-  /** Processes and their threads. */
+  /** Number of processes and their threads. */
   readonly tasks: number;
-  /** Bytes of memory that is theirs alone. */
+  /** Bytes of memory that belong to them alone. */
   readonly ownBytes: number;
   /** Bytes of files in memory (tmpfs, memfd, shared memory) that they have mapped. */
   readonly mappedBytes: number;
 }
 
 /**
- * Everything in the pid namespace of `init`, whatever it does to hide; null when that is gone. Stops at `enough` processes.
- * Its own /proc shows nothing else, and a fork bomb is counted by one listing; but only root may look into it. For others,
- * whose processes the kernel limits, all of it descends from the init.
+ * Everything in the pid namespace of `init`, however it tries to hide; null if that is gone. Stops at `enough` processes.
+ * The namespace's own /proc shows nothing else, and one listing counts a fork bomb; but only root may read it. For other
+ * users, whose processes the kernel limits, everything descends from the init.
  */
 export function usageInNamespace(init: ProcessId, enough: number): ResourceUsage | null {
   const folder = `/proc/${init.pid}/root/proc`;
   const inside = entriesOf(folder)?.flatMap(({ name }) => (/^\d+$/.test(name) ? [Number(name)] : []));
   const pids = inside ?? descendantsOf(init);
   const usage = sum(inside === undefined ? '/proc' : folder, pids, enough);
-  // A later process with its number would have shown the whole machine.
+  // A later process with the same number would have shown the whole machine.
   return pids.length > 0 && identify(init.pid)?.startTime === init.startTime ? usage : null;
 }
 
@@ -32,9 +32,9 @@ export function usageOfMarked(entry: string, enough: number): ResourceUsage {
   return sum('/proc', processesMarked(entry), enough);
 }
 
-/** Once there are more processes than `enough`, what they take does not matter. */
+/** With more processes than `enough`, their usage does not matter. */
 function sum(folder: string, pids: readonly number[], enough: number): ResourceUsage {
-  // Each is a task at least, and to read of thousands what they take would take too long.
+  // Each is at least one task, and reading the usage of thousands would take too long.
   if (pids.length > enough) return { tasks: pids.length, ownBytes: 0, mappedBytes: 0 };
   let tasks = 0;
   let ownKb = 0;
@@ -43,20 +43,20 @@ function sum(folder: string, pids: readonly number[], enough: number): ResourceU
     const status = statusOf(`${folder}/${pid}`);
     tasks += figureIn(status, 'Threads');
     ownKb += figureIn(status, 'RssAnon') + figureIn(status, 'VmSwap');
-    // Most often the same memory in all of them.
+    // Usually they all map the same memory.
     mappedKb = Math.max(mappedKb, figureIn(status, 'RssShmem'));
   }
   return { tasks, ownBytes: ownKb * 1024, mappedBytes: mappedKb * 1024 };
 }
 
-/** A main thread that has ended shows no memory any more, which its other threads still hold. */
+/** A main thread that has ended no longer shows the memory that its other threads still hold. */
 function statusOf(process: string): string {
   const status = readText(`${process}/status`) ?? '';
   if (status.includes('RssAnon') || figureIn(status, 'Threads') < 2) return status;
   return `${statusOfThread(process)}\n${status}`;
 }
 
-/** That of the first thread that shows memory. */
+/** The status of the first thread that shows memory. */
 function statusOfThread(process: string): string {
   for (const { name } of entriesOf(`${process}/task`) ?? []) {
     const status = readText(`${process}/task/${name}/status`) ?? '';

@@ -1,4 +1,4 @@
-/** Looks at running commands a few times a second and gives up on the one that takes more than its share. */
+/** Checks running commands a few times a second and reports those that exceed a limit. */
 
 import { statfsSync, statSync } from 'node:fs';
 import type { ExceededLimit } from '../../../domain/conversation/tool.ts';
@@ -6,9 +6,9 @@ import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import { readText } from '../host-files.ts';
 import type { ResourceUsage } from './usage.ts';
 
-/** One command under watch. */
+/** One watched command. */
 export interface Watch {
-  /** Resolves when the command has to be killed, with the limit that it is over. */
+  /** Resolves when the command has to be killed, with the limit it exceeds. */
   readonly exceeded: Promise<ExceededLimit>;
   stop(): void;
 }
@@ -22,16 +22,16 @@ interface Watched {
 }
 
 const PERIOD_MS = 250;
-/** A fork bomb leaves a runner without a processor soon, so that one cheap look is taken more often. */
+/** A fork bomb soon starves the runner of processor time, so one cheap check runs more often. */
 const BOMB_PERIOD_MS = 50;
 
-/** A command that has written less than this since its start is not what fills a disk. */
+/** A command that has written less than this since its start is not the one filling a disk. */
 const NEGLIGIBLE_BYTES = 16 * 1024 * 1024;
 
 /**
- * For all commands of one sandbox. A command that ends before the first look costs a look at the disks. Files in memory
- * (tmpfs, memfd) belong to no process: what the machine holds of them more than before the first command counts for all
- * commands together. What hides from that too shows in what the machine has left.
+ * For all commands of one sandbox. A command that ends before the first check costs one check of the disks. Files in memory
+ * (tmpfs, memfd) belong to no process: their growth on the machine since before the first command counts for all commands
+ * together. Whatever evades that still shows in the memory the machine has left.
  */
 export class ResourceWatchdog {
   readonly #limits: EnforcedLimits;
@@ -39,10 +39,10 @@ export class ResourceWatchdog {
   readonly #leastMemory: number;
   readonly #watched = new Set<Watched>();
   #timers: NodeJS.Timeout[] = [];
-  /** Bytes of files in memory before the commands that are under watch. */
+  /** Bytes of files in memory before the watched commands started. */
   #filesInMemoryBefore = 0;
 
-  /** `places` are paths on the disks that commands write to. */
+  /** `places` are paths on the disks that commands can write to. */
   constructor(limits: EnforcedLimits, places: readonly string[]) {
     this.#limits = limits;
     this.#disks = disksOf(places, limits.diskBytes.limit);
@@ -114,11 +114,11 @@ function tasksOfMachine(): number {
 
 interface Disk {
   readonly place: string;
-  /** Bytes that have to stay free. */
+  /** Bytes that have to remain free. */
   readonly least: number;
 }
 
-/** One for each file system. */
+/** One per file system. */
 function disksOf(places: readonly string[], maxBytes: number): Disk[] {
   const byDevice = new Map(places.map((place) => [statSync(place).dev, place]));
   return [...byDevice.values()].map((place) => {
@@ -133,12 +133,15 @@ function freeBytes(place: string): number {
   return bavail * bsize;
 }
 
-/** What the rest of the machine needs: 256 MiB, a twentieth of a small one, and never more than half of what there is. */
+/**
+ * What the rest of the machine needs: 256 MiB, a twentieth of a small machine's memory, and never more than half of what
+ * there is.
+ */
 function floorOf(total: number, available: number): number {
   return Math.min(256 * 1024 * 1024, total / 20, available / 2);
 }
 
-/** Bytes; `files` are those in memory, whether anybody has mapped them or not. */
+/** In bytes; `files` are those in memory, whether mapped or not. */
 function memory(): { available: number; total: number; files: number } {
   const text = readText('/proc/meminfo') ?? '';
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024;

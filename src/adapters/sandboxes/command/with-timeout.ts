@@ -1,6 +1,6 @@
-/** Waiting with an end. */
+/** Waiting with a timeout. */
 
-/** What the promise gives, or null after `limitMs`. No timer is left behind. */
+/** The promise's value, or null after `limitMs`. No timer is left behind. */
 export async function withTimeout<T>(limitMs: number, promise: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

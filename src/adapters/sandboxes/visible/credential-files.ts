@@ -1,22 +1,22 @@
-/** Token files of package managers in what commands are shown. */
+/** Token files of package managers in the places shown to commands. */
 
 import { basename, join } from 'node:path';
 import { entriesOf, statOf } from '../host-files.ts';
 import { CREDENTIAL_FILES } from './toolchain-policy.ts';
 
-/** Those that are there: at the tops of these places, and of every version that is installed in one of them. */
+/** Those that exist: at the top of these places, and of every version installed in one of them. */
 export function credentialFilesIn(places: readonly string[]): string[] {
   const prefixes = new Set(places.flatMap((place) => [place, ...versionsIn(place)]));
   const paths = [...prefixes].flatMap((prefix) => CREDENTIAL_FILES.map((name) => join(prefix, name)));
   return paths.filter((path) => statOf(path)?.isFile());
 }
 
-/** Folders that version managers keep versions in, one a folder, and often one folder a tool above that. */
+/** Folders in which version managers keep versions, one folder each, often with a folder per tool above that. */
 const STORES = ['envs', 'hostedtoolcache', 'installs', 'python', 'toolchains', 'versions'];
 
-/** `tool/version/architecture` of a hosted tool cache is the longest way. */
+/** The deepest is `tool/version/architecture` of a hosted tool cache. */
 const DEEPEST = 3;
-/** Folders that are looked into in all; a machine has some dozens. */
+/** Maximum number of folders examined in all; a machine has some dozens. */
 const MOST = 1_000;
 
 function versionsIn(place: string): string[] {
@@ -24,7 +24,7 @@ function versionsIn(place: string): string[] {
   let level = stores.filter((store) => statOf(store)?.isDirectory());
   const found: string[] = [];
   for (let depth = 0; depth < DEEPEST; depth += 1) {
-    // What has programs is a version, and nothing in it is another.
+    // A folder with programs is a version, and contains no other.
     const open = level.filter((folder) => statOf(join(folder, 'bin')) === null);
     level = open.flatMap(foldersIn).slice(0, MOST - found.length);
     found.push(...level);

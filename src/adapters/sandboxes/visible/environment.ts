@@ -1,14 +1,14 @@
-/** The environment of commands: built from nothing, by an allow-list. What is not here reaches no command. */
+/** The environment of commands: built from scratch by an allow-list. Nothing else reaches a command. */
 
-/** Language, clock zone and CI: taken from the host as they are, since projects behave by them and they hold no secret. */
+/** Locale, time zone and CI: passed on unchanged, since projects depend on them and they contain no secret. */
 const FROM_HOST = ['LANG', 'LC_ALL', 'TZ', 'CI', 'USER'];
 
-/** What the environment of a command is made from. */
+/** What the environment of a command is built from. */
 export interface CommandSurroundings {
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   readonly path: readonly string[];
   readonly home: string;
-  /** System-wide git configuration to use in place of the machine's. */
+  /** System-wide git configuration used instead of the machine's. */
   readonly gitConfig: string;
   /** Variables that point to toolchains. */
   readonly toolchains: Readonly<Record<string, string>>;
@@ -35,15 +35,15 @@ export function commandEnvironment(surroundings: CommandSurroundings): Record<st
 }
 
 /**
- * A system configuration that lets git work in a tree of another owner, for exactly that tree, and commit without a
- * person. Being the lowest level, it gives way to whatever a project's own tests configure.
+ * A system configuration that lets git work in a tree with another owner, for exactly that tree, and commit without a
+ * configured user. As the lowest level, it is overridden by whatever a project's own tests configure.
  */
 export function gitConfig(root: string): string {
   const quoted = root.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
   return [
     `[safe]\n\tdirectory = "${quoted}"`,
     '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost',
-    // A collection would outlive its command and be killed half-way.
+    // A garbage collection would outlive its command and be killed half-way.
     '[gc]\n\tauto = 0',
     '',
   ].join('\n');

@@ -1,6 +1,6 @@
 /**
- * The `/etc` that commands see. Every mount costs a quarter of a millisecond of every command, so the machine's single files
- * and small folders are copied into one folder, once a run, and only its larger ones are mounted into that.
+ * The `/etc` that commands see. Every mount adds a quarter of a millisecond to every command, so the machine's single files
+ * and small folders are copied into one folder, once per run, and only its larger ones are mounted into that.
  */
 
 import { copyFileSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import type { Mount } from '../bubblewrap/args.ts';
 import { entriesOf, orMissing, readText, realPathOf, statOf, statOfTarget } from '../host-files.ts';
 import { passwdFor, type User } from './passwd.ts';
 
-/** Where git's system-wide configuration is seen inside the sandbox. */
+/** Where git's system-wide configuration is inside the sandbox. */
 export const GIT_CONFIG_INSIDE = '/etc/gitconfig';
 
-/** The lists of users, libraries, zones and certificates. `/etc` as a whole would show keys and password hashes. */
+/** The lists of users, libraries, zones and certificates. All of `/etc` would expose keys and password hashes. */
 const ETC_FILES = [
   'alternatives',
   'ca-certificates.conf',
@@ -44,21 +44,21 @@ const ETC_FILES = [
   'timezone',
 ];
 
-/** Larger files are mounted, and folders that hold more than so many entries or one such file. */
+/** Larger files are mounted, and so are folders with more entries or with one such file. */
 const MAX_COPIED_BYTES = 4 * 1024 * 1024;
 const MAX_COPIED_ENTRIES = 16;
 
-/** The machine's own hosts file names its neighbours; Java wants its host name to resolve. */
+/** The machine's own hosts file names its neighbours; Java requires its host name to resolve. */
 const HOSTS = '127.0.0.1 localhost sandbox\n::1 localhost sandbox\n';
 
-/** What the sandbox's `/etc` is made from. */
+/** What the sandbox's `/etc` is built from. */
 export interface Etc {
-  /** A folder of ours for the files that are mounted. */
+  /** A private folder for the files that are mounted. */
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
   readonly user: User;
-  /** What is mounted later; below `/etc` it needs a place. */
+  /** Mounted later; a mount below `/etc` needs a place there. */
   readonly later: readonly { readonly source: string; readonly at: string }[];
 }
 
@@ -91,7 +91,7 @@ export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
   return mounts;
 }
 
-/** What a folder holds, each after its own folder; null when that is too much to be copied. */
+/** The entries of a folder, each after its own folder; null if they are too much to copy. */
 function smallTree(folder: string): string[] | null {
   const paths = [''];
   for (const path of paths) {
@@ -104,7 +104,7 @@ function smallTree(folder: string): string[] | null {
   return paths;
 }
 
-/** Links stay links; what is neither that nor a file or folder, or not for us to read, is left out. */
+/** Links are copied as links; anything else that is not a file or folder, or that we may not read, is left out. */
 function copy(source: string, to: string): void {
   const stats = statOf(source);
   if (stats?.isDirectory()) mkdirSync(to, { recursive: true, mode: 0o755 });
@@ -112,7 +112,7 @@ function copy(source: string, to: string): void {
   else if (stats?.isFile()) orMissing(() => copyFileSync(source, to));
 }
 
-/** An empty folder or file, where there is nothing yet. */
+/** Creates an empty folder or file if nothing exists yet. */
 function makePlace(path: string, isFolder: boolean): void {
   mkdirSync(isFolder ? path : dirname(path), { recursive: true, mode: 0o755 });
   if (!isFolder) writeFileSync(path, '', { flag: 'a' });

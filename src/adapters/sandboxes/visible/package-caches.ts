@@ -1,9 +1,12 @@
-/** Variables by which package managers find a cache that the operator has mounted; the home folder inside is another one. */
+/**
+ * Variables through which package managers find a cache that the operator has mounted; the home folder inside is a different
+ * one.
+ */
 
 import { join } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 
-/** Each with the folder below the home folder that is meant when the variable is not set. */
+/** Each with its default folder below the home folder. */
 const CACHES = {
   BUNDLE_USER_HOME: '.bundle',
   CARGO_HOME: '.cargo',
@@ -18,7 +21,7 @@ const CACHES = {
   npm_config_cache: '.npm',
 } as const;
 
-/** `mounted` are the paths that the operator has added. A cache counts when it, or a part of it, is among them. */
+/** `mounted` are the paths added by the operator. A cache counts if it, or a part of it, is among them. */
 export function cacheVariables(
   env: Readonly<Record<string, string | undefined>>,
   mounted: readonly string[],
@@ -29,7 +32,7 @@ export function cacheVariables(
     if (folder === undefined) continue;
     if (isMounted(folder)) found[name] = folder;
   }
-  // Maven has no variable for it alone, and its script takes no quotes in this one.
+  // Maven has no separate variable for it, and its script allows no quotes in this one.
   const maven = join(env.HOME ?? '/nonexistent', '.m2/repository');
   if (isMounted(maven) && !/\s/.test(maven)) found.MAVEN_OPTS = `-Dmaven.repo.local=${maven}`;
   return found;

@@ -1,6 +1,6 @@
 /** The list of users that commands see. */
 
-/** Who commands run as, and the home folder that they have. */
+/** The user that commands run as, and its home folder. */
 export interface User {
   readonly uid: number;
   readonly gid: number;
@@ -8,8 +8,8 @@ export interface User {
 }
 
 /**
- * The machine's list with the home folder of commands. Java, and Maven with it, looks here and not in HOME. A user whom the
- * list does not have, as in many containers and where users come from a directory service, is added.
+ * The machine's list, with the home folder of commands. Java, and thus Maven, looks here and not in HOME. A user missing
+ * from the list is added, as in many containers and with users from a directory service.
  */
 export function passwdFor({ uid, gid, home }: User, machine: string): string {
   const users = machine.split('\n').filter((line) => line !== '');

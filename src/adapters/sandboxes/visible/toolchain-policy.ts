@@ -3,11 +3,11 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 
-/** What must not be shown, and what is there anyway. All paths are absolute. */
+/** What must not be shown, and what is visible anyway. All paths are absolute. */
 export interface Boundaries {
-  /** Home folders: of them only toolchains are shown, never the folder itself. */
+  /** Home folders: only toolchains inside them are shown, never the folder itself. */
   readonly homes: readonly string[];
-  /** The work tree, as named and as resolved. It is mounted of its own, writable for commands. */
+  /** The work tree, as given and as resolved. It is mounted separately, writable for commands. */
   readonly roots: readonly string[];
   /** The run directory and the real repository. */
   readonly offLimits: readonly string[];
@@ -31,16 +31,16 @@ const CLOSED_IN_HOME = new Set([
   '.ssh',
 ]);
 
-/** Folders that hold programs and stand beside what those programs need. */
+/** Folders that contain programs, next to what those programs need. */
 const BIN_NAMES = new Set(['bin', 'sbin', 'shims']);
 
-/** Files that make their folder a self-contained environment or version manager wherever it stands. */
+/** Files that mark their folder as a self-contained environment or version manager, wherever it is. */
 const MARKERS = ['conda-meta', 'pyvenv.cfg', 'shims'];
 
-/** Folders beside `bin` in an installed toolchain. */
+/** Folders next to `bin` in an installed toolchain. */
 const COMPANIONS = ['include', 'jre', 'lib', 'lib64', 'libexec'];
 
-/** Token files that package managers keep at the top of a prefix; an empty file hides each. */
+/** Token files that package managers keep at the top of a prefix; each is hidden by an empty file. */
 export const CREDENTIAL_FILES = [
   '.netrc',
   '.npmrc',
@@ -55,7 +55,7 @@ export const CREDENTIAL_FILES = [
   'settings.xml',
 ];
 
-/** `path` may be mounted read-only. A path of the work tree may not: what it leads to can change during the run. */
+/** Whether `path` may be mounted read-only. A path in the work tree may not: its target can change during the run. */
 export function mayBeShown(path: string, { homes, roots, offLimits }: Boundaries): boolean {
   if (dirname(path) === '/') return false;
   if (roots.some((root) => isWithin(path, root))) return false;
@@ -67,9 +67,9 @@ export function mayBeShown(path: string, { homes, roots, offLimits }: Boundaries
 }
 
 /**
- * The prefix around a folder of programs, when that prefix is a toolchain; null when only the folder itself may be
- * shown, as with `~/.cargo/bin` and `~/.local/bin`, whose neighbours hold credentials.
- * `neighbours` are the names in the folder above.
+ * The prefix around a folder of programs, if that prefix is a toolchain; null if only the folder itself may be shown, as
+ * with `~/.cargo/bin` and `~/.local/bin`, whose neighbours contain credentials. `neighbours` are the names in the parent
+ * folder.
  */
 export function prefixAround(
   bin: string,
@@ -81,7 +81,7 @@ export function prefixAround(
   if (MARKERS.some((name) => neighbours.has(name))) return prefix;
   const home = homeOf(prefix, boundaries.homes);
   if (home !== undefined && isCommonFolder(relative(home, prefix))) return null;
-  // A checkout is somebody's project, with its own secrets, and no toolchain.
+  // A checkout is someone's project with its own secrets, not a toolchain.
   if (neighbours.has('.git')) return null;
   return COMPANIONS.some((name) => neighbours.has(name)) ? prefix : null;
 }
@@ -95,7 +95,7 @@ export function linkTarget(path: string): { kind: 'bin' | 'modules' | 'file'; pa
   return BIN_NAMES.has(basename(folder)) ? { kind: 'bin', path: folder } : { kind: 'file', path };
 }
 
-/** `path` is, or lies in, one of the places of a home folder where programs keep keys and tokens. */
+/** Whether `path` is in, or is itself, one of the places in a home folder where programs keep keys and tokens. */
 export function holdsCredentials(path: string, homes: readonly string[]): boolean {
   const home = homeOf(path, homes);
   return home !== undefined && CLOSED_IN_HOME.has(relative(home, path).split('/')[0] ?? '');
@@ -106,7 +106,7 @@ function homeOf(path: string, homes: readonly string[]): string | undefined {
   return named ?? /^(\/root|\/home\/[^/]+)(?=\/|$)/.exec(path)?.[0];
 }
 
-/** `~/x` and `~/.local/x` are shared by many programs, whatever stands in them. */
+/** `~/x` and `~/.local/x` are shared by many programs, whatever they contain. */
 function isCommonFolder(belowHome: string): boolean {
   const depth = belowHome.split('/').length;
   return depth === 1 || (depth === 2 && belowHome.startsWith('.local/'));

@@ -1,11 +1,11 @@
-/** Finds the toolchains that the host's PATH names, so that a project's own tests run where nothing else is visible. */
+/** Finds the toolchains on the host's PATH, so that a project's own tests run where nothing else is visible. */
 
 import { dirname, isAbsolute, join, normalize, resolve } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
 import { entriesOf, linkOf, realPathOf, statOfTarget } from '../host-files.ts';
 import { type Boundaries, linkTarget, mayBeShown, prefixAround } from './toolchain-policy.ts';
 
-/** What commands get: read-only mounts (`at` → the real place), search path and variables that go with them. */
+/** What commands get: read-only mounts (`at` → the real place), and the matching search path and variables. */
 export interface Toolchains {
   readonly mounts: readonly { readonly source: string; readonly at: string }[];
   readonly path: readonly string[];
@@ -23,12 +23,11 @@ export interface ToolchainHost {
 /** Visible in every sandbox. */
 export const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/alternatives'];
 
-/** Folders that a toolchain finds by a variable; the folder is mounted and the variable passed on. */
+/** Folders that a toolchain finds through a variable; the folder is mounted and the variable passed on. */
 const FOLDER_VARIABLES = ['GOROOT', 'JAVA_HOME', 'NVM_DIR', 'PYENV_ROOT'];
 
 /**
- * Those with a folder below HOME that is meant when the variable is not set. The programs in PATH are proxies, which would
- * look below the HOME of commands.
+ * Variables with a default folder below HOME. The programs on PATH are proxies, which would look below the commands' HOME.
  */
 const HOME_VARIABLES = {
   ASDF_DATA_DIR: '.asdf',
@@ -37,15 +36,15 @@ const HOME_VARIABLES = {
   VOLTA_HOME: '.volta',
 } as const;
 
-/** They choose a version among installed ones and hold nothing else. */
+/** They select one of the installed versions and contain nothing else. */
 const VERSION_VARIABLES = ['PYENV_VERSION', 'RUSTUP_TOOLCHAIN'];
 
 /** Where hosted runners keep every version of every toolchain. */
 const TOOL_CACHE = '/opt/hostedtoolcache';
 
 /**
- * Folders of the home folder that hold installed versions and nothing else. A virtual environment in the repository leads
- * there, and its own word would not be enough.
+ * Folders in the home folder that contain installed versions and nothing else. A virtual environment in the repository
+ * points there, which alone would not be reason enough to show them.
  */
 const STORES = [
   '.asdf/installs',
@@ -75,13 +74,13 @@ export function findToolchains(host: ToolchainHost): Toolchains {
   return { mounts: scan.mounts(), path, variables };
 }
 
-/** The absolute folders of PATH in their order, and the system's own after them. */
+/** The absolute folders on PATH in order, followed by the system's own. */
 export function searchPath(env: ToolchainHost['env']): string[] {
   const named = (env.PATH ?? '').split(':').filter(isAbsolute).map(withoutSlash);
   return [...new Set([...named, ...ALWAYS_IN_PATH])];
 }
 
-/** Variables by which toolchains are found, as far as they are set. */
+/** The variables that locate toolchains, as far as they are set. */
 export function toolchainVariables(env: ToolchainHost['env']): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of [...FOLDER_VARIABLES, ...VERSION_VARIABLES]) {
@@ -95,19 +94,19 @@ export function toolchainVariables(env: ToolchainHost['env']): Record<string, st
   return found;
 }
 
-/** Collects mounts; every place that is shown is followed to where its links lead. */
+/** Collects mounts; the links in every place shown are followed to their targets. */
 class Scan {
   readonly #boundaries: Boundaries;
   readonly #mounts = new Map<string, string>();
   readonly #bins = new Map<string, boolean>();
-  /** Folders, by their real paths, whose links have been looked at: /bin is often /usr/bin. */
+  /** Folders, by real path, whose links have been examined: /bin is often /usr/bin. */
   readonly #followed = new Set<string>();
 
   constructor(boundaries: Boundaries) {
     this.#boundaries = boundaries;
   }
 
-  /** Parents before what lies in them, and nothing that a parent shows anyway: every mount costs time. */
+  /** Parents before their contents, and nothing that a parent shows anyway: every mount costs time. */
   mounts(): { source: string; at: string }[] {
     const sorted = [...this.#mounts]
       .map(([at, source]) => ({ at, source }))
@@ -121,7 +120,7 @@ class Scan {
     return kept;
   }
 
-  /** Makes a folder of programs work at this very path; false when it is missing or must stay hidden. */
+  /** Makes a folder of programs usable at this very path; false if it is missing or must stay hidden. */
   showBin(bin: string): boolean {
     const known = this.#bins.get(bin);
     if (known !== undefined) return known;
@@ -133,7 +132,8 @@ class Scan {
   }
 
   #showBin(bin: string, real: string): boolean {
-    // The work tree's own folders are there; their links are the repository's word and lead nowhere new.
+    // The work tree's own folders are visible; their links are under the repository's control and must not expose anything
+    // new.
     if (this.#isInWorkTree(bin) || this.#isInWorkTree(real)) return this.#isInWorkTree(bin);
     const prefix = prefixAround(real, namesIn(dirname(real)), this.#boundaries);
     if (!this.#show(real, prefix ?? real)) return false;
@@ -149,14 +149,14 @@ class Scan {
     return true;
   }
 
-  /** Shows a file or folder whole, at this very path. */
+  /** Shows a whole file or folder at this very path. */
   showPlace(path: string): boolean {
     const real = realPathOf(path);
     if (real === null || this.#isInWorkTree(real)) return false;
     return this.#show(real, real) && (path === real || this.#show(path, path, real));
   }
 
-  /** True when `path` is visible in the end: it was before, or `at` above it now is. */
+  /** True if `path` ends up visible: it was before, or `at` above it now is. */
   #show(path: string, at: string, source: string = at): boolean {
     if ([...SYSTEM, ...this.#mounts.keys()].some((place) => isWithin(path, place))) return true;
     if (!mayBeShown(at, this.#boundaries)) return false;

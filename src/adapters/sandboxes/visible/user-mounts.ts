@@ -1,4 +1,4 @@
-/** Folders and files that the operator adds to what commands see: `--mount PATH[:rw]`. */
+/** Folders and files that the operator makes visible to commands: `--mount PATH[:rw]`. */
 
 import { normalize } from 'node:path';
 import { isWithin } from '../../../domain/changes/path.ts';
@@ -12,7 +12,7 @@ export interface UserMount {
   readonly writable: boolean;
 }
 
-/** What is off limits, and where the machine looks for programs. */
+/** What is off limits, and where the machine searches for programs. */
 export interface MountRules extends Boundaries {
   /** The folders of PATH. */
   readonly programs: readonly string[];
@@ -44,9 +44,9 @@ export function userMounts(
 
 /** Sockets, devices, keys and settings of the machine. */
 const NEVER = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys'];
-/** Too much at once; folders below them are another matter. */
+/** Too much as a whole; folders below them may be mounted. */
 const NOT_AS_A_WHOLE = ['/', '/home', '/root', '/tmp', '/usr', '/var', '/var/lib', '/var/tmp'];
-/** Programs of the machine, which run outside as well. */
+/** Programs of the machine, which run outside too. */
 const SYSTEM_PROGRAMS = ['/bin', '/lib', '/lib32', '/lib64', '/libx32', '/sbin', '/usr'];
 
 function refusalOf(path: string, writable: boolean, rules: MountRules): string | null {
@@ -85,7 +85,7 @@ function clashAmong(mounts: readonly UserMount[]): string | null {
   for (const [index, { at, writable }] of mounts.entries()) {
     const inner = mounts.slice(index + 1).find((other) => isWithin(other.at, at));
     if (inner?.at === at) return `--mount ${at}: is given twice.`;
-    // A command could put a link where the next one's mount is to go.
+    // A command could put a link where the next command's mount is to go.
     if (inner && writable) return `--mount ${inner.at}: lies in ${at}, which commands can write to.`;
   }
   return null;

@@ -1,4 +1,4 @@
-/** The tree that a run began with: kept whole in the shadow repository, and made into a fresh checkout again. */
+/** The tree a run began with: stored whole in the shadow repository, and turned into a fresh checkout again. */
 
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export async function keepTree(shadowDir: string, tree: string, objects: string)
   return packTree(shadowDir, tree, shadowDir);
 }
 
-/** Without the objects that the tree `known` has; null for all of them. */
+/** Leaves out the objects of the tree `known`; null packs all. */
 export async function packTree(
   shadowDir: string,
   tree: string,
@@ -25,14 +25,14 @@ export async function packTree(
 ): Promise<string | null> {
   const packed = await askGit({
     cwd: shadowDir,
-    // Deltas that exist are taken over; new ones would cost more than they save.
+    // Existing deltas are reused; new ones would cost more than they save.
     args: [`--git-dir=${shadowDir}`, ...PACK, join(intoGitDir, 'objects/pack/pack')],
     input: Buffer.from(`${tree}\n${known === null ? '' : `^${known}\n`}`),
   });
   return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
 }
 
-/** Blobs may be missing, as in a partial clone. Large ones go through in pieces. */
+/** Blobs may be missing, as in a partial clone. Large ones are streamed. */
 const PACK = [
   '-c',
   'core.bigFileThreshold=32m',
@@ -46,9 +46,9 @@ const PACK = [
 
 /** Which base to copy, and where to. */
 export interface CopyRequest {
-  /** The shadow repository of the run, which is only read. */
+  /** The shadow repository of the run; it is only read. */
   readonly shadowDir: string;
-  /** The git dir that its objects are read through. */
+  /** The git dir through which its objects are read. */
   readonly objectsGitDir: string;
   readonly base: BaseRevision;
   /** An empty folder. */
@@ -56,8 +56,8 @@ export interface CopyRequest {
 }
 
 /**
- * Makes `folder` a repository with one commit, the run's base, checked out as it was then: the same ignore rules and
- * line endings, files that a sparse checkout left out not there. Null when that went well, else why not.
+ * Turns `folder` into a repository with one commit, the run's base, checked out as it was then: with the same ignore rules
+ * and line endings, and without the files that a sparse checkout left out. Null on success, otherwise the reason.
  */
 export async function copyBase({
   shadowDir,
@@ -81,7 +81,7 @@ export async function copyBase({
       protectNTFS: false,
     },
   });
-  // With objects of its own, as the shadow repository may borrow from a checkout that is gone.
+  // With objects of its own, since the shadow repository may borrow from a checkout that is gone.
   const unpacked = await packTree(objectsGitDir, base.tree, gitDir);
   if (unpacked !== null) return unpacked;
   for (const name of ['info/exclude', 'info/attributes']) {
@@ -95,7 +95,7 @@ export async function copyBase({
       env: { ...COMMITTER, GIT_DIR: gitDir, GIT_WORK_TREE: folder },
       ...(input === undefined ? {} : { input }),
     });
-  // A name that is no branch name leaves HEAD where it is.
+  // An invalid branch name leaves HEAD as it is.
   if (base.branch !== null) await ask(['symbolic-ref', 'HEAD', `refs/heads/${base.branch}`]);
   const commit = await ask(['commit-tree', '-m', 'Base of the run', base.tree]);
   if (commit.exitCode !== 0) return commit.stderr;
@@ -104,7 +104,7 @@ export async function copyBase({
     [['update-ref', 'HEAD', commit.stdout.toString('latin1').trim()]],
     [['read-tree', base.tree]],
     [['update-index', '--skip-worktree', '-z', '--stdin'], left],
-    // Writes files that are not there yet, and through no link.
+    // Only writes files that do not exist yet, and follows no link.
     [['checkout-index', '--all', '--index', '--quiet']],
   ] as const) {
     const answer = await ask(args, input);
@@ -122,7 +122,7 @@ const COMMITTER = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-/** Settings that decide how files are read; whatever else stands in the file is left there. */
+/** The settings that determine how files are read; anything else in the file is ignored. */
 export async function readCoreSettings(configFile: string): Promise<Record<string, string>> {
   const listed = await runGit({ cwd: '/', args: ['config', '--file', configFile, '--null', '--list'] });
   const settings: Record<string, string> = {};
@@ -133,7 +133,7 @@ export async function readCoreSettings(configFile: string): Promise<Record<strin
   return settings;
 }
 
-/** Paths that had no file because of a sparse checkout, each ended by NUL. */
+/** Paths that had no file because of a sparse checkout, each terminated by NUL. */
 export async function leftOut(shadowDir: string, objectsGitDir: string): Promise<Buffer> {
   const kept = join(shadowDir, 'start.index');
   if (!existsSync(kept)) return Buffer.alloc(0);

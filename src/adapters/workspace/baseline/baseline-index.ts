@@ -1,6 +1,6 @@
 /**
- * The user's index as it was at the start, read from a copy. It says which paths are tracked and which of them need not
- * be hashed, because git saw them unchanged.
+ * The user's index as it was at the start, read from a copy. It lists the tracked paths, and which of them need no hashing
+ * because git saw them unchanged.
  */
 
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface BaselineIndex {
   readonly entries: IndexEntries;
 }
 
-/** Name of the copy in the shadow repository; there is none when there was no index. */
+/** Name of the copy in the shadow repository; absent if there was no index. */
 export const BASELINE_INDEX = 'start.index';
 
 /**
@@ -64,7 +64,7 @@ async function readCopy({ shadowDir, format, mtimeNs, from }: Copy): Promise<Bas
 /** An index in a form that is left to git, in the form that is read here. */
 async function listedByGit(shadowDir: string, idBytes: number): Promise<Buffer> {
   const index = listedIndex(idBytes);
-  // Piece by piece: the listing of 200,000 files has 50 MB.
+  // In chunks: the listing of 200,000 files takes 50 MB.
   await runGit({
     cwd: shadowDir,
     args: [`--git-dir=${shadowDir}`, 'ls-files', '--stage', '--debug', '-z'],
@@ -74,7 +74,7 @@ async function listedByGit(shadowDir: string, idBytes: number): Promise<Buffer> 
   return index.bytes();
 }
 
-/** Which of these paths the index holds as text with CRLF, so that git leaves their line endings alone. */
+/** Which of these paths the index stores as text with CRLF, so that git leaves their line endings alone. */
 export async function crlfInIndex(
   index: BaselineIndex,
   paths: readonly string[],
@@ -100,9 +100,9 @@ export async function crlfInIndex(
 }
 
 /**
- * Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null when there is none.
- * The copy is no younger: git, and whoever reads it later, would believe files that changed in the very moment the real
- * one was written.
+ * Copies index and shared indexes from one git dir to another. Returns the index's mtime in ns; null if there is none. The
+ * copy keeps that mtime: with a later one, git and other readers would trust files that changed in the very moment the real
+ * index was written.
  */
 export function copyIndex(
   fromGitDir: string,
@@ -113,7 +113,7 @@ export function copyIndex(
   const from = join(fromGitDir, fromName);
   const stat = statSync(from, { bigint: true, throwIfNoEntry: false });
   if (!copyIfThere(from, join(toGitDir, name), MAX_INDEX_BYTES)) return null;
-  // Taken before the copy: should the index have been replaced meanwhile, what was copied is younger, and trusted less.
+  // Read before the copy: if the index is replaced in between, the copied one is younger and trusted less.
   const mtimeNs = stat?.mtimeNs ?? 0n;
   setMtime(join(toGitDir, name), mtimeNs);
   for (const shared of readdirSync(fromGitDir)) {
@@ -123,7 +123,9 @@ export function copyIndex(
   return mtimeNs;
 }
 
-/** Node sets times as floating seconds, so the next lower microsecond: an older index is only trusted less. */
+/**
+ * Node sets times as floating-point seconds, so this rounds down to the microsecond: an older index is only trusted less.
+ */
 export function setMtime(path: string, mtimeNs: bigint): void {
   const seconds = Number(mtimeNs / 1000n - 1n) / 1e6;
   utimesSync(path, seconds, seconds);

@@ -24,8 +24,8 @@ import { CONTENT_ATTRIBUTES, type ContentAttribute, type Conversion, conversionF
 import { SYSTEM_ATTRIBUTES, takeRules } from './machine-rules.ts';
 
 /**
- * Answers which paths are ignored and how contents are converted, by git itself in a copy of the rules: nothing of
- * the work tree is executed.
+ * Answers which paths are ignored and how contents are converted, by running git on a copy of the rules: nothing of the work
+ * tree is executed.
  */
 export class BaselineRules {
   readonly #folder: string;
@@ -37,12 +37,12 @@ export class BaselineRules {
   #hasAttributes: boolean;
   #hidesBytes: boolean;
   #frozen = false;
-  /** Questions come one after the other, as each shapes the tree. */
+  /** Questions are asked one at a time, since each one reshapes the tree. */
   #lastAsked: Promise<void> = Promise.resolve();
 
   /**
-   * Makes `folder`, and takes over the rules that live outside the work tree. `infoDir` is `info` of the common git dir;
-   * null takes the folder as an earlier process has left it, with its rules as they were frozen.
+   * Creates `folder` and copies the rules that live outside the work tree. `infoDir` is `info` of the common git dir; null
+   * reuses the folder as an earlier process left it, with its frozen rules.
    */
   constructor(folder: string, infoDir: string | null, settings: UserSettings) {
     this.#folder = folder;
@@ -53,7 +53,7 @@ export class BaselineRules {
       objectFormat: 'sha1',
       alternate: null,
       head: 'ref: refs/heads/none',
-      // All that a copy of the checkout needs in order to be read in the same way.
+      // Everything a copy of the checkout needs in order to be read in the same way.
       core: {
         bare: false,
         ignorecase: settings.ignoreCase,
@@ -95,7 +95,7 @@ export class BaselineRules {
     return rules;
   }
 
-  /** Takes over one rule file of the work tree. Does nothing once the rules are frozen. */
+  /** Copies one rule file of the work tree. Does nothing once the rules are frozen. */
   add(path: string, bytes: Uint8Array): void {
     if (this.#frozen) return;
     const copy = encodeName(`${this.#tree}/${path}`);
@@ -106,7 +106,7 @@ export class BaselineRules {
     this.#hidesBytes ||= HIDING.test(Buffer.from(bytes).toString('latin1'));
   }
 
-  /** False when what is on disk can always be told from what git keeps of it and its size. */
+  /** False when the bytes on disk always follow from the content git stores and the file's size. */
   get hidesBytes(): boolean {
     return this.#hidesBytes;
   }
@@ -155,7 +155,7 @@ export class BaselineRules {
     return this.#ignored.get(path) ?? null;
   }
 
-  /** Tells which of these untracked paths git would ignore; a folder is asked about with a final slash. */
+  /** Returns which of these untracked paths git would ignore; folders are given with a final slash. */
   async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
     const answers = this.#ignored;
     const unknown = paths.filter((path) => !answers.has(path));
@@ -163,7 +163,7 @@ export class BaselineRules {
     return new Set(paths.filter((path) => answers.get(path)));
   }
 
-  /** How the content of each path is turned on its way into git. */
+  /** How git converts the content of each path when it stores it. */
   async conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
     if (!this.#hasAttributes) {
       const conversion = conversionFor(() => 'unspecified', this.#settings);
@@ -208,11 +208,11 @@ export class BaselineRules {
 
   async #askIgnored(paths: readonly string[], answers: Map<string, boolean>): Promise<void> {
     const restore = this.#shapeTree(paths);
-    // The leading `./` keeps a colon at the start of a name from being read as pathspec magic.
+    // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
     const names = paths.map((path) => encodeName(`./${path.replace(/\/$/, '')}`).toString('latin1'));
     const answer = await askGit({
       cwd: this.#tree,
-      // Not for the patterns: git 2.39 dies over them below 24 folders.
+      // Without --verbose, which prints the patterns: git 2.39 crashes on that more than 24 folders deep.
       args: [...this.#options, 'check-ignore', '--no-index', '--stdin', '-z'],
       env: this.#env,
       input: Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1'),
@@ -227,8 +227,8 @@ export class BaselineRules {
   }
 
   /**
-   * Git looks at a path to learn whether it is a folder. Makes the folders that are asked about, and moves those aside
-   * that are files now; the answer moves them back.
+   * Git checks whether a path is a folder. Creates the folders in question, and moves aside those that are files by now; the
+   * returned function moves them back.
    */
   #shapeTree(paths: readonly string[]): () => void {
     const moved: [Buffer, string][] = [];
@@ -244,7 +244,7 @@ export class BaselineRules {
           moved.push([place, aside]);
         }
       } catch (error) {
-        // A rule file of the start lies where a folder is now, or the path is too long for this place.
+        // A rule file from the start lies where a folder is now, or the path is too long for this location.
         if (!hasCode(error, 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG')) throw error;
       }
     }
@@ -293,7 +293,7 @@ export class BaselineRules {
   }
 }
 
-/** Begins the names of folders that are out of the way while git is asked. */
+/** Prefix of folders that are moved out of the way while git is asked. */
 const ASIDE = 'aside-';
 
 function readIfThere(place: Buffer): Uint8Array | null {
@@ -305,5 +305,5 @@ function readIfThere(place: Buffer): Uint8Array | null {
   }
 }
 
-/** Attributes that turn content in ways which its size does not tell. */
+/** Attributes that convert content in ways its size does not reveal. */
 const HIDING = /\b(?:ident|working-tree-encoding|filter)\b/;

@@ -1,13 +1,13 @@
 /**
- * What git does to the content of a file on its way into the object store: line endings, `$Id$` and encodings.
- * The rules are those of git's own `convert.c` (crlf_to_git, gather_stats, ident_to_git), without its foreign programs.
+ * What git does to a file's content when it stores it: line endings, `$Id$` and encodings. The rules are those of git's own
+ * `convert.c` (crlf_to_git, gather_stats, ident_to_git), without its external filters.
  */
 
 import type { Failed } from '../../../domain/failed.ts';
 import type { UserSettings } from '../../../git/user-settings.ts';
 import { toUtf8 } from './working-tree-encoding.ts';
 
-/** Attributes that decide about a path's content. */
+/** Attributes that determine how a path's content is converted. */
 export const CONTENT_ATTRIBUTES = [
   'text',
   'crlf',
@@ -23,20 +23,22 @@ export type ContentAttribute = (typeof CONTENT_ATTRIBUTES)[number];
 /** The value of an attribute as `git check-attr` prints it: `set`, `unset`, `unspecified` or a text. */
 export type AttributeOf = (name: ContentAttribute) => string;
 
-/** How one path's content is turned. `auto`: line endings are turned only when the content looks like text. */
+/** How one path's content is converted. `auto`: line endings are converted only if the content looks like text. */
 export interface Conversion {
   readonly lineEndings: 'keep' | 'auto' | 'text';
   readonly ident: boolean;
-  /** Encoding in the work tree; null for none to be turned. */
+  /** Encoding in the work tree; null if it is not converted. */
   readonly encoding: string | null;
-  /** Name of a filter that git would run, and we never do; null for none. `lfs` counts without a setting. */
+  /**
+   * Name of a filter that git would run and we never do; null if there is none. `lfs` counts even if it is not configured.
+   */
   readonly filter: string | null;
 }
 
-/** For a file that goes into git byte for byte. */
+/** For a file that git stores byte for byte. */
 export const NO_CONVERSION: Conversion = { lineEndings: 'keep', ident: false, encoding: null, filter: null };
 
-/** The conversion that attributes and settings ask for. */
+/** The conversion that attributes and settings call for. */
 export function conversionFor(attributeOf: AttributeOf, settings: UserSettings): Conversion {
   const encoding = attributeOf('working-tree-encoding');
   const filter = attributeOf('filter');
@@ -51,7 +53,7 @@ export function conversionFor(attributeOf: AttributeOf, settings: UserSettings):
 function lineEndings(attributeOf: AttributeOf): Conversion['lineEndings'] | null {
   const said = crlfAction(attributeOf('text')) ?? crlfAction(attributeOf('crlf'));
   if (said !== null) return said;
-  // A stated line ending makes the path text, whatever autocrlf says.
+  // An explicit line ending makes the path text, whatever autocrlf says.
   return ['lf', 'crlf'].includes(attributeOf('eol')) ? 'text' : null;
 }
 
@@ -68,11 +70,11 @@ function isText(attribute: string): boolean {
 /** A file's contents as git would store them. */
 export type Converted =
   | { status: 'ok'; bytes: Buffer }
-  /** The answer hangs on whether the index holds the path with CRLF; ask again with `crlfInIndex`. */
+  /** It depends on whether the index stores the path with CRLF; call again with `crlfInIndex`. */
   | { status: 'ask_index' }
   | Failed;
 
-/** Turns whole contents. `crlfInIndex` is null while it is not known. */
+/** Converts whole contents. `crlfInIndex` is null if unknown. */
 export function toGit(raw: Buffer, conversion: Conversion, crlfInIndex: boolean | null): Converted {
   let bytes = raw;
   if (conversion.encoding !== null) {
@@ -102,7 +104,7 @@ export function turnsLineEndings(
   return crlfInIndex === null ? 'ask_index' : !crlfInIndex;
 }
 
-/** Counts what tells text from binary content. Chunks may be cut anywhere. */
+/** Counts what distinguishes text from binary content. Chunks may be cut anywhere. */
 export class TextStats {
   crlf = 0;
   #loneCr = 0;
@@ -129,7 +131,7 @@ export class TextStats {
   }
 
   looksBinary(): boolean {
-    // The old end-of-file sign is no sign of binary content at the very end.
+    // At the very end, the old end-of-file character does not indicate binary content.
     const nonPrintable = this.#nonPrintable - (this.#last === CTRL_Z ? 1 : 0);
     const endsInCr = this.#last === CR;
     return this.#loneCr > 0 || endsInCr || this.#nul > 0 || Math.floor(this.#printable / 128) < nonPrintable;
@@ -140,7 +142,7 @@ const CR = 13;
 const LF = 10;
 const CTRL_Z = 26;
 
-/** Drops each CR before an LF. Content that is turned on a guess has no other CR. */
+/** Drops each CR before an LF. Content that was guessed to be text has no other CR. */
 export function withoutCr(bytes: Buffer): Buffer {
   const kept = Buffer.allocUnsafe(bytes.length);
   let length = 0;
@@ -165,7 +167,7 @@ export async function* streamWithoutCr(chunks: AsyncIterable<Buffer>): AsyncGene
   yield held;
 }
 
-/** `$Id: … $` on one line becomes `$Id$`. */
+/** Replaces `$Id: … $` on one line by `$Id$`. */
 function collapseIdent(bytes: Buffer): Buffer {
   const text = bytes.toString('latin1');
   const parts: string[] = [];

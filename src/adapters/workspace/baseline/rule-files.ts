@@ -1,4 +1,4 @@
-/** Collects the rule files of a checkout (.gitignore, .gitattributes) for the rules of the start. */
+/** Collects the rule files of a checkout (.gitignore, .gitattributes) for the baseline rules. */
 
 import { closeSync } from 'node:fs';
 import { UnusableFile } from '../../../domain/run/unusable-file.ts';
@@ -10,8 +10,8 @@ import type { BaselineIndex } from './baseline-index.ts';
 import type { BaselineRules } from './baseline-rules.ts';
 
 /**
- * Takes over one rule file of the work tree. A link is none: git does not follow it. Throws `UnusableFile` for one that is too
- * large: git would read up to 100 MB of it, and take thirty times as much memory.
+ * Copies one rule file of the work tree. A link does not count: git does not follow it. Throws `UnusableFile` for one that
+ * is too large: git would read up to 100 MB of it and use thirty times as much memory.
  */
 export function takeRuleFile(root: string, path: string, rules: BaselineRules): void {
   if (rules.isFrozen) return;
@@ -26,8 +26,8 @@ export function takeRuleFile(root: string, path: string, rules: BaselineRules): 
 }
 
 /**
- * Takes over the rule files that are in the index and not on disk, where git reads them too: attributes always,
- * ignore rules when a sparse checkout left them out.
+ * Copies the rule files that are in the index but not on disk, where git reads them too: attributes always, ignore rules if
+ * a sparse checkout left them out.
  */
 export async function takeRuleFilesOfIndex(
   root: string,

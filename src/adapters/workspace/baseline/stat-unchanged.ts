@@ -1,6 +1,6 @@
 /**
- * The files that are still as the user's index had them at the start. Git compares their stats, in a fraction of the time
- * that it takes to look at them one by one from here, and reads nothing: neither contents nor attributes nor submodules.
+ * The files that are still as in the user's index at the start. Git compares their stats, much faster than we could one by
+ * one, and reads nothing: neither contents nor attributes nor submodules.
  */
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
@@ -11,29 +11,29 @@ import { askGit, runGit } from '../../../git/git.ts';
 import { BASELINE_INDEX, type BaselineIndex } from './baseline-index.ts';
 import type { RecentFile } from './index-entries.ts';
 
-/** Which files git takes for unchanged by their stat alone. */
+/** Which files git considers unchanged by their stat alone. */
 export interface StatUnchanged {
-  /** There are so many that git is asked at every look. */
+  /** There are so many files that git is asked every time. */
   readonly isMany: boolean;
-  /** Whether git's answer counts for the path. */
+  /** Whether git's answer can be trusted for the path. */
   isSettled(path: string): boolean;
   /** The same for the names in a folder, `''` for the root. */
   settledIn(folder: string): (name: string) => boolean;
   /**
-   * Paths that are gone or no longer have the stat of the index; among them may be some that are not settled. All of them
-   * where git could not look at one: it passes over a file in a closed folder as if it had not changed.
+   * Paths that are gone or no longer have the stat recorded in the index; some of them may not be settled. All paths if git
+   * could not examine one: it treats a file in an unreadable folder as unchanged.
    */
   changed(): Promise<ReadonlySet<string>>;
 }
 
-/** Files that are looked at one by one in the time that git needs to start. */
+/** Number of files that can be examined one by one in the time git needs to start. */
 export const MANY_FILES = 2_000;
 
 interface Watching {
   readonly root: string;
   readonly shadowDir: string;
   readonly manyFiles: number;
-  /** The executable bit of the work tree counts. */
+  /** The executable bit of the work tree is significant. */
   readonly fileMode: boolean;
 }
 
@@ -67,7 +67,7 @@ export function findStatUnchanged(
   };
 }
 
-/** Those that git may have passed over: the times that it keeps have nanoseconds, but it compares seconds. */
+/** The files git may have missed: it stores times in nanoseconds but compares seconds. */
 function changedWithinTheSecond(root: string, files: readonly RecentFile[]): string[] {
   return viewing(root, (view) =>
     files.flatMap(({ path, mtimeNs, ctimeNs }) => {
@@ -79,8 +79,8 @@ function changedWithinTheSecond(root: string, files: readonly RecentFile[]): str
 }
 
 /**
- * A copy that is younger than all its files, so that git takes their stats for the whole truth, and without submodules, so
- * that it does not look into them. False when there was no index.
+ * Makes a copy that is younger than all its files, so that git trusts their stats, and without submodules, so that it does
+ * not look into them. False if there was no index.
  */
 async function makeIndex(
   shadowDir: string,
@@ -90,7 +90,7 @@ async function makeIndex(
   rmSync(path, { force: true });
   if (!existsSync(join(shadowDir, BASELINE_INDEX))) return false;
   copyFileSync(join(shadowDir, BASELINE_INDEX), path);
-  // Mode 0 takes an entry out.
+  // Mode 0 removes an entry.
   const lines = entries
     .withoutFile()
     .flatMap(([name, { mode, blob }]) =>

@@ -1,4 +1,4 @@
-/** What the run knows of the checkout by name: which paths are git's already, and which folders hold them. */
+/** The checkout's known paths: which ones git tracks already, and which folders contain them. */
 
 /** Which paths are in whatever the ignore rules say. */
 interface TrackedFiles {
@@ -7,7 +7,7 @@ interface TrackedFiles {
   trackedIn(folder: string): (name: string) => boolean;
 }
 
-/** Grows during a run and never shrinks: a folder that once held a known file is never taken for a foreign repository. */
+/** Only grows during a run: a folder that ever held a known file is never taken for a foreign repository. */
 export class TrackedPaths {
   readonly #files: TrackedFiles;
   readonly #folders = new Set<string>();
@@ -18,7 +18,7 @@ export class TrackedPaths {
     this.#files = files;
   }
 
-  /** A path that is known; its folders are walked without asking. */
+  /** Adds a known path; the folders it lies in are walked without asking git. */
   addFolders(path: string): void {
     for (const folder of foldersOf(path)) {
       if (this.#folders.has(folder)) return;
@@ -26,7 +26,7 @@ export class TrackedPaths {
     }
   }
 
-  /** A repository of its own, which is left out. */
+  /** Adds a repository of its own, which is left out. */
   addSubmodule(path: string): void {
     this.#submodules.add(path);
     this.addFolders(path);
@@ -72,7 +72,7 @@ export class TrackedPaths {
   }
 }
 
-/** The folders that a path lies in, nearest first, without the root. */
+/** The folders that contain a path, nearest first, without the root. */
 export function* foldersOf(path: string): Generator<string> {
   for (let cut = path.lastIndexOf('/'); cut > 0; cut = path.lastIndexOf('/', cut - 1))
     yield path.slice(0, cut);

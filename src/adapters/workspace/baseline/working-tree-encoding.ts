@@ -1,11 +1,14 @@
-/** Content that a checkout keeps in another encoding than UTF-8 (git's `working-tree-encoding` attribute). */
+/** Content stored in the work tree in an encoding other than UTF-8 (git's `working-tree-encoding` attribute). */
 
 import type { Failed } from '../../../domain/failed.ts';
 
 /** The contents in UTF-8, or why they cannot be converted. */
 export type Utf8Result = { status: 'ok'; bytes: Buffer } | Failed;
 
-/** Decodes as git does on the way in. UTF-16 and UTF-32 need a byte order mark; with LE or BE in the name it is forbidden. */
+/**
+ * Decodes as git does when it stores a file. UTF-16 and UTF-32 require a byte order mark; with LE or BE in the name it is
+ * forbidden.
+ */
 export function toUtf8(raw: Buffer, encoding: string): Utf8Result {
   const name = encoding.toUpperCase().replace(/^UTF(\d)/, 'UTF-$1');
   if (raw.length === 0) return { status: 'ok', bytes: raw };
@@ -44,7 +47,7 @@ function byteOrderMark(raw: Buffer, width: number): 'LE' | 'BE' | null {
   return mark === (width === 2 ? 'feff' : '0000feff') ? 'BE' : null;
 }
 
-/** Little-endian UTF-16; null when the content is no UTF-32. */
+/** Little-endian UTF-16; null if the content is not valid UTF-32. */
 function utf32ToUtf16(body: Buffer, order: string): Buffer | null {
   if (body.length % 4 !== 0) return null;
   let text = '';

@@ -1,12 +1,12 @@
-/** The difference of two texts, line by line: jsdiff's where that is small, and jsdiff's between anchors where it is large. */
+/** The difference of two texts by lines: by jsdiff as a whole if it is small, and between anchors if it is large. */
 
 import { diffArrays } from 'diff';
 import type { LineRun } from '../../../domain/changes/line-history.ts';
 
-/** Removed and added lines that are looked for in one piece. */
+/** Maximum number of removed and added lines that are searched for in one go. */
 const MAX_EDITS = 100;
 
-/** The same texts always give the same runs. A difference of at most 100 lines is a smallest one. */
+/** Deterministic: the same texts give the same runs. A difference of up to 100 lines is minimal. */
 export function diffLines(before: readonly string[], after: readonly string[]): LineRun[] {
   return betweenEnds(before, after, (old, now) => {
     if (old.length === 0 || now.length === 0) return replaced(old, now);
@@ -14,7 +14,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   });
 }
 
-/** Lines that come once in each text, in the same order, stay; what lies between them is compared piece by piece. */
+/** Lines that occur once in each text, in the same order, stay; what lies between them is compared piece by piece. */
 function anchoredDiff(before: readonly string[], after: readonly string[]): LineRun[] {
   const runs: LineRun[] = [];
   let [old, now] = [0, 0];
@@ -32,7 +32,7 @@ function anchoredDiff(before: readonly string[], after: readonly string[]): Line
   return runs;
 }
 
-/** Keeps what both texts begin and end with. */
+/** Keeps the common beginning and end of both texts. */
 function betweenEnds(
   before: readonly string[],
   after: readonly string[],
@@ -65,14 +65,14 @@ function smallDiff(before: string[], after: string[]): LineRun[] | null {
   }));
 }
 
-/** Places of lines that come once in both texts: the longest row of them that runs forward in both. */
+/** Positions of lines that occur once in both texts: the longest sequence that increases in both. */
 function anchorsOf(before: readonly string[], after: readonly string[]): (readonly [number, number])[] {
   const nowAt = placesOfOnce(after);
   const pairs = [...placesOfOnce(before)].flatMap(([line, at]) => {
     const now = nowAt.get(line);
     return now === undefined ? [] : [[at, now] as const];
   });
-  // Patience sorting: `ends[n]` is the pair that ends the best row of n + 1 pairs so far.
+  // Patience sorting: `ends[n]` is the last pair of the best sequence of n + 1 pairs so far.
   const ends: number[] = [];
   const previous: number[] = [];
   pairs.forEach(([, now], at) => {

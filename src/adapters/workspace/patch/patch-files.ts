@@ -1,17 +1,17 @@
-/** Reads a patch of ours back: which hunks belong to which changed file. */
+/** Reads back one of our own patches: which hunks belong to which changed file. */
 
 import type { PatchedFile } from '../../../domain/changes/attribution.ts';
 import type { ChangedFile } from '../../../domain/changes/changed-file.ts';
 import { readPatchText } from '../../../domain/changes/patch-text.ts';
 import { decodeName } from '../../../files/names.ts';
 
-/** Larger patches are not taken apart, nor those with more lines: each becomes an object. */
+/** Larger patches, and those with more lines, are not parsed: each line becomes an object. */
 export const MAX_PARSED_PATCH_BYTES = 8 * 1024 * 1024;
 const MAX_PATCH_LINES = 250_000;
 
 /**
- * `files` are the changed files in the order of the patch. Texts are bytes as latin1 characters. Null when the patch is too
- * large, or when its parts are not those of the files.
+ * `files` are the changed files in the order of the patch. Texts are bytes as latin1 characters. Null if the patch is too
+ * large, or if its sections do not match the files.
  */
 export function patchedFiles(patch: Uint8Array, files: readonly ChangedFile[]): PatchedFile[] | null {
   if (patch.length > MAX_PARSED_PATCH_BYTES || linesWithin(patch, MAX_PATCH_LINES) === null) return null;
@@ -29,7 +29,7 @@ function nameOf(latin1: string): string {
   return decodeName(Buffer.from(latin1, 'latin1'));
 }
 
-/** How many line ends there are; null for more than `most`, beyond which nothing is counted. */
+/** Number of line endings; null if there are more than `most`, after which counting stops. */
 export function linesWithin(bytes: Uint8Array, most: number): number | null {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at !== -1 && count <= most; at = bytes.indexOf(NEWLINE, at + 1))

@@ -1,4 +1,4 @@
-/** Makes the patch from two trees, and proves that it makes the one from the other. */
+/** Makes the patch from two trees, and proves that it turns one into the other. */
 
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { askGit, needsMoreMemory } from '../../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../../git/store/trees.ts';
 import type { PatchResult, ProvenPatch } from '../../../ports.ts';
 
-/** The patch of `net` on the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
+/** The patch of `net` against the base's tree. Equal trees give equal bytes, whatever the user's configuration says. */
 export async function makeProvenPatch(
   shadowDir: string,
   base: Pick<BaseRevision, 'tree' | 'objectFormat'>,
@@ -30,7 +30,7 @@ export async function makeProvenPatch(
   const attributes = first.status === 'too_large' ? binaryFrom(shadowDir, net) : [];
   const second = first.status === 'too_large' ? await prove(trees, { ...asked, attributes }) : first;
   if (second.status === 'proven') return second;
-  // Git does not apply every rename that it finds: not that of a link into a folder that takes the link's place.
+  // Git cannot apply every rename it detects: not that of a link into a folder that replaces the link.
   const last = await prove(trees, { renames: '--no-renames', attributes });
   return last.status === 'too_large' ? failed('be made', last.message) : last;
 }
@@ -45,12 +45,12 @@ export async function makeTreePatch(shadowDir: string, baseTree: string, tree: s
 }
 
 /**
- * Git keeps some hundred bytes for each line of texts that it compares. When that is more than it may have, files above this
- * size, both sides counted, are in the patch as binary ones: below it even a text of nothing but line ends fits.
+ * Git uses some hundred bytes per line of the texts it compares. If that exceeds its memory limit, files above this size,
+ * both sides counted, are in the patch as binary: below it, even a text of nothing but line endings fits.
  */
 const LARGE_TEXT_BYTES = 8 * 1024 * 1024;
 
-/** Options of git by which the large files of a change count as binary. */
+/** Git options that make the large files of a change count as binary. */
 function binaryFrom(shadowDir: string, net: readonly PathChange[]): string[] {
   const isLarge = ({ before, after }: PathChange) =>
     (before?.size ?? 0) + (after?.size ?? 0) > LARGE_TEXT_BYTES;
@@ -62,7 +62,7 @@ function binaryFrom(shadowDir: string, net: readonly PathChange[]): string[] {
   return ['-c', `core.attributesFile=${file}`];
 }
 
-/** Matches this one path, whatever its name is made of. */
+/** Matches just this path, whatever characters it contains. */
 function attributePattern(path: string): string {
   const pattern = encodeName(`/${path.replace(/[\\*?[]/g, '\\$&')}`).toString('latin1');
   const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
@@ -81,13 +81,13 @@ interface Trees {
 }
 
 interface DiffOptions {
-  /** Whether git looks for renames, as an option. */
+  /** The git option that turns rename detection on or off. */
   readonly renames: string;
-  /** Options that name a file of attributes; none for the way that git tells texts by itself. */
+  /** Options that name an attributes file; empty to let git tell text from binary by itself. */
   readonly attributes: readonly string[];
 }
 
-/** `too_large`: git would need more memory than it may have. */
+/** `too_large`: git would exceed its memory limit. */
 type Proven = PatchResult | { status: 'too_large'; message: string };
 
 /** The index in which a patch is applied, with the base in it. */
@@ -137,7 +137,7 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Everything that a configuration could change about the diff is stated. */
+/** States everything that a configuration could change about the diff. */
 const DIFF = [
   '-c',
   'diff.renameLimit=1000',
@@ -165,10 +165,10 @@ const TEXT = [
   '--indent-heuristic',
 ];
 
-/** What `--raw --numstat -z` lists. */
+/** Parses the output of `--raw --numstat -z`. */
 function changedFiles(listed: Buffer): ChangedFile[] {
   const fields = listed.toString('latin1').split('\0');
-  // Taken by position: shifting a long list takes time that grows with the square of its length.
+  // Read by position: shifting a long list takes quadratic time.
   let at = 0;
   const next = () => fields[at++] ?? '';
   const kinds: { path: string; kind: ChangeKind; from?: string }[] = [];
@@ -180,7 +180,7 @@ function changedFiles(listed: Buffer): ChangedFile[] {
   }
   return kinds.map(({ path, kind, from }) => {
     const [additions, deletions] = next().split('\t');
-    // After the counts of a rename come both its paths; the other counts carry their path with them.
+    // The counts of a rename are followed by both its paths; other counts include their path.
     if (from !== undefined) at += 2;
     return {
       path: exact(path),

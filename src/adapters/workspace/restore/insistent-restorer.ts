@@ -1,9 +1,9 @@
-/** Puts files back in folders that their owner has closed, too. */
+/** Restores files even in folders whose permissions deny it. */
 
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { openRestorer, type RestorePlaces, type Restorer } from './restore.ts';
 
-/** For a run that is over: what was closed when it began stays closed. `warn` is told of what is opened. */
+/** For a run that is over: folders that were closed when it began stay closed. `warn` is called for what is opened. */
 export async function openInsistentRestorer(
   places: RestorePlaces,
   warn: (text: string) => void,
@@ -14,7 +14,7 @@ export async function openInsistentRestorer(
   return insistent(await openRestorer(places), closed);
 }
 
-/** Where the way to a path is closed, its owner opens it for the second try. */
+/** If access to a path is denied, opens its folders to their owner and tries a second time. */
 export function insistent(restorer: Restorer, closed: Pick<ClosedPlaces, 'open'>): Restorer {
   return {
     ...restorer,

@@ -1,4 +1,4 @@
-/** Clears away what a guarded write leaves behind when the runner is killed in the middle of it. */
+/** Cleans up what a guarded write leaves behind when the runner is killed in the middle of it. */
 
 import { readdir, unlink } from 'node:fs/promises';
 import { parseRepoPath } from '../../../domain/changes/path.ts';
@@ -6,7 +6,7 @@ import { ioFailure } from '../../../files/failures.ts';
 import { TEMPORARY_NAME } from '../../../files/nofollow-files.ts';
 import { below, enterParent, through } from '../../../files/nofollow-path.ts';
 
-/** The path ends in a name that only a guarded write gives. */
+/** Whether the path ends in a name that only a guarded write uses. */
 export function isTemporary(path: string): boolean {
   return TEMPORARY_NAME.test(path.slice(path.lastIndexOf('/') + 1));
 }
@@ -23,7 +23,7 @@ export async function removeLeftovers(root: string, targets: readonly string[]):
         if (TEMPORARY_NAME.test(name)) await unlink(below(place.folder, name));
       }
     } catch (error) {
-      // What cannot be looked at or removed is found by the next look at the work tree, and told there.
+      // What cannot be examined or removed is found and reported by the next look at the work tree.
       ioFailure(error, target, 'read');
     } finally {
       await place.folder.close();

@@ -1,4 +1,4 @@
-/** Puts files of the work tree into states that they had before, through links to nowhere else. */
+/** Restores files of the work tree to earlier states, without following links out of it. */
 
 import { closeSync } from 'node:fs';
 import { chmod, mkdir, rmdir, symlink, unlink } from 'node:fs/promises';
@@ -16,34 +16,34 @@ import { emptyFoldersFile, readEmptyFolders } from '../baseline/empty-folders.ts
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from '../snapshot/lfs-pointer.ts';
 
-/** Puts files back to states that the run has recorded. */
+/** Restores files to recorded states. */
 export interface Restorer {
-  /** Makes the questions and works on these states cheap. */
+  /** Prepares for these states, so that queries and restores of them are cheap. */
   readAhead(states: readonly FileState[]): Promise<void>;
-  /** The state of `states` that the path is in now, byte for byte and by its mode; undefined when it is in none. */
+  /** The one of `states` that the path is in now, by exact bytes and mode; undefined if it is in none of them. */
   stateAmong(path: string, states: readonly (FileState | null)[]): Promise<FileState | null | undefined>;
-  /** Why a state cannot be put back; null when it can. */
+  /** Why a state cannot be restored; null if it can. */
   whyNot(path: string, state: FileState | null): Promise<string | null>;
   /**
-   * Writes a file or link in place of what is there; null removes it, and the folders that are empty without it. Null when
-   * that went well, else why not.
+   * Writes a file or link in place of what is there; null removes it, and folders that become empty. Null on success,
+   * otherwise the reason.
    */
   put(path: string, state: FileState | null): Promise<string | null>;
-  /** Makes the folders again that were empty when the run began and that are missing. Null when all are there. */
+  /** Recreates missing folders that were empty when the run began. Null on success, otherwise the reason. */
   putEmptyFolders(): Promise<string | null>;
 }
 
-/** Where files are put back, and where their contents come from. */
+/** Where to restore files, and where to get their contents. */
 export interface RestorePlaces {
   /** Absolute path of the work tree, without links. */
   readonly root: string;
   /** The shadow repository of the run. */
   readonly shadowDir: string;
-  /** The git dir that its objects are read through; default: its own. */
+  /** The git dir through which its objects are read. Default: its own. */
   readonly objectsGitDir?: string;
 }
 
-/** Opens a restorer. It rejects where the shadow repository cannot be read. */
+/** Opens a restorer. Rejects if the shadow repository cannot be read. */
 export async function openRestorer({
   root,
   shadowDir,
@@ -83,7 +83,7 @@ export async function openRestorer({
   };
 }
 
-/** The path comes from a journal, which anybody may have written. */
+/** The path comes from a journal that anyone may have written. */
 async function guarded(
   path: string,
   work: (safe: RepoPath) => Promise<FileFailure | null>,
@@ -102,7 +102,7 @@ interface Contents {
 async function isIn(root: string, path: string, state: FileState | null, contents: Contents) {
   const look = lookAt(root, path);
   if (look.status === 'unreadable') return false;
-  // A folder in the path's place holds files that tell of themselves.
+  // If there is a folder in the path's place, its files appear as changes of their own.
   if (look.status === 'absent' || look.stat.kind === 'folder')
     return state === null || (await contents.blobs.heldBy(state)).status === 'no_file';
   if (state === null || (look.stat.kind === 'link') !== (state.mode === '120000')) return false;
@@ -206,7 +206,7 @@ async function setExecutable(root: string, path: RepoPath, executable: boolean):
     if (step === null || 'status' in step) return step;
     try {
       const permissions = step.stat.mode & 0o777;
-      // Who may read may run.
+      // Whoever may read it may execute it.
       const wanted = executable ? permissions | ((permissions & 0o444) >> 2) : permissions & ~0o111;
       if (step.stat.isFile() && wanted !== permissions) await chmod(through(step.handle), wanted);
       return null;
@@ -225,7 +225,7 @@ async function makeFolder(root: string, path: RepoPath): Promise<FileFailure | n
   });
 }
 
-/** Works in an open folder and closes it; errors of the operating system become failures. */
+/** Works in an open folder and closes it; operating system errors become failures. */
 async function at(place: Place, work: () => Promise<FileFailure | null>): Promise<FileFailure | null> {
   try {
     return await work();

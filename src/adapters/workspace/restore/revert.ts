@@ -1,4 +1,4 @@
-/** Takes changes of the work tree back, and sees whether they are gone. */
+/** Reverts changes of the work tree, and checks that they are gone. */
 
 import { lstatSync } from 'node:fs';
 import { type PathChange, sameOnDisk } from '../../../domain/changes/change.ts';
@@ -15,11 +15,11 @@ import { openRestorer, type RestorePlaces } from './restore.ts';
 interface PutBackPlaces extends RestorePlaces {
   readonly snapshot: Snapshot;
   readonly closed: ClosedPlaces;
-  /** Why what is new at a path has to stay, since it may be the user's; null when it does not. */
+  /** Why something new at a path has to stay because it may be the user's; null if it can be removed. */
   readonly whyKept: (change: PathChange) => string | null;
 }
 
-/** Puts back changes that are not permitted, but for those that `whyKept` gives a reason to keep. */
+/** Puts back changes that are not permitted, except those that `whyKept` gives a reason to keep. */
 export async function revert(
   changes: readonly PathChange[],
   { snapshot, whyKept, ...places }: PutBackPlaces,
@@ -69,8 +69,8 @@ async function restore(
 const MOVED_IN = 'it is older than the run and was moved there';
 
 /**
- * What may be the user's came from a place of which nothing is kept: moved there, or copied, since `mv` copies between mounts.
- * Of all that is new, only a repository could be the copy of a repository.
+ * What may be the user's came from an unrecorded place, by moving or by copying, since `mv` copies between mounts. Among new
+ * things, only a repository could be the copy of a repository.
  */
 export function whyKept({
   root,
@@ -81,11 +81,11 @@ export function whyKept({
 }: {
   root: string;
   openedNs: bigint;
-  /** The changes among which those in question are. */
+  /** All changes, including the ones in question. */
   all: readonly PathChange[];
-  /** Folders around them that git takes for repositories. */
+  /** Folders around them that git considers repositories. */
   repositories: readonly string[];
-  /** A repository that was there when the run began and is gone; null for none. */
+  /** A repository that existed when the run began and is gone; null if there is none. */
   lost: string | null;
 }): PutBackPlaces['whyKept'] {
   const kept = new Set(all.flatMap(({ before }) => before?.blob ?? []));
@@ -102,7 +102,7 @@ function perhapsCopied(lost: string): string {
   return `it may be a copy of ${JSON.stringify(lost)}, which was there when the run began and is gone`;
 }
 
-/** Made before that time: a move keeps the time of birth, and nobody can set it. */
+/** Whether it was created before that time: a move keeps the birth time, which cannot be set. */
 function isOlder(view: TreeView, path: string, openedNs: bigint): boolean {
   try {
     const stat = lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false });

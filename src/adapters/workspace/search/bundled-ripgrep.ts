@@ -1,6 +1,6 @@
-/** In place of `@vscode/ripgrep` in the bundle of the action, which has its binaries beside it: dist/rg/linux-x64/rg. */
+/** Replaces `@vscode/ripgrep` in the bundle of the action, which ships its own binaries: dist/rg/linux-x64/rg. */
 
 import { fileURLToPath } from 'node:url';
 
-/** Runners run actions of this kind on x64 and arm64. */
+/** GitHub runners for actions are x64 or arm64. */
 export const rgPath = fileURLToPath(new URL(`./rg/linux-${process.arch}/rg`, import.meta.url));

@@ -1,27 +1,27 @@
 /**
- * Reads what ripgrep prints of descriptors: `./N NUL line:text` a line, and a notice for each file that turned
- * out to be binary.
+ * Parses ripgrep's output for descriptors: `./N NUL line:text` per match, and a notice for each file that turned out to be
+ * binary.
  */
 
 import { firstUnits } from '../../../domain/text/shorten.ts';
 import type { SearchMatch } from '../../../ports.ts';
 
-/** Characters of a matching line that are kept, and bytes that hold at least as many. */
+/** Maximum characters kept of a matching line, and a number of bytes that holds at least as many. */
 const MAX_TEXT_CHARS = 500;
 const MAX_TEXT_BYTES = 2_000;
 /** A descriptor's path, or a notice, is never longer. */
 const MAX_HEAD_BYTES = 1_000;
 
-/** The first descriptor of a child after its standard streams. */
+/** A child's first descriptor after its standard streams. */
 export const FIRST_DESCRIPTOR = 3;
 
 const NUL = 0;
 const NEWLINE = 10;
 
 /**
- * Collects matches until there are `max` of them (`full`) or the output ends. Matches in a file that proves to be binary
- * are taken back. Memory is bounded whatever is printed: of a long line only the start is kept. `files` holds the paths of
- * the descriptors from `FIRST_DESCRIPTOR` on.
+ * Collects matches until there are `max` of them (`full`) or the output ends. Matches in a file that proves to be binary are
+ * dropped. Memory is bounded whatever is printed: only the start of a long line is kept. `files` holds the paths of the
+ * descriptors from `FIRST_DESCRIPTOR` on.
  */
 export async function readMatches(
   output: AsyncIterable<Buffer>,
@@ -57,14 +57,14 @@ export async function readMatches(
   return { matches, full: false };
 }
 
-/** What ends the piece that starts at `at`, before a path is complete: its NUL, or a line end that comes first. */
+/** The end of the piece that starts at `at`, before a path is complete: its NUL, or a line ending that comes first. */
 function nextInHead(chunk: Buffer, at: number): number {
   const nul = chunk.indexOf(NUL, at);
   const newline = chunk.indexOf(NEWLINE, at);
   return newline !== -1 && (nul === -1 || newline < nul) ? NEWLINE : NUL;
 }
 
-/** The path of the file that a head names, with which it begins. */
+/** The path of the file whose descriptor a head starts with. */
 function pathOf(head: Buffer, files: readonly string[]): string {
   const descriptor = /^\.\/(\d+)(?:\0|: binary file matches )/.exec(head.toString('latin1'))?.[1];
   const path = files[Number(descriptor) - FIRST_DESCRIPTOR];

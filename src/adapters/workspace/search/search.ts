@@ -1,8 +1,8 @@
 /**
- * Regular expression search in given files of the work tree, by ripgrep.
+ * Regular expression search in given files of the work tree, using ripgrep.
  *
- * ripgrep never opens a path of the tree. It inherits descriptors of the files, each of which was opened from here one plain
- * name at a time: a folder that is swapped for a link meanwhile leads it nowhere.
+ * ripgrep never opens a path of the tree. It inherits descriptors of the files, each of which was opened here one path
+ * component at a time, so a folder that is replaced by a link in the meantime cannot mislead it.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,11 +15,11 @@ import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { SearchMatch, SearchQuery, SearchResult } from '../../../ports.ts';
 import { FIRST_DESCRIPTOR, readMatches } from './ripgrep-output.ts';
 
-/** Files that one ripgrep is given at most: each costs an open descriptor while it is started. */
+/** Maximum number of files per ripgrep: each takes an open descriptor while it is being started. */
 const MAX_BATCH = 2_048;
 /**
- * Files over this size are left out: ripgrep holds a whole line in memory, and hostile files are one line. They are data
- * or generated, hardly source.
+ * Larger files are left out: ripgrep holds a whole line in memory, and a hostile file may be a single line. They are data or
+ * generated, hardly source.
  */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_PATTERN_CHARS = 10_000;
@@ -27,9 +27,9 @@ const MAX_COMPLAINT_BYTES = 8_000;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Searches `paths` (relative to `root`, as `listFiles` gives them) in their order and stops after `maxMatches` lines.
- * Links, special files, binary files and files over 16 MiB are left out. Never more than `maxMatches` lines are kept. An
- * invalid pattern is a failure that explains it.
+ * Searches `paths` (relative to `root`, as returned by `listFiles`) in order and stops after `maxMatches` lines, which is
+ * also the most it keeps in memory. Links, special files, binary files and files over 16 MiB are left out. An invalid
+ * pattern is a failure that explains it.
  */
 export async function searchFiles(
   root: string,
@@ -40,13 +40,13 @@ export async function searchFiles(
   if (pattern.includes('\0') || pattern.length > MAX_PATTERN_CHARS) {
     return failed('invalid_input', `The pattern holds a NUL or more than ${MAX_PATTERN_CHARS} characters.`);
   }
-  // Loaded only when something is searched: it looks for its binary as soon as it is imported.
+  // Loaded only when needed: it looks for its binary as soon as it is imported.
   const { rgPath } = await import('@vscode/ripgrep');
   const timeout = timeoutSignal(TIMEOUT_MS);
   const signal = AbortSignal.any([query.signal, timeout]);
   const matches: SearchMatch[] = [];
   const queue = sorted(paths);
-  // At least one run, so that an invalid pattern is reported even where there is nothing to search.
+  // Runs at least once, so that an invalid pattern is reported even if there is nothing to search.
   do {
     const max = query.maxMatches + 1 - matches.length;
     const found = await matchesOf(startRipgrep(rgPath, { root, queue, pattern, max }), max, signal);
@@ -71,27 +71,27 @@ function failed(
   return { status: 'failed', reason, message };
 }
 
-/** The last comes first, so that it can be taken off cheaply. */
+/** In reverse, so that the next one can be popped cheaply. */
 function sorted(paths: readonly string[]): string[] {
   return [...paths].sort((a, b) => (a < b ? 1 : -1));
 }
 
 interface RipgrepStart {
   readonly root: string;
-  /** Files still to be searched, the last one first; those that this ripgrep takes are removed. */
+  /** Files yet to be searched, in reverse; the ones this ripgrep takes are removed. */
   readonly queue: string[];
   readonly pattern: string;
-  /** Lines of one file after which ripgrep goes on to the next. */
+  /** Maximum lines per file, after which ripgrep goes on to the next. */
   readonly max: number;
 }
 
-/** A ripgrep over `files`, which are its descriptors from the first on. */
+/** A running ripgrep over `files`, which are its descriptors from the first on. */
 interface RunningRipgrep {
   readonly child: ChildProcess;
   readonly files: readonly string[];
 }
 
-/** No descriptor stays open here: `spawn` returns when the child has its own. */
+/** No descriptor stays open here: when `spawn` returns, the child has its own. */
 function startRipgrep(rgPath: string, { root, queue, pattern, max }: RipgrepStart): RunningRipgrep {
   const held = new Map<string, number>();
   const view = new TreeView(root);
@@ -101,11 +101,11 @@ function startRipgrep(rgPath: string, { root, queue, pattern, max }: RipgrepStar
       const descriptor = openSearchable(view, path);
       if (descriptor !== null) held.set(path, descriptor);
     }
-    // The null device keeps an empty list from being the whole folder.
+    // The null device prevents an empty list from meaning the whole folder.
     const targets = [...held].map((_, at) => `./${FIRST_DESCRIPTOR + at}`);
     const args = [`--max-count=${max}`, `--regexp=${pattern}`, '--', ...targets, '/dev/null'];
     const child = spawn(rgPath, [...FLAGS, ...args], {
-      // Of the child: names there are numbers of its own descriptors.
+      // The child's own: the names there are its descriptor numbers.
       cwd: '/proc/self/fd',
       env: {},
       stdio: ['ignore', 'pipe', 'pipe', ...held.values()],
@@ -117,7 +117,7 @@ function startRipgrep(rgPath: string, { root, queue, pattern, max }: RipgrepStar
   }
 }
 
-/** A descriptor of the place itself, of which only a regular file is worth reading; null for anything else. */
+/** A descriptor of the file itself, if it is a regular file; null for anything else. */
 function openSearchable(view: TreeView, path: string): number | null {
   try {
     const descriptor = openSync(view.place(path), O_PATH | constants.O_NOFOLLOW);
@@ -135,7 +135,7 @@ function openFilesLimit(): number {
   return limit === undefined ? MAX_BATCH * 4 : Number(limit);
 }
 
-/** One thread, so that files come in their order and the same search always gives the same lines. */
+/** Single-threaded, so that files are searched in order and the same search always returns the same lines. */
 const FLAGS = [
   '--no-config',
   '--no-ignore',
@@ -162,7 +162,7 @@ async function matchesOf(
   if (signal.aborted) kill();
   try {
     const reading = readMatches((child.stdout ?? []) as AsyncIterable<Buffer>, files, max);
-    // Nobody reads on once there are enough lines.
+    // Nothing more is read once there are enough lines.
     reading.then(({ full }) => full && kill(), kill);
     const [{ matches, full }, complaint] = await Promise.all([
       reading,

@@ -1,4 +1,4 @@
-/** Counts what a run changes, and says which contents are taken in: those over a limit are not even read. */
+/** Counts what a run changes, and decides which contents are stored: those over a limit are not even read. */
 
 import { statfsSync } from 'node:fs';
 import {
@@ -8,23 +8,23 @@ import {
 } from '../../../domain/run/change-limits.ts';
 import type { FolderLimit } from '../../../files/tree-view.ts';
 
-/** What the baseline takes in does not count; `begin` ends it. */
+/** What the baseline stores does not count; `begin` marks its end. */
 export class ChangeBudget {
   readonly #limits: ChangeLimits;
   readonly #freeBytes: () => number;
   readonly #freeAtStart: number;
   readonly #files = new Set<string>();
-  /** Paths that did not fit, with the sizes that they had. */
+  /** Paths that did not fit, with their sizes. */
   readonly #leftOut = new Map<string, number>();
   #bytes = 0;
   #counts = false;
   #over: ExceededChangeLimit['limit'] | null = null;
   #largeFolder: string | null = null;
 
-  /** For whoever lists folders of the work tree. It counts from the beginning. */
+  /** For code that lists folders of the work tree. Counts from the start. */
   readonly folders: FolderLimit;
 
-  /** `freeBytes` looks at the disk that contents are kept on. */
+  /** `freeBytes` checks the disk on which contents are stored. */
   constructor(limits: ChangeLimits, freeBytes: () => number) {
     this.#limits = limits;
     this.#freeBytes = freeBytes;
@@ -43,7 +43,7 @@ export class ChangeBudget {
     this.#counts = true;
   }
 
-  /** False when a content of this size is not to be read. One of the size that it had may be what it was. */
+  /** False if a content of this size must not be read. One of the previous size is allowed, since it may be unchanged. */
   fits(path: string, size: number, sizeBefore: number | null): boolean {
     if (!this.#counts || size === sizeBefore) return true;
     const over = this.#limitFor(path, size);
@@ -51,7 +51,7 @@ export class ChangeBudget {
     return over === null;
   }
 
-  /** Counts a content that was found to have changed. False when it is too much after all. */
+  /** Counts a content that turned out to have changed. False if it is too much after all. */
   count(path: string, size: number): boolean {
     if (!this.#counts) return true;
     const isOneMore = !this.#files.has(path) && this.#files.size >= this.#limits.maxChangedFiles;
@@ -66,7 +66,7 @@ export class ChangeBudget {
     return true;
   }
 
-  /** The first limit that did not suffice; null while all do. */
+  /** The first limit that was exceeded; null if none was. */
   get exceeded(): ExceededChangeLimit | null {
     return this.#over === null ? null : this.#measured(this.#over);
   }
@@ -94,7 +94,7 @@ export class ChangeBudget {
     }
   }
 
-  /** Paths that have changed and are not known any further. */
+  /** Paths that changed and whose new content is unknown. */
   get leftOut(): string[] {
     return [...this.#leftOut.keys()];
   }
@@ -102,7 +102,7 @@ export class ChangeBudget {
   #limitFor(path: string, size: number): ExceededChangeLimit['limit'] | null {
     const { maxChangedFiles, maxChangedBytes, maxChangedFileBytes, maxDiskBytes } = this.#limits;
     if (size > maxChangedFileBytes) return 'changed_file_bytes';
-    // A file that has changed is known as such only when it has been read: one too many is enough.
+    // A file is known to have changed only once it has been read: one too many is enough.
     const isFull = this.#over === 'changed_files' && this.#files.size >= maxChangedFiles;
     if (isFull && !this.#files.has(path)) return 'changed_files';
     if (this.#bytes + size > maxChangedBytes) return 'changed_bytes';
@@ -119,7 +119,7 @@ export class ChangeBudget {
   }
 }
 
-/** Bytes that are left on the disk of a folder. */
+/** Free bytes on the disk of a folder. */
 export function freeBytesOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);
   return bavail * bsize;

@@ -1,4 +1,4 @@
-/** Takes the content of files into the object store, as git itself would keep it. */
+/** Stores the content of files in the object store, in the form git would store it. */
 
 import { closeSync } from 'node:fs';
 import type { FileState } from '../../../domain/changes/change.ts';
@@ -26,23 +26,23 @@ import {
 import type { ChangeBudget } from './change-budget.ts';
 import { isLfsPointer, lfsPointer, sha256OfChunks } from './lfs-pointer.ts';
 
-/** A file to be taken in. */
+/** A file to be stored. */
 export interface Wanted {
   readonly path: string;
   readonly stat: FileStat;
-  /** What is known of the path so far; null when nothing is. */
+  /** What is known about the path so far; null if nothing is. */
   readonly before: FileState | null;
   /** The blob that the user's index has for the path; null when there is none. */
   readonly inIndex: string | null;
 }
 
-/** `stat` is null when the file kept changing, so that it has to be looked at again next time. */
+/** `stat` is null if the file kept changing and has to be examined again next time. */
 export type Taken =
   | {
       status: 'ok';
       blob: string;
       size: number;
-      /** Blob of the bytes as they are on disk, where git keeps others. */
+      /** Blob of the bytes on disk, if git would store different ones. */
       raw?: string;
       kind: 'file' | 'link';
       executable: boolean;
@@ -50,33 +50,33 @@ export type Taken =
     }
   | { status: 'absent' }
   | { status: 'unreadable' }
-  /** A limit of what a run may change does not allow for it. */
+  /** A limit on what a run may change does not permit it. */
   | { status: 'left_out' };
 
-/** What contents are read from, converted by and stored in. */
+/** Where contents are read, how they are converted and where they are stored. */
 export interface ContentSources {
   readonly root: string;
   readonly store: ObjectStore;
   readonly budget: Pick<ChangeBudget, 'fits' | 'count'>;
-  /** Opens what its owner has closed since the start. */
+  /** Opens folders that their owner has closed since the start. */
   readonly closed: ClosedPlaces;
   conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>>;
-  /** Which of these paths the user's index holds as text with CRLF. */
+  /** Which of these paths the user's index stores as text with CRLF. */
   crlfInIndex(paths: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Says that a path's content could not be kept as git would. */
+  /** Reports that a path's content could not be stored as git would. */
   warn(text: string): void;
 }
 
-/** Files above this are never held in memory, unless their encoding has to be turned. */
+/** Larger files are never held in memory, unless their encoding has to be converted. */
 const STREAMED_BYTES = 16 * 1024 * 1024;
 
-/** How often a file that changes while it is read is read again. */
+/** How often a file that changes while it is being read is read again. */
 const ATTEMPTS = 4;
 
-/** One look at the tree, during which all wanted files are opened. */
+/** One look at the tree, in which all wanted files are opened. */
 type Viewed = ContentSources & { readonly view: TreeView };
 
-/** Takes in all wanted files; every wanted path has an answer. */
+/** Stores all wanted files; every wanted path gets an answer. */
 export function takeContents(
   wanted: readonly Wanted[],
   sources: ContentSources,
@@ -110,7 +110,7 @@ async function takeAll(wanted: readonly Wanted[], sources: Viewed): Promise<Map<
   return taken;
 }
 
-/** Keeps the bytes of one file as they are on disk and returns their blob; null when they cannot be read. */
+/** Stores one file's bytes as they are on disk and returns their blob; null if they cannot be read. */
 export async function keepBytes(path: string, sources: ContentSources): Promise<string | null> {
   const { root, store, closed } = sources;
   const opening = closed.insist(path, () => openRegular(root, path));
@@ -125,7 +125,7 @@ export async function keepBytes(path: string, sources: ContentSources): Promise<
   }
 }
 
-/** How one file is to be turned; `crlfInIndex` is null while nobody has looked. */
+/** How to convert one file; `crlfInIndex` is null if it has not been looked up. */
 interface Turning {
   readonly conversion: Conversion;
   readonly crlfInIndex: boolean | null;
@@ -149,7 +149,7 @@ async function readOne(want: Wanted, turning: Turning, sources: Viewed): Promise
     if (opening.status !== 'open') return opening;
     const { file } = opening;
     try {
-      // It may have grown since it was looked at.
+      // It may have grown since it was examined.
       if (!sources.budget.fits(want.path, file.stat.size, want.before?.size ?? null))
         return { status: 'left_out' };
       const content = await takeContent(file, want, turning, sources);
@@ -168,7 +168,7 @@ async function readOne(want: Wanted, turning: Turning, sources: Viewed): Promise
 
 type Content = { blob: string; size: number; raw?: string };
 
-/** Null when the file ended too early, so that what was read is no state that it ever had. */
+/** Null if the file ended too early, so that what was read is not a state it ever had. */
 async function takeContent(
   file: OpenedFile,
   want: Wanted,
@@ -215,7 +215,7 @@ async function takeStreamed(
   return raw === null ? null : { blob, size, raw };
 }
 
-/** Git keeps a pointer to the content; the content itself has to be pushed by git-lfs. */
+/** Git stores a pointer to the content; the content itself has to be pushed by git-lfs. */
 async function takeLfs(file: OpenedFile, { inIndex }: Wanted, { store }: ContentSources): Promise<Content> {
   const { size } = file.stat;
   const raw = size <= 1024 ? readWhole(file) : null;
@@ -232,7 +232,7 @@ function takeLink({ path, stat, inIndex }: Wanted, { view, store }: Viewed): Tak
     size: link.target.length,
     kind: 'link',
     executable: false,
-    // A link cannot be changed, only replaced, and then its inode or ctime tells.
+    // A link cannot be changed, only replaced, and its inode or ctime shows that.
     stat,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Tells changes that were there before a command from those that came after, by the times that the kernel keeps. A second
- * look at the whole tree would tell as well, at twice the cost of every command.
+ * Tells changes made before a command from those made after it, by the times that the kernel records. A second look at the
+ * whole tree would also do, but would double the cost of every command.
  */
 
 import { type BigIntStats, lstatSync, utimesSync, writeFileSync } from 'node:fs';
@@ -8,17 +8,17 @@ import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 
-/** `clockNs` is the file system's time, `monotonicMs` the time of a clock that nobody sets. */
+/** `clockNs` is the file system's time, `monotonicMs` that of a clock that cannot be set. */
 export interface Instant {
   readonly clockNs: bigint;
   readonly monotonicMs: number;
-  /** The file system's time when the whole tree was last looked at. */
+  /** The file system's time of the last look at the whole tree. */
   readonly lastLookNs: bigint;
 }
 
-/** How far the two clocks may drift apart before the file system's is taken to have been set. */
+/** How far the two clocks may drift apart before we assume that the file system's clock was set. */
 const DRIFT_MS = 100;
-/** A machine on which nothing runs for so long between two lines lets no clock be compared with another. */
+/** On a machine that keeps stalling for this long between two lines, the clocks cannot be compared. */
 const TRIES = 20;
 
 /**
@@ -31,7 +31,7 @@ export function fileSystemTime(file: string): bigint {
   return lstatSync(file, { bigint: true }).ctimeNs;
 }
 
-/** What both clocks say at the same time: a busy machine that stops us between them is asked again. */
+/** Reads both clocks at the same time: tries again if a busy machine paused us in between. */
 export function nowByBoth(readClock: () => bigint): Pick<Instant, 'clockNs' | 'monotonicMs'> {
   for (let tries = 1; ; tries += 1) {
     const startedMs = performance.now();
@@ -42,8 +42,8 @@ export function nowByBoth(readClock: () => bigint): Pick<Instant, 'clockNs' | 'm
 }
 
 /**
- * Whether a path that was seen to change at `now` had changed before `then`. Where that cannot be told the answer is no, so
- * that nothing a command did is lost. `inode` is the one that the path had at the look before; null when unknown.
+ * Whether a path that was seen to have changed at `now` had already changed before `then`. If that cannot be determined the
+ * answer is no, so that nothing a command did is lost. `inode` is the path's inode at the previous look; null if unknown.
  */
 export function earlierThan(
   then: Instant,
@@ -67,14 +67,15 @@ export function earlierThan(
   return (path, inode) => {
     const stat = statOf(view, path);
     if (stat !== null && !isOld(stat)) return false;
-    // A file that was written in place keeps its inode, and its own time tells.
+    // A file written in place keeps its inode, so its own time is conclusive.
     if (stat !== null && stat.ino === inode) return true;
-    // Any other may have come with a folder that was renamed, and then only that folder's time is new.
+    // Any other may have come with a renamed folder, in which case only that folder's time is new.
     const above = [...foldersOf(path)];
     if (stat !== null && above.length > 0) return above.every((folder) => isOld(folderStat(folder)));
-    // In the root, a file older than the last look was not there then; not every file system marks a renamed one.
+    // A file in the root that is older than the last look was not there then; not every file system updates a renamed file's
+    // ctime.
     if (stat !== null) return stat.ctimeNs >= then.lastLookNs;
-    // What is gone has left its trace in the nearest folder that is still there; the root itself is never renamed.
+    // What is gone left its trace in the nearest folder that still exists; the root itself is never renamed.
     const left = [...above, ''].filter((folder) => folderStat(folder) !== null);
     return left.every((folder, at) => (folder === '' && at > 0) || isOld(folderStat(folder)));
   };
@@ -99,7 +100,7 @@ export function appearedBefore(then: Instant, now: Instant, root: string): (path
     });
 }
 
-/** Both clocks have gone on by the same time, so neither was set. */
+/** Both clocks advanced by the same time, so neither was set. */
 function areSteady(then: Instant, now: Instant): boolean {
   const elapsedMs = Number(now.clockNs - then.clockNs) / 1e6;
   return Math.abs(elapsedMs - (now.monotonicMs - then.monotonicMs)) <= DRIFT_MS;
@@ -109,7 +110,7 @@ function statOf(view: TreeView, path: string): BigIntStats | null {
   try {
     return lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    // Of what cannot be looked at nothing can be told, as of what is gone.
+    // Nothing can be said about what cannot be examined, as about what is gone.
     invisible(error);
     return null;
   }

@@ -1,4 +1,4 @@
-/** What is known of every file of the work tree: most are as the start's index has them, and only the others need a record. */
+/** What is known about every file of the work tree: most are as in the baseline index, and only the others need a record. */
 
 import type { FileMode, FileState, PathChange } from '../../../domain/changes/change.ts';
 import { sameState } from '../../../domain/changes/change.ts';
@@ -10,35 +10,35 @@ import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf, type TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { Walked } from './walk.ts';
 
-/** What the states of files at the start are known by. */
+/** What the baseline states of files are derived from. */
 export interface KnownParts {
   readonly index: BaselineIndex;
   readonly settled: StatUnchanged;
   readonly tracked: TrackedPaths;
-  /** The executable bit of the work tree counts. */
+  /** The executable bit of the work tree is significant. */
   readonly fileMode: boolean;
 }
 
-/** `stat` is null when the content has to be looked at as soon as the file is, whatever its stat says. */
+/** `stat` is null if the content must be examined at the next look, whatever its stat says. */
 export interface Known {
   /** Null when the path is gone. */
   readonly state: FileState | null;
   readonly stat: FileStat | null;
 }
 
-/** The last known state of every file. Files that are as the user's index has them cost nothing. */
+/** The last known state of every file. Files that are as in the user's index take no memory. */
 export class KnownFiles {
   readonly #parts: KnownParts;
-  /** Paths that are not as the index has them, or that git does not look at. All other files are in the index. */
+  /** Paths that differ from the index, or that git does not examine. All other files are as in the index. */
   readonly #known = new Map<string, Known>();
-  /** Submodules and files left out of a sparse checkout: they count as present though no file is there. */
+  /** Submodules and files left out of a sparse checkout: they count as present although there is no file. */
   readonly #kept = new Map<string, FileState>();
 
   constructor(parts: KnownParts) {
     this.#parts = parts;
   }
 
-  /** Null when there is no record of its own. */
+  /** Null if it has no record of its own. */
   get(path: string): Known | null {
     return this.#known.get(path) ?? null;
   }
@@ -48,7 +48,7 @@ export class KnownFiles {
     this.#parts.tracked.addFolders(path);
   }
 
-  /** Nothing of the index counts as present any more. */
+  /** From now on nothing in the index counts as present. */
   forgetIndex(): void {
     for (const path of this.#parts.index.entries.keys()) this.#known.set(path, GONE);
   }
@@ -65,7 +65,7 @@ export class KnownFiles {
     return ![...this.#known.keys()].some(isThere) && ![...entries.keys()].some(isThere);
   }
 
-  /** What has to be done to the start's index to make it what is known: little or nothing in a clean checkout. */
+  /** The edits that turn the baseline index into the known state: few or none in a clean checkout. */
   differences(): TreeEdit[] {
     const { entries } = this.#parts.index;
     const edits: TreeEdit[] = [];
@@ -81,7 +81,7 @@ export class KnownFiles {
     return edits;
   }
 
-  /** Files that are known to be there, sorted; without submodules and what a sparse checkout leaves out. */
+  /** Files known to exist, sorted; without submodules and what a sparse checkout leaves out. */
   present(): string[] {
     const paths = new Set([...this.#known.keys(), ...this.#parts.index.entries.keys()]);
     return [...paths].filter((path) => !this.#kept.has(path) && this.stateOf(path) !== null).sort();
@@ -94,19 +94,19 @@ export class KnownFiles {
     return this.#isImplied(path) ? this.inIndex(path) : null;
   }
 
-  /** Is as in the index unless something else is known. */
+  /** Whether it is as in the index because nothing else is known. */
   #isImplied(path: string): boolean {
     const { settled } = this.#parts;
     return settled.isMany && settled.isSettled(path);
   }
 
-  /** What the start's index has; null when it has nothing, or several things to be merged. */
+  /** The state in the baseline index; null if it has none, or an unmerged entry. */
   inIndex(path: string): FileState | null {
     const entry = this.#parts.index.entries.get(path);
     return entry?.blob ? { mode: entry.mode, blob: entry.blob, size: entry.size } : null;
   }
 
-  /** Takes submodules and files left out of a sparse checkout for present. */
+  /** Marks submodules and files left out of a sparse checkout as present. */
   keepWithoutFile(): void {
     for (const [path, { mode, blob }] of this.#parts.index.entries.withoutFile()) {
       if (blob === null) continue;
@@ -122,10 +122,10 @@ export class KnownFiles {
     return this.#parts.index.entries.get(path)?.mode === '100755' ? '100755' : '100644';
   }
 
-  /** Drops what is known and gone, and puts back what counts as present without a file. */
+  /** Drops known files that are gone, and restores entries that count as present without a file. */
   updateMissing({ scope, gone }: Walked, stays: (path: string) => boolean): PathChange[] {
     const { index, tracked } = this.#parts;
-    // Git tells what is gone of the whole tree.
+    // For the whole tree, git reports what is gone.
     const inIndex = scope === '' ? gone : tracked.isFolder(scope) ? index.entries.keys() : [scope].values();
     const changes: PathChange[] = [];
     for (const path of new Set([...this.#known.keys(), ...inIndex])) {
@@ -144,7 +144,7 @@ export class KnownFiles {
     return changes;
   }
 
-  /** A file stands where one of the path's folders was, or files stand below the path. */
+  /** Whether a file is where one of the path's folders was, or files are below the path. */
   #isDisplaced(path: string): boolean {
     for (const folder of foldersOf(path)) if (this.stateOf(folder)) return true;
     if (!this.#parts.tracked.isFolder(path)) return false;

@@ -1,13 +1,13 @@
-/** The pointer that git-lfs keeps in place of a large file. Format: github.com/git-lfs/git-lfs, docs/spec.md. */
+/** The pointer that git-lfs stores in place of a large file. Format: github.com/git-lfs/git-lfs, docs/spec.md. */
 
 import { createHash } from 'node:crypto';
 
-/** The pointer of the content with this SHA-256 (hex). */
+/** The pointer to the content with this SHA-256 (hex). */
 export function lfsPointer(sha256: string, size: number): Buffer {
   return Buffer.from(`version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`);
 }
 
-/** Content that stands for itself: a pointer (the real content was never fetched) or nothing at all. */
+/** Content that is stored as it is: a pointer (the real content was never fetched) or nothing at all. */
 export function isLfsPointer(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return true;
   if (bytes.length > 1024) return false;

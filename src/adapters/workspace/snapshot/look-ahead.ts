@@ -1,17 +1,19 @@
-/** What a walk asks the ignore rules about before it comes there, so that a deep tree takes few questions, not one a depth. */
+/**
+ * What a walk asks the ignore rules before it gets there, so that a deep tree takes few queries instead of one per level.
+ */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import type { TreeView } from '../../../files/tree-view.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
-/** Questions of a walk that are asked as they come: most trees need no more. */
+/** Number of queries a walk makes without looking ahead: most trees need no more. */
 const AT_EASE = 4;
 
-/** Entries that are looked at for the first question after those; twice as many for each that follows. */
+/** Number of entries examined ahead for the first query after those; doubled for each one that follows. */
 const FIRST_LOOK = 128;
 const LONGEST_LOOK = 16_384;
 
-/** One walk's looks ahead. They note nothing of what they find: the walk comes there itself, if it may. */
+/** Looks ahead for one walk. Records nothing of what it finds: the walk gets there itself, if it may. */
 export class LookAhead {
   readonly #tree: WalkedTree;
   readonly #view: TreeView;
@@ -23,8 +25,8 @@ export class LookAhead {
   }
 
   /**
-   * Called when git has to be asked about some of `candidates`, which are the entries of one depth (folders with a slash
-   * at their end): what lies below them and is worth the same question.
+   * Called when git has to be asked about some of `candidates`, the entries of one level (folders with a final slash).
+   * Returns what lies below them and is worth asking in the same query.
    */
   below(candidates: readonly string[]): string[] {
     this.#questions += 1;
@@ -33,7 +35,7 @@ export class LookAhead {
     const { tracked, rules } = this.#tree;
     const found: string[] = [];
     let looked = 0;
-    // What is found is looked into as well: nearer folders come first.
+    // What is found is examined as well: nearer folders come first.
     const folders = candidates.filter((path) => path.endsWith('/'));
     for (const path of folders) {
       if (looked >= most) break;

@@ -1,4 +1,4 @@
-/** The known state of the work tree, and how it differs from what is there now. */
+/** The known state of the work tree, and how it differs from the current one. */
 
 import { join } from 'node:path';
 import type { FileState, PathChange } from '../../../domain/changes/change.ts';
@@ -23,32 +23,32 @@ import { hiddenChange, RuleEffects } from './rule-effects.ts';
 import { type Earlier, type Walked, walk, walkAll } from './walk.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
-/** What a snapshot looks through and compares with. */
+/** What a snapshot reads and compares with. */
 export interface SnapshotParts {
   readonly tree: WalkedTree;
   readonly index: BaselineIndex;
   readonly settled: StatUnchanged;
   readonly planted: PlantedGit;
   readonly contents: ContentSources & { readonly budget: ChangeBudget };
-  /** The executable bit of the work tree counts. */
+  /** The executable bit of the work tree is significant. */
   readonly fileMode: boolean;
-  /** A file outside the work tree that is written to learn the file system's time. */
+  /** A file outside the work tree that is written in order to read the file system's clock. */
   readonly clockFile: string;
   readonly shadowDir: string;
-  /** Where the start's empty folders are written down. */
+  /** The file that lists the folders that were empty at the start. */
   readonly emptyFoldersFile: string;
 }
 
 /** Whether a path may have the state that the index has; null where every path may. */
 type IsExpected = ((path: string, entry: FileState) => boolean) | null;
 
-/** The work tree as last looked at; each look tells what has changed since the one before. */
+/** The work tree as last seen; each look returns what has changed since the previous one. */
 export class Snapshot {
   readonly #parts: SnapshotParts;
   readonly #known: KnownFiles;
   readonly #folders: Earlier['folders'] = new Map();
   #lastLookNs = 0n;
-  /** What the last look could not read, files and folders. */
+  /** Files and folders that the last look could not read. */
   #unreadable: ReadonlySet<string> = new Set();
   #hidden: readonly string[] = [];
   /** Files of the base that the index has otherwise; null is absence. */
@@ -82,7 +82,7 @@ export class Snapshot {
     return this.#known;
   }
 
-  /** Files that were there when they were last seen and that the last look at everything could not examine, sorted. */
+  /** Files that existed when last seen and that the last full look could not examine, sorted. */
   get hidden(): readonly string[] {
     return this.#hidden;
   }
@@ -92,7 +92,7 @@ export class Snapshot {
     return this.#effects.exposed();
   }
 
-  /** Takes the work tree as it is now. Files that the index knows to be unchanged are not read. */
+  /** Records the current work tree. Files that the index shows to be unchanged are not read. */
   static async take(parts: SnapshotParts): Promise<Snapshot> {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
@@ -119,8 +119,8 @@ export class Snapshot {
   }
 
   /**
-   * Goes on from what an earlier process knew, and returns how the work tree differs from that as git sees it. `kept` holds
-   * null for paths that were gone.
+   * Continues from what an earlier process knew, and returns how the work tree differs from that as git sees it. `kept`
+   * holds null for paths that were gone.
    */
   static async reopen(
     parts: SnapshotParts,
@@ -131,7 +131,7 @@ export class Snapshot {
     snapshot.#lastLookNs = clock;
     parts.tree.closed.recall();
     parts.tree.setIds.recall();
-    // The index alone proves nothing here: the earlier process may have changed what it has.
+    // Here the index alone proves nothing: the earlier process may have changed files that it lists.
     snapshot.#known.forgetIndex();
     snapshot.#known.keepWithoutFile();
     for (const [path, state] of base) snapshot.#known.set(path, { state, stat: null });
@@ -161,7 +161,7 @@ export class Snapshot {
     return { snapshot, found: found.sort((a, b) => (a.path < b.path ? -1 : 1)) };
   }
 
-  /** Looks at everything, or at some paths, and returns what changed since the last look, sorted by path. */
+  /** Examines everything, or some paths, and returns what changed since the last look, sorted by path. */
   capture(scope: CaptureScope): Promise<PathChange[]> {
     if (scope === 'after_commands') return this.#capture([''], new Map(), () => false);
     return this.#capture(scope === 'all' ? [''] : scope, new Map(), null);
@@ -174,19 +174,19 @@ export class Snapshot {
     this.#keepBase(edits);
   }
 
-  /** Now, to tell later what changed before. */
+  /** The current time, to find out later what changed before it. */
   instant(): Instant {
     return { ...nowByBoth(() => this.#readClock()), lastLookNs: this.#lastLookNs };
   }
 
-  /** Removes git dirs that commands have made since `then`, where no capture has come to that; null: since the start. */
+  /** Removes git dirs that commands created since `then`, for when no capture has got to it; null means since the start. */
   async sweepGitDirs(then: Instant | null): Promise<void> {
     const { planted, tree } = this.#parts;
     const isEarlier = then === null ? () => false : appearedBefore(then, this.instant(), tree.root);
     await planted.sweep(this.#readClock(), isEarlier);
   }
 
-  /** Looks at everything; what had changed before `then` is told apart, as far as the file system's times tell. */
+  /** Examines everything and separates what changed before `then`, as far as the file system's times show it. */
   async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
     const now = this.instant();
     const { root } = this.#parts.tree;
@@ -207,8 +207,8 @@ export class Snapshot {
   }
 
   /**
-   * Puts the inodes that changed files had into `inodes`. With `isEarlier` the git dirs that commands have made are removed,
-   * and what lies beside them is looked at.
+   * Adds the inodes that changed files had to `inodes`. With `isEarlier`, the git dirs that commands created are removed,
+   * and their surroundings examined.
    */
   async #capture(
     scopes: readonly string[],
@@ -239,7 +239,7 @@ export class Snapshot {
       .sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** The look after which what is as in the index is known. */
+  /** The first look, after which files that are as in the index are known. */
   async #lookFirst(clock: bigint, isExpected: IsExpected): Promise<Walked> {
     const { tree, settled } = this.#parts;
     const believed = isExpected === null ? settled : this.#where(isExpected);
@@ -284,7 +284,7 @@ export class Snapshot {
     return isForGit ? walkAll(tree, { settled, folders: this.#folders, clock }) : walk(tree, scope);
   }
 
-  /** Takes what counts as in the user's index for known, where the index says what is expected. */
+  /** Records the files that count as being in the user's index, with the state that the index expects. */
   async #seed({ files, isUnchanged }: Walked, clock: bigint, isExpected: IsExpected): Promise<void> {
     const { index, contents, tree } = this.#parts;
     const unsure: { path: string; stat: FileStat; state: FileState }[] = [];
@@ -294,7 +294,7 @@ export class Snapshot {
         this.#known.set(path, { state: entry, stat: stat.ctimeNs < clock ? stat : null });
         continue;
       }
-      // Until its content has been taken in, nothing is known of it.
+      // Nothing is known about it until its content has been stored.
       if (this.#known.get(path) === null) this.#known.set(path, { state: null, stat: null });
       if (entry === null || entry.mode === '160000' || entry.mode === '120000' || stat.kind !== 'file')
         continue;
@@ -305,7 +305,7 @@ export class Snapshot {
     const seeded: string[] = [];
     for (const { path, stat, state } of unsure) {
       const filter = conversions.get(path)?.filter ?? null;
-      // Without running the filter nobody can tell what git would keep, so the file counts as unchanged.
+      // Without running the filter it is unknown what git would store, so the file counts as unchanged.
       if (filter === null || filter === 'lfs') continue;
       this.#known.set(path, { state, stat });
       seeded.push(path);
@@ -315,7 +315,7 @@ export class Snapshot {
     await this.#keepHiddenBytes(seeded);
   }
 
-  /** Keeps the bytes of files that are not read otherwise and that their blob and size do not tell. */
+  /** Stores the bytes of files that are not read otherwise and that do not follow from their blob and size. */
   async #keepHiddenBytes(paths: readonly string[]): Promise<void> {
     const { contents } = this.#parts;
     const conversions = await contents.conversions(paths);
@@ -331,7 +331,7 @@ export class Snapshot {
     }
   }
 
-  /** Brings what is known of the walked part up to date and returns the differences. */
+  /** Updates what is known about the walked part and returns the differences. */
   async #update(walked: Walked, clock: bigint, inodes: Map<string, bigint>): Promise<PathChange[]> {
     const { index, contents, tree } = this.#parts;
     const wanted: Wanted[] = [];
@@ -345,7 +345,7 @@ export class Snapshot {
       const before = this.#known.stateOf(path);
       wanted.push({ path, stat, before, inIndex: index.entries.get(path)?.blob ?? null });
     }
-    // What was there before comes first: no number of new files hides what became of it.
+    // Files that existed before come first: no number of new files may hide what happened to them.
     wanted.sort((a, b) => Number(a.before === null) - Number(b.before === null));
     const taken = wanted.length > 0 ? await takeContents(wanted, contents) : new Map<string, Taken>();
     await this.#keepUnchanged(wanted, taken);
@@ -474,7 +474,7 @@ const MAX_LOOKS = 4;
 /** For what has been counted. */
 const NO_BUDGET = { fits: () => true, count: () => true };
 
-/** The path or a folder that it lies in is one of these. */
+/** Whether the path or a folder that contains it is one of these. */
 function isWithin(places: ReadonlySet<string>, path: string): boolean {
   return places.size > 0 && [path, ...foldersOf(path), ''].some((place) => places.has(place));
 }

@@ -1,4 +1,4 @@
-/** The walk: which files of the work tree git would see, found without git looking at the work tree. */
+/** The walk: which files of the work tree git would see, determined without git reading the work tree. */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
 import { type FileStat, type Look, sameStat } from '../../../files/stat.ts';
@@ -9,50 +9,50 @@ import { foldersOf } from '../baseline/tracked-paths.ts';
 import { LookAhead } from './look-ahead.ts';
 import type { WalkedTree } from './walked-tree.ts';
 
-/** What lies at and below `scope`. */
+/** What is at and below `scope`. */
 export interface Walked {
-  /** The path that was looked at: the one asked for, or the folder above it that is no folder or is not git's to see. */
+  /** The path that was examined: the requested one, or a folder above it that is not a folder or that git would not see. */
   readonly scope: string;
   readonly at: 'folder' | 'file' | 'absent' | 'foreign';
-  /** Regular files and links that git would see, but for those that are unchanged. */
+  /** Regular files and links that git would see, except unchanged ones. */
   readonly files: ReadonlyMap<string, FileStat>;
-  /** A file that is as the start's index has it, and that nobody had to look at. */
+  /** Whether a file is as in the baseline index and needed no examination. */
   isUnchanged(path: string): boolean;
-  /** Files that the start's index has and that are there no more. */
+  /** Files of the baseline index that no longer exist. */
   readonly gone: readonly string[];
-  /** Files and folders that may not be read, or are too large for it; what is known of them stays. */
+  /** Files and folders that cannot be read, or are too large to be; what is known about them stays. */
   readonly unreadable: readonly string[];
   /** Folders that are repositories of their own. */
   readonly nested: readonly string[];
-  /** Folders that have a `.git` as well, and that are looked into because they hold files that are known. */
+  /** Folders that also have a `.git` but are looked into because they hold known files. */
   readonly embedded: readonly string[];
-  /** Folders that git ignores; what is in them is not looked at. */
+  /** Folders that git ignores; their contents are not examined. */
   readonly ignored: readonly string[];
   /** Files that git ignores, but for those in such folders and in folders that have not changed since the last look. */
   readonly ignoredFiles: readonly string[];
-  /** Names that git refuses to keep. */
+  /** Names that git refuses to store. */
   readonly unstorable: readonly string[];
-  /** Folders without any entry, of which git knows nothing. */
+  /** Folders without any entry, which git does not track. */
   readonly empty: readonly string[];
 }
 
-/** Looks at one path and everything below it; `''` is the whole tree. */
+/** Examines one path and everything below it; `''` is the whole tree. */
 export async function walk(tree: WalkedTree, scope: string): Promise<Walked> {
   const view = new TreeView(tree.root, tree.folders);
   return new Walk(tree, view, null).from(scope).finally(() => view.close());
 }
 
-/** What one look at the whole tree leaves for the next. */
+/** What one look at the whole tree keeps for the next. */
 export interface Earlier {
-  /** Git looks at the files that it knew at the start. */
+  /** The files known at the start, which git checks. */
   readonly settled: StatUnchanged;
-  /** Folders as they were when they were last read. */
+  /** Folders as they were when last read. */
   readonly folders: Map<string, ReadFolder>;
   /** The file system's time before the walk, in ns. */
   readonly clock: bigint;
 }
 
-/** A folder whose entries are the same as long as its stat is; without the files that git looks at. */
+/** A folder whose entries stay the same as long as its stat does; without the files that git checks. */
 interface ReadFolder {
   readonly stat: FileStat;
   readonly folders: string[];
@@ -60,12 +60,12 @@ interface ReadFolder {
   readonly ignored: string[];
 }
 
-/** Looks at the whole tree. Folders that have not changed are not read again. */
+/** Examines the whole tree. Folders that have not changed are not read again. */
 export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walked> {
   const view = new TreeView(tree.root, tree.folders);
   const walking = new Walk(tree, view, earlier);
   const changed = earlier.settled.changed();
-  // Its failure counts when it is awaited.
+  // Its failure is handled when it is awaited.
   changed.catch(() => undefined);
   try {
     return walking.withAnswer(await walking.from(''), await changed);
@@ -74,7 +74,7 @@ export async function walkAll(tree: WalkedTree, earlier: Earlier): Promise<Walke
   }
 }
 
-/** A cheap look before the dear one: no other name can be a spelling of `.git`. */
+/** A cheap check before the expensive one: no other name can be a spelling of `.git`. */
 const MAYBE_GIT = /git|[^ -~]/i;
 
 class Walk {
@@ -93,7 +93,7 @@ class Walk {
   readonly #ahead: LookAhead;
   readonly #breath = new Breath();
 
-  /** Without `earlier` every folder is read and every file looked at. */
+  /** Without `earlier` every folder is read and every file examined. */
   constructor(tree: WalkedTree, view: TreeView, earlier: Earlier | null) {
     this.#tree = tree;
     this.#view = view;
@@ -101,10 +101,10 @@ class Walk {
     this.#ahead = new LookAhead(tree, view);
   }
 
-  /** Looks at the files that git says have changed. */
+  /** Examines the files that git reports as changed. */
   withAnswer(walked: Walked, changed: ReadonlySet<string>): Walked {
     const isSettled = (path: string) => this.#isSettled(path);
-    // Only below folders that the walk came to: another may be a link out of the tree by now.
+    // Only in folders that the walk reached: another may be a link out of the tree by now.
     const isFound = (path: string) => this.#visited.has(folderOf(path)) && this.#lookAt(path);
     const gone = [...changed].filter((path) => isSettled(path) && !isFound(path));
     return { ...walked, gone, isUnchanged: (path) => isSettled(path) && !changed.has(path) };
@@ -150,7 +150,7 @@ class Walk {
     };
   }
 
-  /** Reads the folders of one depth and returns those of the next; git is asked about all of them at once. */
+  /** Reads the folders of one level and returns those of the next; git is asked about all of them at once. */
   async #level(folders: readonly string[]): Promise<string[]> {
     const next: string[] = [];
     const candidates: string[] = [];
@@ -171,7 +171,7 @@ class Walk {
       if (found === null) continue;
       this.#visited.add(folder);
       for (const path of found.paths) candidates.push(path);
-      // A folder as young as the clock may change again without a trace.
+      // A folder as recent as the clock may change again without a trace.
       if (this.#earlier && found.stat.ctimeNs < this.#earlier.clock)
         read.set(folder, { stat: found.stat, folders: [], files: [], ignored: [] });
       await this.#breath.after(1 + found.paths.length);
@@ -186,8 +186,8 @@ class Walk {
   }
 
   /**
-   * Paths in the folder that git could see, folders with a slash at their end, without the files that git looks at. Null
-   * when it is not looked into.
+   * Paths in the folder that git could see, folders with a final slash, without the files that git checks. Null if it is not
+   * examined.
    */
   #read(folder: string): { stat: FileStat; paths: string[] } | null {
     const { tracked, closed, setIds, onRuleFile } = this.#tree;
@@ -217,7 +217,7 @@ class Walk {
     return { stat: listing.stat, paths };
   }
 
-  /** Takes in the files that git would see, and returns them, the folders that it would look into, and those that it ignores. */
+  /** Records the files that git would see, and returns them, the folders it would descend into, and those it ignores. */
   async #judge(candidates: readonly string[]): Promise<Record<'folders' | 'files' | 'ignored', string[]>> {
     const { tracked, rules, keepsBase } = this.#tree;
     const isKnownFile = (path: string) => tracked.isFile(path) || (keepsBase && tracked.isInBase(path));
@@ -242,7 +242,7 @@ class Walk {
     return { folders, files, ignored: ignoredFolders };
   }
 
-  /** Opens what is closed on the way. */
+  /** Opens closed folders on the way. */
   #look(path: string): Look {
     return this.#tree.closed.insist(path, () => this.#view.lookAt(path));
   }
@@ -256,7 +256,7 @@ class Walk {
     return this.#earlier?.settled.isSettled(path) === true;
   }
 
-  /** Takes the file in, if it is one that git would keep. */
+  /** Records the file if git would store it. */
   #lookAt(path: string): boolean {
     const look = this.#look(path);
     if (look.status === 'unreadable') this.#unreadable.push(path);
@@ -267,7 +267,7 @@ class Walk {
     return true;
   }
 
-  /** Git's own folder is passed over; its other spellings are refused by git unless the repository has them already. */
+  /** Git's own folder is skipped; git refuses its other spellings unless the repository already contains them. */
   #isStorable(path: string, name: string): boolean {
     if (!MAYBE_GIT.test(name)) return true;
     if (name === '.git') return false;
@@ -277,7 +277,7 @@ class Walk {
     return false;
   }
 
-  /** Git takes no link for `.gitmodules`, since it would be followed. */
+  /** Git refuses a link as `.gitmodules`, since it would follow it. */
   #isUnstorableLink(path: string): boolean {
     if (!/(^|\/)\.gitmodules$/i.test(path)) return false;
     this.#unstorable.push(path);
@@ -285,7 +285,7 @@ class Walk {
   }
 }
 
-/** The folder that a path lies in; `''` is the root. */
+/** The folder that contains a path; `''` is the root. */
 function folderOf(path: string): string {
   const cut = path.lastIndexOf('/');
   return cut < 0 ? '' : path.slice(0, cut);

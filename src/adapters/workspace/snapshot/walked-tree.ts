@@ -6,18 +6,18 @@ import type { LiveRules } from '../baseline/live-rules.ts';
 import type { TrackedPaths } from '../baseline/tracked-paths.ts';
 import type { SetIds } from '../unwalked/set-ids.ts';
 
-/** The work tree as a walk goes through it: rules, limits, and what to do on the way. */
+/** The work tree for a walk: rules, limits, and what to do on the way. */
 export interface WalkedTree {
   readonly root: string;
   readonly rules: LiveRules;
   readonly tracked: TrackedPaths;
   /** Files of the base count whatever the rules say now. */
   readonly keepsBase: boolean;
-  /** Opens what its owner has closed since the start. */
+  /** Opens folders that their owner has closed since the start. */
   readonly closed: ClosedPlaces;
   readonly folders: FolderLimit;
-  /** Is shown all that the walk comes to. */
+  /** Receives everything the walk reaches. */
   readonly setIds: SetIds;
-  /** Called for every rule file met, before its folder's entries are judged. */
+  /** Called for every rule file found, before the entries of its folder are judged. */
   onRuleFile(path: string): void;
 }

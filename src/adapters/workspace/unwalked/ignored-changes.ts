@@ -1,14 +1,14 @@
 /**
- * What the run changed of files that git ignores. They are many and nobody keeps their states, so the kernel's word has to
- * do: what has been written, renamed, linked or made runnable since the work began has a ctime of then, and nobody can set
- * that back. A folder has one as well when names in it came, went or changed, and when it was moved itself, with files in it
- * that show nothing of that; so folders are named too.
+ * Finds changes that the run made to ignored files. There are many of them and their states are not recorded, so the
+ * kernel's times have to do: whatever was written, renamed, linked or made executable since the work began has a ctime later
+ * than that, which cannot be set back. So does a folder in which names were added, removed or changed, and one that was
+ * itself moved, with files in it that show no trace of the move; so folders are listed too.
  *
- * What remains unseen: an ignored file that was deleted from a folder that git does look into, and one that moved together
- * with such a folder, whose other files are in the patch.
+ * Not detected: an ignored file deleted from a folder that git does look into, or moved along with such a folder, whose
+ * other files are in the patch.
  *
- * Costs a stat for each ignored file, once a run: 0.45 s of processor time for 50,000 files in 5,500 folders, which are not
- * read again unless they have changed since the last look for git dirs.
+ * Costs one stat per ignored file, once per run: 0.45 s of processor time for 50,000 files in 5,500 folders, which are not
+ * read again unless they have changed since the last search for git dirs.
  */
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
@@ -21,21 +21,21 @@ import { TreeView } from '../../../files/tree-view.ts';
 import type { WalkedTree } from '../snapshot/walked-tree.ts';
 import type { GitDirs } from './git-dirs.ts';
 
-/** The moment at which the work began, kept as the time of a file in the shadow repository. */
+/** The moment the work began, stored as the time of a file in the shadow repository. */
 const BEGINNING = 'work-began.json';
 
-/** Keeps the moment, unless an earlier act of the run, or an earlier process of it, has. */
+/** Records the moment, unless an earlier act or an earlier process of the run has done so. */
 export function keepBeginning(shadowDir: string): void {
   const file = join(shadowDir, BEGINNING);
   if (!existsSync(file)) writeFileSync(file, '{}\n');
 }
 
-/** The moment as a ctime, in ns; null where nothing has begun. */
+/** The moment as a ctime, in ns; null if the work has not begun. */
 export function beginningOf(shadowDir: string): bigint | null {
   return lstatSync(join(shadowDir, BEGINNING), { bigint: true, throwIfNoEntry: false })?.ctimeNs ?? null;
 }
 
-/** Where changes of ignored files are looked for. */
+/** Where to look for changes of ignored files. */
 export interface IgnoredPlaces {
   readonly tree: WalkedTree;
   readonly unwalked: Pick<GitDirs, 'read'>;
@@ -43,8 +43,8 @@ export interface IgnoredPlaces {
 }
 
 /**
- * Adds files that git ignores and that have changed since, and folders, with a slash at their end, whose entries did or that
- * were moved; none where nothing has begun.
+ * Adds ignored files that have changed since, and folders (with a final slash) whose entries have changed or that were
+ * moved; none if the work has not begun.
  */
 export async function findIgnoredChanges(
   { tree, unwalked, shadowDir }: IgnoredPlaces,
@@ -62,7 +62,7 @@ export async function findIgnoredChanges(
 
 interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
   readonly view: TreeView;
-  /** ctime, in ns. Null when nothing has begun, and commands before the work may have set bits all the same. */
+  /** ctime, in ns. Null if the work has not begun; commands before it may still have set bits. */
   readonly began: bigint | null;
   readonly found: IgnoredFileList;
 }
@@ -75,7 +75,7 @@ class Search {
     this.#parts = parts;
   }
 
-  /** Looks for ignored files in folders that git looks into, and returns the folders that it does not. */
+  /** Finds ignored files in folders that git looks into, and returns the folders that it does not. */
   async inWalked(): Promise<string[]> {
     const { tree, view } = this.#parts;
     const ignoredFolders: string[] = [];
@@ -103,7 +103,7 @@ class Search {
     return ignoredFolders;
   }
 
-  /** Looks at all that is in these folders. */
+  /** Examines everything in these folders. */
   async inIgnored(folders: readonly string[]): Promise<void> {
     const { unwalked, view, began, found } = this.#parts;
     const waiting = [...folders];
@@ -124,12 +124,12 @@ class Search {
     const { began, found } = this.#parts;
     const look = this.#look(path);
     if (began === null) return;
-    // As old as the moment counts: the first act of the run may follow it within the same tick of the clock.
+    // An equal time counts: the first act of the run may follow within the same tick of the clock.
     const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
     if (isSince) found.add(path);
   }
 
-  /** The walk comes neither to ignored files nor to those of other repositories. */
+  /** The walk reaches neither ignored files nor those of other repositories. */
   #look(path: string): Look {
     const { tree, view } = this.#parts;
     const look = tree.closed.insist(path, () => view.lookAt(path));

@@ -1,6 +1,6 @@
 /**
- * The repositories that were in the work tree when the run began, kept for a process that carries the run on: by then
- * commands may have hidden one, or made another.
+ * The repositories that were in the work tree when the run began, recorded for a process that resumes it: by then commands
+ * may have hidden one or created another.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,27 +10,27 @@ import { parseRepoPath } from '../../../domain/changes/path.ts';
 import { type Failed, failed } from '../../../domain/failed.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 
-/** What a run directory says may have been written by anybody: paths stay below the root. */
+/** Anyone may have written the run directory: paths must stay below the root. */
 const InTree = z.string().refine((path) => {
   const parsed = parseRepoPath(path);
   return parsed.ok && parsed.path === path && path !== '';
 });
 
-/** The nested repositories that were there when the run began, as they are written down. */
+/** The recorded form of the nested repositories that existed when the run began. */
 const Kept = z.strictObject({
-  /** The work tree that they lie in. */
+  /** The work tree that contains them. */
   root: z.string(),
   nested: z.array(z.strictObject({ path: InTree, dotGit: z.enum(['folder', 'file', 'none', 'itself']) })),
-  /** All git dirs, in whatever spelling; they are the user's, and nothing removes them, wherever they are moved. */
+  /** All git dirs, in any spelling; they are the user's and are never removed, wherever they are moved. */
   gitDirs: z.array(z.strictObject({ path: z.string(), inode: z.string() })),
-  /** Folders of repositories whose files are no files of this one, and that were there. */
+  /** Folders of existing repositories whose files do not belong to this one. */
   foreign: z.array(z.string()),
-  /** The file system's time when the run came to this work tree, in ns. */
+  /** The file system's time when the run opened this work tree, in ns. */
   openedNs: z.string().regex(/^\d{1,20}$/),
 });
 export type Kept = z.infer<typeof Kept>;
 
-/** Writes down the nested repositories, for whoever carries the run on. */
+/** Records the nested repositories, for a process that resumes the run. */
 export function keepRepositories(shadowDir: string, kept: Kept): void {
   writeFileSync(fileIn(shadowDir), JSON.stringify(kept));
 }
@@ -38,7 +38,7 @@ export function keepRepositories(shadowDir: string, kept: Kept): void {
 /** What `keepRepositories` wrote, or why it cannot be used. */
 export type KeptRepositories = ({ status: 'ok' } & Omit<Kept, 'root'>) | { status: 'other_root' } | Failed;
 
-/** What `keepRepositories` has written. `other_root`: the run began in another work tree. */
+/** Reads what `keepRepositories` wrote. `other_root`: the run began in another work tree. */
 export function keptRepositories(shadowDir: string, root: string): KeptRepositories {
   const file = fileIn(shadowDir);
   const kept = Kept.safeParse(existsSync(file) ? jsonOrUndefined(readFileSync(file, 'utf8')) : null);

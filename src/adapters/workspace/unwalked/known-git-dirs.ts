@@ -1,6 +1,6 @@
 /**
- * The git dirs that are the user's, and what has become of those that a command has moved or copied away: with one of them
- * the only copy of somebody's commits would be removed.
+ * The user's git dirs, and what happened to those that a command moved or copied away: removing one of them could destroy
+ * the only copy of someone's commits.
  */
 
 import { lstatSync } from 'node:fs';
@@ -8,18 +8,18 @@ import { invisible } from '../../../files/stat.ts';
 import { type TreeView, viewing } from '../../../files/tree-view.ts';
 import type { FoundGitDirs } from './git-dirs.ts';
 
-/** `inode` tells the very entry wherever it is moved; empty when it could not be examined. */
+/** `inode` identifies the entry wherever it is moved; empty if it could not be examined. */
 export interface KnownGitDir {
   readonly path: string;
   readonly inode: string;
 }
 
-/** `from` is where it was, or where the one was that it may be a copy of. */
+/** `from` is where it was before, or where the git dir was that it may be a copy of. */
 export type JudgedGitDir =
   | { is: 'new'; path: string }
   | { is: 'moved' | 'perhaps_copied'; path: string; from: string };
 
-/** The git dirs of the user, known by inode and birth time, so that one that was moved is known again. */
+/** The user's git dirs, identified by inode and birth time, so that one is recognised after being moved. */
 export class KnownGitDirs {
   readonly #root: string;
   readonly #inodes = new Map<string, string>();
@@ -28,14 +28,14 @@ export class KnownGitDirs {
     this.#root = root;
   }
 
-  /** Takes these paths for the user's, as they are now. */
+  /** Records the current git dirs at these paths as the user's. */
   add(paths: Iterable<string>): void {
     viewing(this.#root, (view) => {
       for (const path of paths) if (!this.#inodes.has(path)) this.#inodes.set(path, inodeAt(view, path));
     });
   }
 
-  /** The same as an earlier process has seen them. */
+  /** The same, as an earlier process recorded them. */
   recall(known: Iterable<KnownGitDir>): void {
     for (const { path, inode } of known) this.#inodes.set(path, inode);
   }
@@ -45,8 +45,8 @@ export class KnownGitDirs {
   }
 
   /**
-   * What those of the found git dirs are that are not known. While a known one is nowhere to be found, each may be a copy of
-   * it: `mv` copies between file systems, and every mount counts as one.
+   * Judges those of the found git dirs that are not known. While a known one is missing, each of them may be a copy of it:
+   * `mv` copies between file systems, and every mount counts as one.
    */
   judge({ gitDirs, repositories }: Omit<FoundGitDirs, 'unreadable'>): JudgedGitDir[] {
     const unknown = gitDirs.filter((path) => !this.#inodes.has(path));
@@ -62,7 +62,7 @@ export class KnownGitDirs {
     });
   }
 
-  /** One that is neither in its place nor in any of these; null for none. */
+  /** One that is neither in its place nor in any of these; null if there is none. */
   lost(places: readonly string[]): string | null {
     return viewing(this.#root, (view) => this.#lostAmong(this.#displaced(view), places, view));
   }
@@ -77,7 +77,7 @@ export class KnownGitDirs {
     return [...displaced].find(([inode]) => !arrived.has(inode))?.[1] ?? null;
   }
 
-  /** The known ones that are not in their place any more, by their inodes. What cannot be looked at may still be there. */
+  /** The known ones that are no longer in their place, by inode. One that cannot be examined may still be there. */
   #displaced(view: TreeView): Map<string, string> {
     const displaced = new Map<string, string>();
     for (const [path, inode] of this.#inodes) {
@@ -88,7 +88,7 @@ export class KnownGitDirs {
   }
 }
 
-/** Number and birth of the entry: a number is used again, and nobody can set a time of birth. */
+/** Inode number and birth time of the entry: numbers are reused, and birth times cannot be set. */
 function inodeAt(view: TreeView, path: string): string {
   try {
     const stat = lstatSync(view.place(path), { bigint: true, throwIfNoEntry: false });

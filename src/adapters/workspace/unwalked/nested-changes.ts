@@ -1,6 +1,6 @@
 /**
- * What changed in repositories of the work tree beside its own. Their contents are nobody's here: nothing is kept of them, so
- * that the kernel's times have to tell, which no program without privileges can set back.
+ * Finds changes in repositories of the work tree other than its own. Their contents are not recorded, so this relies on the
+ * kernel's times, which no unprivileged program can set back.
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
@@ -13,30 +13,30 @@ import type { NestedChange } from '../../../ports.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { beginningOf } from './ignored-changes.ts';
 
-/** The nested repositories whose files are looked at. */
+/** The nested repositories whose files are examined. */
 export interface NestedFolders {
   readonly root: string;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
   readonly limit: FolderLimit;
-  /** Repositories that were there when the run began. */
+  /** Repositories that existed when the run began. */
   readonly there: readonly string[];
-  /** Submodules that were not: their folders are still to come. */
+  /** Submodules that did not: their folders do not exist yet. */
   readonly absent: readonly string[];
-  /** The file system's time when the run came to this work tree, in ns. */
+  /** The file system's time when the run opened this work tree, in ns. */
   readonly openedNs: bigint;
-  /** Knows when the work began. */
+  /** Contains the time when the work began. */
   readonly shadowDir: string;
 }
 
 /**
- * The repositories in which something changed, sorted; one within another counts as a part of it. What cannot be looked at
- * counts as changed, unless it was closed before the run. Every file is looked at, so that this is for the end of a run.
+ * The repositories in which something changed, sorted; one inside another counts as part of it. What cannot be examined
+ * counts as changed, unless it was unreadable before the run. Examines every file, so it is meant for the end of a run.
  */
 export async function nestedChanges(folders: NestedFolders): Promise<NestedChange[]> {
   const { there, absent, root, limit, openedNs, shadowDir } = folders;
   const beginning = beginningOf(shadowDir);
   if (beginning === null) return [];
-  // As old as that moment counts: what follows may come within the same tick of the clock.
+  // An equal time counts: what follows may come within the same tick of the clock.
   const sinceNs = beginning > openedNs ? beginning : openedNs;
   const all = new Set([...there, ...absent]);
   const outer = [...all].filter((path) => ![...foldersOf(path)].some((folder) => all.has(folder))).sort();
@@ -83,7 +83,7 @@ async function changesBelow(
   for (const { folder, stat } of queue) {
     if (isNew(stat)) folders.push(folder);
     const listing = closed.insist(folder, () => view.listFolder(folder));
-    // Its own time says whether it was closed since, and has been noted.
+    // Its own ctime shows whether it was closed since then, and has been taken into account.
     if (listing.status !== 'seen') continue;
     for (const { name } of listing.entries) {
       if (isGitDirName(name)) continue;

@@ -1,6 +1,6 @@
 /**
- * Git dirs that commands make in the work tree. The user's own git would obey what they wrote there (hooks, filters, a file
- * system monitor), so whatever was not there when the run began is removed; the files beside it are files like any others.
+ * Git dirs that commands create in the work tree. The user's own git would obey what they contain (hooks, filters, a file
+ * system monitor), so any that did not exist when the run began is removed; the files beside it are ordinary files.
  */
 
 import { isGitDirName } from '../../../domain/changes/path.ts';
@@ -24,15 +24,15 @@ export interface PlantedGitParts {
 /** Whether somebody else has put something into the work tree before the commands ran. */
 export type IsEarlier = (path: string) => boolean;
 
-/** Removes git dirs that a command has planted: the user's next `git status` would run what they configure. */
+/** Removes git dirs planted by a command: the user's next `git status` would run what they configure. */
 export class PlantedGit {
   readonly #parts: PlantedGitParts;
-  /** Git dirs that are nobody's business but the user's. */
+  /** Git dirs that belong to the user. */
   readonly #known: KnownGitDirs;
   readonly #unreadable = new Set<string>();
   readonly #removed: string[] = [];
   readonly #inDoubt: string[] = [];
-  /** What the last look has found. */
+  /** What the last look found. */
   #repositories: readonly string[] = [];
 
   constructor(parts: PlantedGitParts) {
@@ -41,12 +41,12 @@ export class PlantedGit {
     this.#known.add(['.git']);
   }
 
-  /** Folders that the walk does not look into, as the last look has read them. */
+  /** Folders that the walk does not enter, as the last look read them. */
   get unwalked(): Pick<GitDirs, 'read'> {
     return this.#parts.unwalked;
   }
 
-  /** Git dirs that were there when the run began, wherever they are now, and those that something outside has made since. */
+  /** Git dirs that existed when the run began, wherever they are now, and those created from outside since. */
   get known(): readonly KnownGitDir[] {
     return this.#known.list();
   }
@@ -56,39 +56,39 @@ export class PlantedGit {
     return this.#unreadable;
   }
 
-  /** What has been removed so far, in this order. */
+  /** The git dirs removed so far, in order. */
   get removed(): readonly string[] {
     return this.#removed;
   }
 
-  /** Git dirs that commands have made and that were left, since each may be a copy of one that is gone. */
+  /** Git dirs that commands created and that were kept, since each may be a copy of one that is gone. */
   get inDoubt(): readonly string[] {
     return this.#inDoubt;
   }
 
-  /** A repository that was there when the run began and that the last look has found nowhere; null for none. */
+  /** A repository that existed when the run began and that the last look did not find anywhere; null if there is none. */
   lost(): string | null {
     return this.#known.lost(this.#repositories);
   }
 
-  /** Takes what the first look at the whole tree finds for the user's. */
+  /** Records what the first look at the whole tree finds as the user's. */
   async begin(walked: Walked, clock: bigint): Promise<void> {
     const { gitDirs, repositories, unreadable } = await this.#look(walked, clock);
     this.#known.add([...gitDirs, ...repositories]);
     for (const path of unreadable) this.#unreadable.add(path);
   }
 
-  /** Takes for the user's what an earlier process has known. */
+  /** Records what an earlier process knew as the user's. */
   recall(gitDirs: Iterable<KnownGitDir>): void {
     this.#known.recall(gitDirs);
   }
 
-  /** Removes what commands have made, as a look at the whole tree finds it. True when something was removed. */
+  /** Removes what commands created, as found by a look at the whole tree. True if anything was removed. */
   async remove(walked: Walked, clock: bigint, isEarlier: IsEarlier): Promise<boolean> {
     return this.#removeFrom(await this.#look(walked, clock), isEarlier);
   }
 
-  /** The same after a look that was cut short, without asking which folders git ignores. */
+  /** The same after a look that was cut short, without determining which folders git ignores. */
   async sweep(clock: bigint, isEarlier: IsEarlier): Promise<void> {
     await this.#removeFrom(await this.#parts.unwalked.below([''], clock), isEarlier);
   }
@@ -131,7 +131,7 @@ export class PlantedGit {
     }
   }
 
-  /** The same as a look before the first one has found. */
+  /** The same for what was found before the first look. */
   tellInDoubt(gitDirs: readonly string[]): void {
     this.#inDoubt.push(...gitDirs);
   }
@@ -148,7 +148,7 @@ export class PlantedGit {
   }
 }
 
-/** What is said of a git dir that may be the user's though it is in another place. */
+/** The message about a git dir that may be the user's although it is in another place. */
 function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): string {
   const [now, before] = [JSON.stringify(path), JSON.stringify(from)];
   return is === 'moved'
@@ -156,16 +156,16 @@ function tellKept({ is, path, from }: Exclude<JudgedGitDir, { is: 'new' }>): str
     : `${before}, which was there when the run began, is gone; ${now} may be a copy of it and was kept. Inspect it before you use git there.`;
 }
 
-/** Git dirs of the work tree that were not there when its run began; `kept` says of which this is not certain. */
+/** Git dirs of the work tree that did not exist when its run began; `kept` lists those for which this is uncertain. */
 export interface PlantedGitDirs {
   readonly planted: readonly string[];
-  /** A sentence each. */
+  /** One sentence each. */
   readonly kept: readonly string[];
-  /** Those that may be copies of what is gone. */
+  /** Those that may be copies of ones that are gone. */
   readonly inDoubt: readonly string[];
 }
 
-/** None where the run began in another work tree. */
+/** Empty if the run began in another work tree. */
 export async function plantedGitDirs(root: string, shadowDir: string): Promise<PlantedGitDirs> {
   const kept = keptRepositories(shadowDir, root);
   if (kept.status !== 'ok') return { planted: [], kept: [], inDoubt: [] };

@@ -1,6 +1,6 @@
 /**
- * Removes a git dir that commands have made, through descriptors and no link: nothing outside can be reached, whatever
- * lies in the dir and whoever moves its folders meanwhile.
+ * Removes a git dir that commands created, through descriptors and without following links: nothing outside can be reached,
+ * whatever is in the dir and whoever moves its folders in the meantime.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -14,7 +14,9 @@ import { Breath } from '../../../files/time-limit.ts';
 
 const FOLDER_ITSELF = 0o10000000 /* O_PATH */ | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
-/** Removes the entry with all that is in it. Throws when it cannot be removed; what is gone already is no failure. */
+/**
+ * Removes the entry with everything in it. Throws if it cannot be removed; an entry that is gone already is not a failure.
+ */
 export async function removeGitDir(root: string, path: string): Promise<void> {
   const place = await enterParent(root, path as RepoPath, 'existing');
   if (place.status === 'failed') {
@@ -48,7 +50,7 @@ async function removeIn(parent: FileHandle, name: Buffer): Promise<void> {
   await rmdir(within(parent, name));
 }
 
-/** What is in its folders is moved up first, so that no depth needs more than two descriptors. */
+/** The contents of subfolders are moved up first, so that no depth needs more than two descriptors. */
 async function empty(folder: FileHandle): Promise<void> {
   const breath = new Breath();
   for (let names = await namesIn(folder); names.length > 0; names = await namesIn(folder)) {
@@ -71,7 +73,7 @@ async function moveUp(from: FileHandle, name: Buffer, to: FileHandle): Promise<v
   if (await removeLeaf(from, name)) return;
   const moved = await open(within(from, name), FOLDER_ITSELF);
   try {
-    // Only who may write to a folder can give it another parent.
+    // Giving a folder another parent requires write permission on it.
     await openToOwner(moved);
   } finally {
     await moved.close();
@@ -79,7 +81,7 @@ async function moveUp(from: FileHandle, name: Buffer, to: FileHandle): Promise<v
   await rename(within(from, name), within(to, Buffer.from(randomUUID())));
 }
 
-/** Removes what is no folder, and an empty folder. False for a folder that is not empty, or not open. */
+/** Removes an entry that is not a folder, or an empty folder. False if the folder is not empty, or cannot be opened. */
 async function removeLeaf(folder: FileHandle, name: Buffer): Promise<boolean> {
   try {
     await unlink(within(folder, name));
@@ -97,7 +99,7 @@ async function removeLeaf(folder: FileHandle, name: Buffer): Promise<boolean> {
   }
 }
 
-/** A folder that its owner has closed to himself is opened; that of somebody else is left to the error that follows. */
+/** Makes a folder accessible to its owner; if it belongs to someone else, the error that follows tells. */
 export async function openToOwner(folder: FileHandle): Promise<void> {
   const { mode } = await folder.stat();
   if ((mode & 0o700) === 0o700) return;

@@ -1,16 +1,15 @@
 /**
- * Set-uid and set-gid bits that commands leave in the work tree. A program of root's with such a bit is a way to root for
- * every user of the machine, long after the run. The sandbox's filter lets nobody set one; where there is no filter, the
- * bits are cleared by whoever comes to the place: the walk after every command, and for what git ignores the look at the
- * end of the run. Until then they are there, as they are while the command runs.
+ * Finds set-uid and set-gid bits that commands leave in the work tree. A program owned by root with such a bit gives every
+ * user of the machine root access, long after the run. The sandbox's filter prevents setting one; without a filter, the bits
+ * are cleared by whatever reaches the place: the walk after every command and, for ignored files, the look at the end of the
+ * run. Until then they are there, as they are while the command runs.
  *
- * The time of the last change tells what is the run's: it moves with the mode, and nobody can set it back. A file that had
- * a bit before keeps it until a command changes or moves the file, since what it would run may then be the command's. A
- * folder keeps a set-gid bit that it had at the start, under the same path, or that the folder above it has: so folders get
- * one without anybody asking, and all that is in them a group.
+ * The ctime shows what the run did: it changes with the mode and cannot be set back. A file that had a bit before keeps it
+ * until a command changes or moves the file, since its contents may then be the command's. A folder keeps a set-gid bit that
+ * it had at the start under the same path, or that its parent has: folders inherit one without anyone asking for it, and
+ * with it a group for everything inside.
  *
- * What remains unseen: capabilities of files, for which Node has no call. Inside the sandbox nobody has the right to give
- * any.
+ * Not detected: capabilities of files, for which Node has no call. Inside the sandbox nothing has the right to set any.
  */
 
 import {
@@ -30,14 +29,14 @@ import { decodeName, encodeName } from '../../../files/names.ts';
 import { type FileStat, fileStat, invisible, S_ISGID } from '../../../files/stat.ts';
 import { O_PATH, type TreeView } from '../../../files/tree-view.ts';
 
-/** Its place in the shadow repository. */
+/** The file's place in the shadow repository. */
 export function setIdsFile(shadowDir: string): string {
   return join(shadowDir, 'set-gid-folders');
 }
 
-/** Clears set-user-id and set-group-id bits that were not there when the run began. */
+/** Clears set-user-id and set-group-id bits that were not set when the run began. */
 export class SetIds {
-  /** Remembers the start of the run by its ctime, and which folders had a set-gid bit then. */
+  /** Records the start of the run by its ctime, and which folders had a set-gid bit then. */
   readonly #file: string;
   #asFound = new Set<string>();
   /** ctime, in ns. Null during the first look, which clears nothing. */
@@ -49,21 +48,21 @@ export class SetIds {
     this.#file = file;
   }
 
-  /** Ends the first look: what has changed since is the run's. */
+  /** Ends the first look: later changes are the run's. */
   begin(): void {
     if (this.#sinceNs !== null) return;
     writeFileSync(this.#file, Buffer.concat([...this.#asFound].map((folder) => encodeName(`${folder}\0`))));
     this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
   }
 
-  /** The same for a run that goes on, as its first process has kept it. */
+  /** The same for a resumed run, as its first process recorded it. */
   recall(): void {
     if (!existsSync(this.#file)) return;
     this.#asFound = new Set(decodeName(readFileSync(this.#file)).split('\0').slice(0, -1));
     this.#sinceNs = lstatSync(this.#file, { bigint: true }).ctimeNs;
   }
 
-  /** Clears what a place must not have, as it was just seen; folders come before what is in them. */
+  /** Clears bits that a place must not have, given its current stat; folders come before their contents. */
   see(view: TreeView, path: string, stat: FileStat): void {
     if (stat.setId === 0 || (stat.kind !== 'file' && stat.kind !== 'folder')) return;
     if (this.#sinceNs === null) {
@@ -73,7 +72,7 @@ export class SetIds {
     }
   }
 
-  /** What people must know; one sentence for each kind. */
+  /** What people must know; one sentence per kind. */
   warnings(): string[] {
     const cleared = `Commands set set-uid or set-gid bits, which were cleared: ${this.#cleared}.`;
     const left = `Commands set set-uid or set-gid bits that could not be cleared; clear them yourself: ${this.#left}.`;
@@ -88,7 +87,7 @@ export class SetIds {
   }
 }
 
-/** False where the bits are still there. Through a descriptor of the very place that is looked at once more. */
+/** False if the bits are still set. Works through a descriptor of the very place, which is checked again. */
 function clear(view: TreeView, path: string): boolean {
   let descriptor: number | null = null;
   try {
@@ -106,7 +105,7 @@ function clear(view: TreeView, path: string): boolean {
   }
 }
 
-/** Names that are told; a command could make thousands. */
+/** Maximum number of names reported; a command could create thousands. */
 const MAX_NAMED = 5;
 const MAX_NAME_LENGTH = 200;
 

@@ -1,4 +1,4 @@
-/** Clears the set-uid and set-gid bits that commands have left where nobody else has looked. */
+/** Clears the set-uid and set-gid bits that commands left in places that nothing else has examined. */
 
 import { ClosedPlaces, closedPlacesFile } from '../../../files/closed-places.ts';
 import { Breath } from '../../../files/time-limit.ts';
@@ -6,7 +6,7 @@ import { NO_FOLDER_LIMIT, TreeView } from '../../../files/tree-view.ts';
 import { GitDirs } from './git-dirs.ts';
 import { SetIds, setIdsFile } from './set-ids.ts';
 
-/** Comes to every place of the work tree but git dirs, for a run whose other looks were cut short. */
+/** Visits every place of the work tree except git dirs, for a run whose other looks were cut short. */
 export async function sweepSetIds(
   root: string,
   closed: Pick<ClosedPlaces, 'insist'>,
@@ -34,7 +34,7 @@ export async function sweepSetIds(
   }
 }
 
-/** The same for a run that is over, of which only its shadow repository is left. Returns what is to be told. */
+/** The same for a run that is over, of which only the shadow repository is left. Returns what to report. */
 export async function clearSetIdsOf(root: string, shadowDir: string): Promise<string[]> {
   const setIds = new SetIds(setIdsFile(shadowDir));
   setIds.recall();

@@ -1,32 +1,32 @@
-/** The message of a commit that publishes a run, and what it says of where the commit came from. */
+/** The message of a commit that publishes a run, and what it says about the commit's origin. */
 
 import { plainLine } from './plain-text.ts';
 
-/** Where a commit of patchsmith comes from, as its trailers say. */
+/** The origin of a patchsmith commit, according to its trailers. */
 export interface CommitOrigin {
   readonly runId: string;
-  /** Id of the commit's own tree: whoever amends the commit changes the one and not the other. */
+  /** Id of the commit's own tree: amending the commit changes the tree but not this trailer. */
   readonly tree: string;
-  /** Branch that the work is to be merged into; null where the commit does not say it. */
+  /** Branch that the work is to be merged into; null if the commit does not state it. */
   readonly base: string | null;
 }
 
-/** Characters of the first line. GitHub folds longer ones. */
+/** Maximum characters of the first line. GitHub folds longer ones. */
 const MAX_SUBJECT = 72;
 
-/** `title` is text from outside; it cannot close an issue, skip checks or pretend to be a trailer. */
+/** `title` is text from outside; in the message it cannot close an issue, skip checks or imitate a trailer. */
 export function commitMessage(title: string, { runId, tree, base }: CommitOrigin): string {
   const subject = plainLine(title, MAX_SUBJECT) || 'Changes of a run';
   return `${subject}\n\n${RUN}: ${plainLine(runId, 200)}\n${TREE}: ${tree}\n${base === null ? '' : `${BASE}: ${plainLine(base, 300)}\n`}`;
 }
 
-/** What the last paragraph says; null where it does not say run and tree, each once. */
+/** The origin stated in the last paragraph; null unless it states run and tree exactly once each. */
 export function originOfCommit(message: string): CommitOrigin | null {
   const last = message
     .replace(/\r\n/g, '\n')
     .trimEnd()
     .split(/\n\s*\n/);
-  // A message of one paragraph has no trailers.
+  // A message with a single paragraph has no trailers.
   const lines = last.length > 1 ? (last.at(-1) ?? '').split('\n') : [];
   const runId = onlyValue(lines, RUN);
   const tree = onlyValue(lines, TREE);

@@ -3,12 +3,13 @@
 import type { PlanSource } from '../../run/plan.ts';
 import type { RunResult } from '../../run/result.ts';
 
-/** The plan as `result.json` has it. */
+/** The plan as in `result.json`. */
 export type RunPlan = NonNullable<RunResult['plan']>;
 
 /**
- * What makes two runs runs of the same plan. An issue and the comments on it are one; a file of the repository is the same
- * after an edit; any other plan is its own text, as two of them may come from the same temporary file.
+ * What makes two runs belong to the same plan. An issue and the comments on it are one plan; a file of the repository stays
+ * the same plan when edited; any other plan is identified by its text, since two of them may come from the same temporary
+ * file.
  */
 export function planIdentity({ source, sha256 }: RunPlan, repository: string): string {
   switch (source.kind) {
@@ -23,7 +24,7 @@ export function planIdentity({ source, sha256 }: RunPlan, repository: string): s
   }
 }
 
-/** Eight hex digits; `sha256` gives hex. */
+/** Eight hex digits; `sha256` returns hex. */
 export function planId(plan: RunPlan, repository: string, sha256: (text: string) => string): string {
   return sha256(planIdentity(plan, repository)).slice(0, 8);
 }
@@ -33,24 +34,24 @@ export function branchOf(plan: RunPlan, id: string): string {
   return `patchsmith/${slugOf(plan)}-${id}`;
 }
 
-/** Stands hidden in the pull request and in the comment of the plan. */
+/** Hidden in the pull request and in the comment of the plan, to find them again. */
 export function markerOf(id: string): string {
   return `<!-- patchsmith:${id} -->`;
 }
 
-/** The issue or pull request that asked for the work. */
+/** The issue or pull request that requested the work. */
 export interface AskedIn {
   /** OWNER/NAME. */
   readonly repository: string;
   readonly number: number;
   readonly url: string;
-  /** A comment was on a pull request, which nothing closes. */
+  /** The comment was on a pull request, which is never closed. */
   readonly isPullRequest: boolean;
   /** It is in the repository that is published to. */
   readonly isHere: boolean;
 }
 
-/** Null when the plan came from no issue. */
+/** Null if the plan did not come from an issue. */
 export function askedIn({ source }: RunPlan, repository: string): AskedIn | null {
   if (source.kind !== 'issue' && source.kind !== 'comment') return null;
   return {
@@ -66,7 +67,7 @@ function withoutFragment(url: string): string {
   return url.replace(/[#?].*$/s, '').replace(/\/+$/, '');
 }
 
-/** Where a plan file lies in the repository, it is told apart by its path. */
+/** Whether a plan file is in the repository, in which case its path identifies it. */
 function isInside(path: string): boolean {
   return !path.startsWith('/') && path !== '..' && !path.startsWith('../');
 }

@@ -1,10 +1,10 @@
 /**
- * Text from outside as GitHub Markdown in which it is nothing but text: no link, image, HTML, heading or formula comes of
- * it, nobody is mentioned, no issue is referred to or closed, no check skipped. That holds for the source as well, which a
- * squash merge makes a commit message of.
+ * Renders text from outside as GitHub Markdown in which it is nothing but text: it produces no link, image, HTML, heading or
+ * formula, mentions nobody, neither refers to nor closes an issue, and skips no check. This also holds for the Markdown
+ * source, which a squash merge turns into a commit message.
  *
- * GitHub looks for mentions and references in the rendered text, where a backslash is gone; a zero-width space after the
- * first character is what ends them.
+ * GitHub searches for mentions and references in the rendered text, where a backslash is gone; a zero-width space after the
+ * first character is what breaks them.
  */
 
 import { formatNumber } from '../../text/format-number.ts';
@@ -12,7 +12,7 @@ import { firstUnits, lastUnits, shortened } from '../../text/shorten.ts';
 import { withinLine } from '../../text/terminal.ts';
 import { SKIP_DIRECTIVE } from './plain-text.ts';
 
-/** Running text on one line, wherever on it. Marks of Markdown stand for themselves. May be empty. */
+/** Running text on one line, at any position in it. Markdown characters are shown literally. May be empty. */
 export function escaped(text: string, maxLength = 1_000): string {
   return atLineStart(withSigns(oneVisibleLine(text, maxLength).trim()));
 }
@@ -21,22 +21,22 @@ export function escaped(text: string, maxLength = 1_000): string {
 export function code(text: string, maxLength = 300): string {
   const line = inert(oneVisibleLine(text, maxLength)) || ' ';
   const fence = '`'.repeat(longestRun(line) + 1);
-  // One space on each side is taken away again.
+  // Markdown strips one space on each side.
   const pad = /^[` ]|[` ]$/.test(line) && line.trim() !== '' ? ' ' : '';
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/** A file name as a code span: what cannot be seen is written as in JSON, so that no two names look the same. */
+/** A file name as a code span: invisible characters are written as in JSON, so that no two names look the same. */
 export function pathCode(path: string): string {
   return code(printable(path));
 }
 
-/** Running text in a cell of a table. */
+/** Running text in a table cell. */
 export function textCell(text: string, maxLength = 300): string {
   return escaped(text, maxLength).replaceAll('\\|', '&#124;');
 }
 
-/** Code in a cell of a table, where a code span could not tell `|` from `\|`. */
+/** Code in a table cell, where a code span could not distinguish `|` from `\|`. */
 export function codeCell(text: string): string {
   return text.includes('|') ? `<code>${textCell(text)}</code>` : code(text);
 }
@@ -47,8 +47,8 @@ export function pathCell(path: string): string {
 }
 
 /**
- * A block of code of at most `maxLength` characters. Of a text that is too long both ends are shown, and how much is missing
- * between them. To be quoted where others read the source.
+ * A block of code of at most `maxLength` characters. If the text is too long, both ends are shown, and how much is missing
+ * between them. Quote it where others read the source.
  */
 export function fenced(text: string, maxLength: number): string {
   const lines = inert(visibleLines(text.trimEnd()).join('\n'));
@@ -58,7 +58,7 @@ export function fenced(text: string, maxLength: number): string {
   });
 }
 
-/** The Markdown as a quotation: no line of it is a line of the source, for bots that look there. */
+/** The Markdown as a quotation: bots that read the source find none of its lines at the start of a line. */
 export function quoted(markdown: string): string {
   return markdown
     .split('\n')
@@ -66,20 +66,20 @@ export function quoted(markdown: string): string {
     .join('\n');
 }
 
-/** Within a visible line: what could be part of a mark, of a mention or of an address loses that meaning. */
+/** For the inside of a visible line: characters that could be part of markup, a mention or an address lose that meaning. */
 export function withSigns(line: string): string {
   return line.replace(SIGN, (sign) => SIGNS[sign] ?? (sign.length > 1 ? broken(sign) : `\\${sign}`));
 }
 
 /**
- * For what stands at the start of a line: no heading, list, quotation, underline or row of a table begins, and no command
- * for those bots that look for `/approve` in the source.
+ * For the start of a line: it cannot begin a heading, list, quotation, underline or table row, nor a command for bots that
+ * look for `/approve` in the source.
  */
 export function atLineStart(inline: string): string {
   return inline.replace(/^(\d{1,9})(?=[.)])/, '$1\\').replace(/^[#+\-=:>/]/, '\\$&');
 }
 
-/** Between letters an underscore is none of Markdown's. */
+/** An underscore between letters has no meaning in Markdown. */
 const SIGN =
   /[$\\`*[\]<|~]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|&(?=#?[\p{L}\p{N}]{1,64};)|@(?=\S)|#(?=\p{Nd})|(?<![a-z0-9_])GH-(?=\p{Nd})|:\/\/|www\./giu;
 
@@ -90,7 +90,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '@': `@${BREAK}`,
   '#': `#${BREAK}`,
-  // A backslash does not keep GitHub from reading a formula; this is what its manual says.
+  // A backslash does not keep GitHub from reading a formula; this is what its documentation recommends.
   $: '<span>$</span>',
 };
 
@@ -101,7 +101,7 @@ function broken(sign: string): string {
 
 const BREAK_IN_CODE = '\u200b';
 
-/** Code is shown as it is, but the source of the page may become a commit message, which knows no code. */
+/** Code is displayed literally, but the source may become a commit message, where code has no special meaning. */
 function inert(text: string): string {
   return (
     text
@@ -109,19 +109,19 @@ function inert(text: string): string {
       .replace(/(?<![a-z0-9_])GH(?=-\p{Nd})/giu, `$&${BREAK_IN_CODE}`)
       .replace(/:\/\/(?=\S{0,300}\/(?:issues|pull|discussions)\/)/gi, `:${BREAK_IN_CODE}//`)
       .replace(SKIP_DIRECTIVE, `[${BREAK_IN_CODE}$1]`)
-      // What is hidden in a page of ours says whose it is.
+      // Hidden markers in our pages identify their plan, so text must not contain one.
       .replaceAll('<!--', `<!${BREAK_IN_CODE}--`)
   );
 }
 
-/** Lines without what hides text or turns its direction. */
+/** Lines without characters that hide text or change its direction. */
 export function visibleLines(text: string): string[] {
   return text
     .split(/\r\n|\n|\r/)
     .map((line) => withinLine(line.replace(BLANK, '').replace(/\p{Cs}/gu, '\ufffd')));
 }
 
-/** What is far beyond the cut is not looked at. */
+/** Text far beyond the cut is not processed. */
 function oneVisibleLine(text: string, maxLength: number): string {
   const line = visibleLines(text.slice(0, 4 * maxLength))
     .join(' ')
@@ -129,7 +129,7 @@ function oneVisibleLine(text: string, maxLength: number): string {
   return shortened(line, maxLength);
 }
 
-/** Characters that are not seen: they carry data, turn the direction of reading, or hide what is between. */
+/** Invisible characters: they can carry data, change the reading direction, or hide what is between them. */
 const UNSEEN = /(?!\ufe0e|\ufe0f)\p{DI}|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const BLANK = /(?!\ufe0e|\ufe0f)\p{DI}/gu;
 const ODD_NAME = new RegExp(`${UNSEEN.source}|[\\p{Cs}"]|^\\s|\\s$|^$`, 'u');

@@ -1,4 +1,4 @@
-/** What of a run may be published, and as what. Pure: facts in, decision out. */
+/** What of a run may be published, and in what form. Pure: facts in, decision out. */
 
 import type { ChangedFile } from '../../changes/changed-file.ts';
 import { succeeded } from '../../conversation/tool.ts';
@@ -10,13 +10,13 @@ import { formatNumber } from '../../text/format-number.ts';
 import { listed } from '../../text/listed.ts';
 import { pluralize } from '../../text/pluralize.ts';
 
-/** `unfinished`: only since the operator asked for it; the pull request stays a draft. */
+/** `unfinished`: only because the operator asked for it; the pull request stays a draft. */
 export type Publishable =
   | { status: 'publish'; unfinished: boolean }
   | { status: 'nothing'; outcome: RunOutcome }
   | { status: 'refused'; outcome: RunOutcome };
 
-/** Judges by how the run ended; `publishUnfinished` is the operator's word. */
+/** Decides by how the run ended; `publishUnfinished` is the operator's choice. */
 export function publishable(result: RunResult, publishUnfinished: boolean): Publishable {
   const refused = (reason: string) => ({ status: 'refused' as const, outcome: usageError(reason) });
   if (result.status === 'running' || result.outcome === null)
@@ -54,19 +54,19 @@ export function publishable(result: RunResult, publishUnfinished: boolean): Publ
 
 type BadEnd = Exclude<OutcomeName, 'done' | 'no_change' | 'verify_failed' | 'policy_violation'>;
 
-/** What came of the publication is what came of the run. */
+/** The publication ends as the run ended. */
 function endedAs(name: BadEnd, { exitCode }: RunResult, rest: string): Publishable {
   const reason = `The run ended as ${name}, ${rest}`;
   return { status: 'refused', outcome: { name, exitCode: badExitCode(name, exitCode), reason } };
 }
 
-/** The run's own code is not believed, except for which of the signals it was: its directory may be anybody's. */
+/** The run's own code is not trusted, except to tell which signal it was: anyone may have written its directory. */
 function badExitCode(name: BadEnd, said: number | null): number {
   if (name !== 'interrupted') return EXIT_CODE[name];
   return Object.values(SIGNAL_EXIT_CODE).find((code) => code === said) ?? SIGNAL_EXIT_CODE.SIGINT;
 }
 
-/** The largest patch that may be published. */
+/** Limits on the patch that may be published. */
 export interface PatchCaps {
   readonly maxFiles: number;
   readonly maxBytes: number;
@@ -91,7 +91,7 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
     : policyViolation(`The patch is too large to be published: ${over.join(', and ')}.`);
 }
 
-/** Paths that decide what runs with permissions, who reviews, and what agents are told. */
+/** Paths that determine what runs with permissions, who reviews, and what agents are told. */
 export const PROTECTED_GLOBS: readonly string[] = ['/.github', 'CODEOWNERS', 'AGENTS.md', 'CLAUDE.md'];
 
 /** What to do with a patch that changes protected paths. */
@@ -108,13 +108,13 @@ export interface ProtectedRules {
   readonly principles: readonly string[];
 }
 
-/** Protected paths that the patch touches, old names of renames among them, and what follows from that. */
+/** Protected paths that the patch touches, including old names of renames, and the consequence. */
 export type ProtectedVerdict =
   | { status: 'fine' }
   | { status: 'draft'; paths: string[] }
   | { status: 'refused'; paths: string[]; outcome: RunOutcome };
 
-/** Judges the protected paths that a patch changes, old names of renames included. */
+/** Judges the protected paths that a patch changes, including old names of renames. */
 export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRules): ProtectedVerdict {
   if (rules.mode === 'allow') return { status: 'fine' };
   const touched = new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])));
@@ -135,11 +135,11 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
 /** When a pull request is to be a draft. */
 export type DraftSetting = 'auto' | 'always' | 'never';
 
-/** What a pull request's state is decided by. */
+/** What determines whether a pull request is a draft. */
 export interface DraftFacts {
   readonly setting: DraftSetting;
   readonly unfinished: boolean;
-  /** Protected paths that are published all the same. */
+  /** Protected paths that are published nevertheless. */
   readonly protectedPaths: readonly string[];
   readonly verification: VerificationSummary;
   /** Something that the run asked for was denied to it. */
@@ -169,12 +169,12 @@ const UNVERIFIED = {
 } as const;
 
 /**
- * `preexisting`: everything failed, and as it had failed before the work · `otherwise`: it passed, but not with what the patch
- * has.
+ * `preexisting`: everything failed, just as it had before the work · `otherwise`: it passed, but not with the patch's
+ * contents.
  */
 export type VerificationSummary = 'passed' | 'failed' | 'preexisting' | 'otherwise' | 'none';
 
-/** What the verify commands of a run come to. */
+/** Summarises the verify commands of a run. */
 export function verificationOf({ verify, verifyBaseline, unverified }: RunResult): VerificationSummary {
   if (verify.length === 0) return 'none';
   if (judgeReports(verify, verifyBaseline).failed.length > 0) return 'failed';

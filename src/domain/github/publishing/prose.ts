@@ -1,9 +1,11 @@
-/** What a model says, as Markdown of ours: paragraphs, lists, code and bold words are kept, all else is text. */
+/**
+ * What a model says, as Markdown of our own: paragraphs, lists, code and bold words are kept, everything else is plain text.
+ */
 
 import { formatNumber } from '../../text/format-number.ts';
 import { atLineStart, code, fenced, visibleLines, withSigns } from './markdown.ts';
 
-/** At most `maxLength` characters; what is cut off is counted. Empty for a text of white space. */
+/** At most `maxLength` characters; characters cut off are counted. Empty for blank text. */
 export function prose(text: string, maxLength: number): string {
   const lines = visibleLines(text.trim());
   const all = blocksOf(lines);
@@ -71,7 +73,7 @@ function wordsOf(line: string): string {
   return atLineStart(parts.join(''));
 }
 
-/** Begins and ends so that the marks around it are taken for what they are. */
+/** Whether it begins and ends in such a way that the marks around it are recognised. */
 function canBeBold(text: string): boolean {
   return /^[\p{L}\p{N}](?:[^*`]*[\p{L}\p{N}.!?:])?$/u.test(text);
 }

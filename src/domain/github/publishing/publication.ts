@@ -1,11 +1,11 @@
-/** What became of a publication: `publish.json`, and the document on stdout. */
+/** The result of a publication: `publish.json`, and the document on stdout. */
 
 import * as z from 'zod';
 import { Flag } from '../../review/flag.ts';
 import { EXIT_CODE, OutcomeName } from '../../run/exit-code.ts';
 import type { RunOutcome } from '../../run/outcome.ts';
 
-/** What a publication came to, as `publication.json` and `--output json` have it. */
+/** The result of a publication, as in `publication.json` and `--output json`. */
 export const Publication = z.strictObject({
   version: z.literal(1),
   patchsmith: z.string().describe('Version of patchsmith'),
@@ -52,7 +52,7 @@ export const Publication = z.strictObject({
 });
 export type Publication = z.infer<typeof Publication>;
 
-/** Of a publication that has not made anything yet; it has no outcome of its own. */
+/** For a publication that has not made anything yet; it has no outcome of its own. */
 export function nothingPublished(version: string): Publication {
   return {
     version: 1,
@@ -75,7 +75,7 @@ export function nothingPublished(version: string): Publication {
   };
 }
 
-/** Writes the outcome into it. */
+/** Writes the outcome into `told`. */
 export function conclude(told: Publication, { name, exitCode, reason }: RunOutcome): Publication {
   return Object.assign(told, { outcome: name, exitCode, reason });
 }

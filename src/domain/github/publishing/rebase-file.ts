@@ -1,4 +1,6 @@
-/** What one file of a patch comes to in a tree that has moved on since: a three-way merge of states, and of contents where that is needed. */
+/**
+ * The result of one file of a patch in a tree that has moved on: a three-way merge of states, and of contents where needed.
+ */
 
 import type { FileMode } from '../../changes/change.ts';
 import type { PatchedPath, PatchedState } from '../../changes/patch-text.ts';
@@ -6,7 +8,7 @@ import type { PatchedPath, PatchedState } from '../../changes/patch-text.ts';
 /** What is at a path of the tree now. */
 export type Occupant = { kind: 'file'; mode: FileMode; blob: string } | { kind: 'folder' };
 
-/** Where the content of a file comes from: the tree as it is, the patch, or a merge of both. */
+/** Where the content of a file comes from: the current tree, the patch, or a merge of both. */
 export type ContentFrom = 'tree' | 'patch' | 'merge';
 
 /** What to do with one file of the patch on today's base. */
@@ -24,7 +26,7 @@ export type RebasedFile =
     }
   | { do: 'conflict'; path: string; why: string };
 
-/** `occupant` says what is at a path now; null is nothing. */
+/** `occupant` returns what is at a path now, null if nothing. */
 export function rebaseFile(file: PatchedPath, occupant: (path: string) => Occupant | null): RebasedFile {
   const { path, from, before, after } = file;
   const conflict = (why: string): RebasedFile => ({ do: 'conflict', path, why });
@@ -61,10 +63,10 @@ function isState(occupant: { mode: FileMode; blob: string }, state: PatchedState
   return occupant.mode === state.mode && occupant.blob === state.blob;
 }
 
-/** Null when both sides have changed it, and not to the same. */
+/** Null if both sides have changed it, and differently. */
 function mergedMode(now: FileMode, before: PatchedState, after: PatchedState): FileMode | null {
   if (before.mode === after.mode || after.mode === null) {
-    // What the patch has left as it was is what the tree says, unless that has become something else than a file.
+    // What the patch left unchanged is as in the tree, unless that is no longer a file.
     return before.mode === null || sameKind(now, before.mode) ? now : null;
   }
   return now === before.mode || now === after.mode ? after.mode : null;
