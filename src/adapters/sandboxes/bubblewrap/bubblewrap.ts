@@ -9,7 +9,13 @@ import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
 import { OutputCapture } from '../command/output-capture.ts';
 import type { OutputPipes } from '../command/output-pipe.ts';
-import { asFirstVictim, killProcess, type ProcessId, waitUntilGone } from '../command/process-table.ts';
+import {
+  asFirstVictim,
+  killDescendants,
+  killProcess,
+  type ProcessId,
+  waitUntilGone,
+} from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
 import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
 import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
@@ -58,6 +64,8 @@ export class BubblewrapFailure extends Error {
 const STATUS_MS = 5_000;
 /** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
 const KILL_MS = 30_000;
+/** What init does not take with it in this time is killed one by one, and again as often. */
+const SWEEP_MS = 250;
 const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
@@ -120,6 +128,19 @@ async function start(
     throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
   }
 
+  /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
+  async function endsWithInit(init: ProcessId): Promise<boolean> {
+    const gone = ended.catch((): ExitStatus => ({ exitCode: null, signal: 'SIGKILL' }));
+    const deadline = performance.now() + KILL_MS;
+    while (performance.now() < deadline) {
+      const exit = await withTimeout(SWEEP_MS, gone);
+      if (exit !== null) return exit.signal === null;
+      // In the middle of thousands that fork, init waits for minutes for the locks of the memory that it shares with them.
+      killDescendants(init);
+    }
+    return false;
+  }
+
   return {
     exited: exited(),
     output,
@@ -130,11 +151,7 @@ async function start(
         // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
         // it has reaped init, which the kernel permits only once nothing else is left.
         killProcess(init);
-        const exit = await withTimeout(
-          KILL_MS,
-          ended.catch(() => null),
-        );
-        if (exit?.signal === null) return;
+        if (await endsWithInit(init)) return;
       }
       child.kill('SIGKILL');
       if (init !== null) await waitUntilGone(init, KILL_MS);

@@ -57,6 +57,20 @@ export function descendantsOf(process: ProcessId): number[] {
   return [...family];
 }
 
+/**
+ * Kills the descendants of a process, and not the process. Numbers are reused quickly while a fork bomb runs, so each is
+ * compared by its start time once more.
+ */
+export function killDescendants(process: ProcessId): void {
+  const found = descendantsOf(process)
+    .filter((pid) => pid !== process.pid)
+    .map((pid) => ({ pid, stat: statOf(`${pid}`) }));
+  // A number that was taken over in the meantime has another parent, which is none of these.
+  const family = new Set([process.pid, ...found.map(({ pid }) => pid)]);
+  for (const { pid, stat } of found)
+    if (stat !== null && family.has(stat.parent)) killProcess({ pid, startTime: stat.startTime });
+}
+
 /** A process may start another between the scan and the signal; we give up on a tree that grows faster than this. */
 const SWEEPS = 50;
 
@@ -139,13 +153,17 @@ class Family {
       if (stat === null || (stat.ended && !hasLivingThread(pid))) continue;
       this.#known.add(pid);
       children.set(stat.parent, [...(children.get(stat.parent) ?? []), pid]);
-      const environ = readText(`/proc/${pid}/environ`);
-      if (this.#members.has(stat.parent) || environ?.split('\0').includes(this.#entry)) found.add(pid);
+      // Reading an environment waits for the locks of that process' memory, which a fork bomb holds for long.
+      if (this.#members.has(stat.parent) || this.#isMarked(pid)) found.add(pid);
     }
     // A set is iterated in order of insertion, entries added on the way included.
     for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
     for (const pid of found) this.#members.add(pid);
     return [...found].sort((a, b) => a - b);
+  }
+
+  #isMarked(pid: number): boolean {
+    return readText(`/proc/${pid}/environ`)?.split('\0').includes(this.#entry) ?? false;
   }
 }
 
