@@ -215,8 +215,8 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'run.interrupted':
       return { ...state, interruption: event.interruption };
     case 'changes.limited': {
-      const { type: _type, ...overChanges } = event;
-      return { ...state, overChanges };
+      const { limit, value, used, folder } = event;
+      return { ...state, overChanges: { limit, value, used, ...(folder === undefined ? {} : { folder }) } };
     }
     case 'warning.raised':
       return { ...state, warnings: [...state.warnings, event.message] };

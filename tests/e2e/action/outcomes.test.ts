@@ -80,7 +80,9 @@ describe('every row of the outcome table, through the action', () => {
     });
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
     expect(annotations(finished)).toEqual([]);
-    expect(finished.stderr).toMatch(/^::group::patchsmith run\n.*\n::endgroup::\n {2}M a\.txt/s);
+    expect(finished.stderr).toMatch(
+      /^run \S+ in \S+\n::group::patchsmith run\n.*\n::endgroup::\n {2}M a\.txt/s,
+    );
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
 

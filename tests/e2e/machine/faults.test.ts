@@ -225,8 +225,8 @@ describe.skipIf(FAKETIME === null)('the machine’s clock (skipped without the p
 describe('a limit of open files', () => {
   const limited = (count: number) => ['sh', '-c', `ulimit -n ${count}; exec "$@"`, 'sh'];
 
-  // With fewer than about 75, Node cannot open the modules of the command itself.
-  test.each([88, 100, 127])('of %d is refused by name, in the document too', async (count) => {
+  // With fewer than about 90, Node cannot open the modules of the command itself.
+  test.each([100, 127])('of %d is refused by name, in the document too', async (count) => {
     const { root } = await repositoryOf();
     const line = [process.execPath, CLI, 'run', '-m', 'x', '--repo', root, '--output', 'json'];
     const [program = '', ...args] = [...limited(count), ...line];
