@@ -52,6 +52,7 @@ const MAIN_INPUTS = [
   'api-key',
   'federation-rule-id',
   'github-token',
+  'sandbox-setup',
   'verify',
   'principles',
   'working-directory',
@@ -80,8 +81,9 @@ function cell(text: string): string {
 const ABOUT = `# The GitHub Action
 
 A JavaScript action for Linux runners (x64, arm64) with node24. It needs nothing but its own checkout: the program is one file,
-ripgrep lies beside it, and nothing is downloaded when it runs. Commands need
-[bubblewrap](../README.md#is-it-contained-here) on the runner, as everywhere in CI.
+ripgrep lies beside it, and nothing of it is downloaded when it runs. Commands need
+[bubblewrap](../README.md#is-it-contained-here) on the runner, as everywhere in CI; on runners that GitHub hosts the action
+[sees to that](#the-sandbox-on-hosted-runners).
 
 \`\`\`yaml
 - uses: OWNER/patchsmith@<commit>
@@ -121,7 +123,22 @@ steps:
 \`\`\`
 
 The job's identity is asked for when a token is needed, exchanged for one that lives for minutes, and asked for again before that
-one ends. Both are masked in the log, held in memory only, and out of reach of commands like a key.`;
+one ends. Both are masked in the log, held in memory only, and out of reach of commands like a key.
+
+## The sandbox on hosted runners
+
+Runners that GitHub hosts (\`RUNNER_ENVIRONMENT=github-hosted\`, Linux) come without bubblewrap, and AppArmor keeps it from making
+namespaces. In the modes \`run\` and \`run-and-publish\`, unless \`sandbox\` is \`off\`, the action tries bubblewrap first. Where it
+works, nothing is done and nothing said. Otherwise, before anything else, the action runs as root (\`sudo -n\`), and says so in a group of the log:
+
+- \`apt-get update\` and \`apt-get install bubblewrap\`, where it is missing;
+- \`tee /etc/apparmor.d/bwrap\` and \`apparmor_parser -r\`, where AppArmor forbids it to make namespaces: a profile for exactly
+  \`/usr/bin/bwrap\`. The machine's own rule stays as it is for everything else.
+
+Each takes three minutes at most, ends when the job is cancelled, is looked for in the system's folders and not on PATH, and gets an
+environment without keys, tokens or anything else of the job. When one fails, the run still asks for the sandbox that it was to have: with
+\`required\` (the default here) it ends with exit 10, a warning says what failed, and the last line what to type. With
+\`sandbox-setup: off\`, and on other runners, nothing of the machine is changed, and that last line is all.`;
 
 const OF_RUN = `They are the settings of \`patchsmith run\` ([settings.md](settings.md)) by the names of the flags, which is how messages
 name them too; \`plan-file\` is \`--plan\`. \`--message\` is left out, since \`plan\` can be one line, and \`--output\`, since the log

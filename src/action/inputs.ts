@@ -14,6 +14,10 @@ export const MODES = ['run', 'publish', 'run-and-publish'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
+const SETUP_MODES = ['auto', 'off'] as const;
+/** One of the values of `sandbox-setup`. */
+export type SandboxSetupMode = (typeof SETUP_MODES)[number];
+
 /** One input of `action.yml`: its description, its default and the flag it becomes. */
 export interface ActionInput {
   readonly name: string;
@@ -90,6 +94,13 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
     commands: ['run'],
   },
   {
+    name: 'sandbox-setup',
+    description:
+      'auto: on a Linux runner that GitHub hosts, install bubblewrap and load an AppArmor profile for it, where commands could not be contained otherwise; elsewhere nothing is changed, and the run says what to type. off: never (auto|off)',
+    initial: 'auto',
+    commands: ['run'],
+  },
+  {
     name: 'github-token',
     description:
       'Token for GitHub: to publish, and to read an issue and who wrote it. Default: GITHUB_TOKEN or GH_TOKEN of the environment',
@@ -138,6 +149,8 @@ export interface FederationGiven {
 /** The inputs of one step, read and validated. */
 export interface InputsGiven {
   readonly mode: Mode;
+  /** Whether the action may make the sandbox available. */
+  readonly sandboxSetup: SandboxSetupMode;
   /** The text of the plan; null when it comes from elsewhere. */
   readonly plan: string | null;
   readonly apiKey: string | null;
@@ -170,6 +183,10 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
   const asked = given.get('mode')?.trim() ?? 'run';
   const mode = MODES.find((name) => name === asked);
   if (mode === undefined) problems.push(`mode: expected one of ${MODES.join(', ')}, got ${shown(asked)}`);
+  const setupAsked = given.get('sandbox-setup')?.trim() ?? 'auto';
+  const sandboxSetup = SETUP_MODES.find((name) => name === setupAsked);
+  if (sandboxSetup === undefined)
+    problems.push(`sandbox-setup: expected one of ${SETUP_MODES.join(', ')}, got ${shown(setupAsked)}`);
 
   const commands = COMMANDS_OF_MODE[mode ?? 'run-and-publish'];
   const flags: Record<string, Record<string, string>> = {};
@@ -195,6 +212,7 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
   if (typeof federation === 'string') problems.push(federation);
   return {
     mode: mode ?? 'run',
+    sandboxSetup: sandboxSetup ?? 'off',
     plan: given.get('plan') ?? null,
     apiKey: given.get('api-key')?.trim() ?? null,
     federation: typeof federation === 'string' ? null : federation,

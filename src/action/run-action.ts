@@ -6,6 +6,7 @@ import { providerAsked } from '../config/resolve.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { oneLine } from '../domain/text/terminal.ts';
 import type { HostContext } from '../host/context.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess } from '../host/process.ts';
@@ -17,6 +18,7 @@ import { carryOut } from './modes.ts';
 import { reportKilledStep } from './post-step.ts';
 import { addToSummary, type RunnerFiles, runnerFiles } from './runner/file-commands.ts';
 import { requestIdentityToken, type TokenRequest, tokenRequest } from './runner/identity-token.ts';
+import { isSetupDue, setUpSandbox, THIS_MACHINE } from './sandbox-setup.ts';
 import { ActionStep, STATE } from './step.ts';
 
 const NO_IDENTITY =
@@ -72,7 +74,8 @@ class Action {
     const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
     const problems = [...inputs.problems, ...lacking];
     if (problems.length > 0) return this.#refuse(problems);
-    const end = await carryOut(inputs, this.#edgeWith(inputs, identity), this.#step);
+    const startNotes = await this.#setUpSandbox(inputs);
+    const end = await carryOut(inputs, { ...this.#edgeWith(inputs, identity), startNotes }, this.#step);
     switch (end.status) {
       case 'refused':
         return this.#refuse(end.problems);
@@ -94,6 +97,20 @@ class Action {
     for (const line of lines) this.#host.stderr.write(`${this.#edge.redact(line)}\n`);
     addToSummary(this.#files, this.#edge.redact(summary));
     return 0;
+  }
+
+  /** Why that failed, if it did. The run goes on: it finds out for itself whether commands are contained. */
+  async #setUpSandbox(inputs: InputsGiven): Promise<string[]> {
+    if (!isSetupDue(inputs, this.#edge.env)) return [];
+    let hasSpoken = false;
+    const say = (line: string) => {
+      if (!hasSpoken) this.#step.openGroup('patchsmith sandbox setup');
+      hasSpoken = true;
+      this.#host.stderr.write(`${oneLine(this.#edge.redact(line), 2_000)}\n`);
+    };
+    const failed = await setUpSandbox({ machine: THIS_MACHINE, signal: this.#edge.interrupt, say });
+    this.#step.closeGroup();
+    return failed === null ? [] : [failed];
   }
 
   /** The process as a command sees it, with inputs instead of flags and variables. */

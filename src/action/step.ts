@@ -58,13 +58,12 @@ export class ActionStep implements RunWatcher {
 
   /** Folds the output from here to the result. Nothing in it can end the group: no text is read as a command. */
   onStart(): void {
-    this.#command('::group::patchsmith run');
-    this.#inGroup = true;
+    this.openGroup('patchsmith run');
   }
 
   onResult(result: RunResult): void {
     this.result = result;
-    this.#endGroup();
+    this.closeGroup();
     this.#tell(resultOutputs(result));
   }
 
@@ -81,14 +80,21 @@ export class ActionStep implements RunWatcher {
 
   /** The last report. */
   end(outcome: RunOutcome, summary: string): void {
-    this.#endGroup();
+    this.closeGroup();
     this.#tell(outcomeOutputs(outcome));
     this.#hasEnded = true;
     setValues(this.#files.state, { [STATE.ended]: 'true' });
     addToSummary(this.#files, summary);
   }
 
-  #endGroup(): void {
+  /** Folds the output from here to `closeGroup`. */
+  openGroup(title: string): void {
+    this.#command(`::group::${title}`);
+    this.#inGroup = true;
+  }
+
+  /** Does nothing if no group is open. */
+  closeGroup(): void {
     if (this.#inGroup) this.#command('::endgroup::');
     this.#inGroup = false;
   }

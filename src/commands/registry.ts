@@ -217,7 +217,7 @@ async function startRun(edge: HostContext, { flags, problems }: Given): Promise<
       settings,
       apiKey,
       env,
-      startNotes: notes,
+      startNotes: [...(edge.startNotes ?? []), ...notes],
       ...(trust === undefined ? {} : { trust }),
     }),
   };

@@ -26,6 +26,8 @@ export interface HostContext {
   redact(text: string): string;
   /** A workflow step gets inputs instead of flags, and messages use their names. */
   readonly isStep?: boolean;
+  /** Warnings of the run that is started, from before it began. */
+  readonly startNotes?: readonly string[];
   /** Used instead of a key for the Claude API. */
   readonly federation?: Federation;
   readonly watcher?: RunWatcher;

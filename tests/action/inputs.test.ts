@@ -19,6 +19,7 @@ describe('the inputs', () => {
       'oidc-audience',
       'organization-id',
       'plan-file',
+      'sandbox-setup',
       'service-account-id',
       'workspace-id',
     ]);
@@ -46,6 +47,7 @@ describe('reading them', () => {
     };
     expect(readInputs(env)).toEqual({
       mode: 'run-and-publish',
+      sandboxSetup: 'auto',
       plan: '# Do it\n',
       apiKey: 'key',
       federation: null,
@@ -71,6 +73,7 @@ describe('reading them', () => {
       'max-tokens: there is no such input; max-output-tokens limits one answer, max-total-tokens the whole run',
     ],
     [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
+    [{ 'INPUT_SANDBOX-SETUP': 'yes' }, 'sandbox-setup: expected one of auto, off, got "yes"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],
     [

@@ -16,6 +16,26 @@ export const NOT_INSTALLED =
   'bubblewrap is not installed. Install it: apt-get install -y bubblewrap (Debian, Ubuntu), ' +
   'dnf install bubblewrap (Fedora), apk add bubblewrap (Alpine).';
 
+/** Where AppArmor reads the profile that permits bubblewrap to make user namespaces. */
+export const APPARMOR_PROFILE_PATH = '/etc/apparmor.d/bwrap';
+
+const PROFILE_LINES = [
+  'abi <abi/4.0>,',
+  'include <tunables/global>',
+  'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }',
+];
+
+/** That profile, for exactly this program. */
+export const APPARMOR_PROFILE = `${PROFILE_LINES.join('\n')}\n`;
+
+/** True where AppArmor forbids user namespaces, and a profile helps. A container has no AppArmor of its own. */
+export function forbidsNamespaces({
+  apparmorRestrictsUserns,
+  inContainer,
+}: Pick<MachineFacts, 'apparmorRestrictsUserns' | 'inContainer'>): boolean {
+  return apparmorRestrictsUserns?.trim() === '1' && !inContainer;
+}
+
 /** One paragraph with the cause and the fix. `message` is from bubblewrap or the probe. */
 export function explain(message: string, machine: MachineFacts): string {
   const said = `bubblewrap cannot start a sandbox here (${message.trim().split('\n').slice(-1)[0] ?? ''}).`;
@@ -26,12 +46,11 @@ export function explain(message: string, machine: MachineFacts): string {
     /uid map|RTM_NEWADDR|RTM_NEWLINK|namespace|unshare|Operation not permitted|Permission denied|No space left/i;
   if (!needsNamespaces.test(message)) return said;
   // Ubuntu 23.10 and later: https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces
-  if (machine.apparmorRestrictsUserns?.trim() === '1' && !machine.inContainer) {
+  if (forbidsNamespaces(machine)) {
     return (
       `${said} AppArmor forbids user namespaces (Ubuntu 23.10 and later, GitHub-hosted runners). Allow them for ` +
-      "bubblewrap alone: printf '%s\\n' 'abi <abi/4.0>,' 'include <tunables/global>' " +
-      "'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }' | sudo tee /etc/apparmor.d/bwrap && " +
-      'sudo apparmor_parser -r /etc/apparmor.d/bwrap. ' +
+      `bubblewrap alone: printf '%s\\n' ${PROFILE_LINES.map((line) => `'${line}'`).join(' ')} | ` +
+      `sudo tee ${APPARMOR_PROFILE_PATH} && sudo apparmor_parser -r ${APPARMOR_PROFILE_PATH}. ` +
       'Or for everything: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0.'
     );
   }

@@ -9,9 +9,9 @@ import { orMissing } from '../host-files.ts';
 import { limitingScript } from './limits.ts';
 import type { ExitStatus } from './supervise-command.ts';
 
-/** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. */
-export function findProgram(name: string): string | null {
-  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin']) {
+/** The absolute path of a program of the machine, searched for in fixed folders: PATH may lead elsewhere. `more` come last. */
+export function findProgram(name: string, more: readonly string[] = []): string | null {
+  for (const folder of ['/usr/bin', '/bin', '/usr/local/bin', ...more]) {
     const path = join(folder, name);
     if (isExecutable(path)) return path;
   }

@@ -1,0 +1,109 @@
+/**
+ * The sandbox on runners that GitHub hosts: bubblewrap is not installed there, and AppArmor keeps it from making namespaces.
+ * Both can be mended without asking anybody, since the machine belongs to one job and the job may use sudo.
+ */
+
+import { getuid, platform } from 'node:process';
+import {
+  APPARMOR_PROFILE,
+  APPARMOR_PROFILE_PATH,
+  forbidsNamespaces,
+  type MachineFacts,
+  readMachineFacts,
+} from '../adapters/sandboxes/bubblewrap/unavailable.ts';
+import { findProgram } from '../adapters/sandboxes/command/shell.ts';
+import type { InputsGiven } from './inputs.ts';
+import { type Programs, runOnMachine } from './runner/machine-command.ts';
+
+/** The machine to be set up. */
+export interface SetupMachine extends Programs {
+  facts(): MachineFacts;
+}
+
+/** This machine, with the programs of its own folders: PATH may lead into the checkout. */
+export const THIS_MACHINE: SetupMachine = {
+  find: (name) => findProgram(name, ['/usr/sbin', '/sbin']),
+  isRoot: getuid?.() === 0,
+  facts: readMachineFacts,
+};
+
+/** True for a step that runs commands in a sandbox, on a Linux machine that GitHub made for this job. */
+export function isSetupDue(
+  { mode, sandboxSetup, flags }: Pick<InputsGiven, 'mode' | 'sandboxSetup' | 'flags'>,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  const isHosted = env.RUNNER_ENVIRONMENT === 'github-hosted' && platform === 'linux';
+  const sandbox = flags.run?.sandbox ?? env.PATCHSMITH_SANDBOX;
+  return isHosted && sandboxSetup === 'auto' && mode !== 'publish' && sandbox?.trim() !== 'off';
+}
+
+/** How a setup goes on. */
+export interface SandboxSetup {
+  readonly machine: SetupMachine;
+  /** Ends the command that is running, and begins no other. */
+  readonly signal: AbortSignal;
+  /** Called with one line a step; not at all when there is nothing to do. */
+  say(line: string): void;
+}
+
+/** Null when bubblewrap works, otherwise a sentence that says what failed. */
+export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> {
+  const { machine, signal, say } = setup;
+  let problem = await whyNoSandbox(setup);
+  if (problem === null) return null;
+  const failures: string[] = [];
+  const mend = async (line: readonly string[], input = '') => {
+    const failure = await runOnMachine(machine, { line, input, asRoot: true, seconds: MEND_S, signal });
+    if (failure !== null) failures.push(`${line.slice(0, 2).join(' ')}: ${failure}`);
+    return failure === null;
+  };
+  if (problem === 'not installed') {
+    say('bubblewrap is not installed: apt-get update, apt-get install bubblewrap');
+    // One source that does not answer is no reason to give up: bubblewrap may come from another.
+    await mend(['apt-get', 'update', '-q']);
+    if (await mend(INSTALL)) failures.length = 0;
+    problem = await whyNoSandbox(setup);
+  }
+  // What follows is for the run to say: it ends as interrupted.
+  if (signal.aborted) return null;
+  if (problem === 'refused' && forbidsNamespaces(machine.facts())) {
+    say(
+      `AppArmor keeps bubblewrap from making namespaces: loading ${APPARMOR_PROFILE_PATH}, which permits it`,
+    );
+    const isWritten = await mend(['tee', APPARMOR_PROFILE_PATH], APPARMOR_PROFILE);
+    if (isWritten) await mend(['apparmor_parser', '-r', APPARMOR_PROFILE_PATH]);
+    problem = await whyNoSandbox(setup);
+  }
+  if (problem === null) {
+    say('bubblewrap works');
+    return null;
+  }
+  const failed = `The action could not set up the sandbox: ${failures.join('; ') || NOTHING_TO_MEND}`;
+  say(failed);
+  return failed;
+}
+
+const NOTHING_TO_MEND = 'it can mend nothing of what keeps bubblewrap from working here';
+
+/** Null when bubblewrap works, with namespaces and mounts as a run needs them. The run itself tries all of it. */
+async function whyNoSandbox({ machine, signal }: SandboxSetup): Promise<'not installed' | 'refused' | null> {
+  if (machine.find('bwrap') === null) return 'not installed';
+  const line = ['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true'];
+  const failure = await runOnMachine(machine, { line, seconds: CHECK_S, signal });
+  return failure === null ? null : 'refused';
+}
+
+const INSTALL = [
+  'apt-get',
+  'install',
+  '-y',
+  '-q',
+  '--no-install-recommends',
+  // A machine that has just been started may still be installing updates.
+  '-o',
+  'DPkg::Lock::Timeout=60',
+  'bubblewrap',
+];
+
+const MEND_S = 180;
+const CHECK_S = 30;
