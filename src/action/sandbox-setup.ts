@@ -64,9 +64,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
     if (await mend(INSTALL)) failures.length = 0;
     problem = await whyNoSandbox(setup);
   }
-  // What follows is for the run to say: it ends as interrupted.
-  if (signal.aborted) return null;
-  if (problem === 'refused' && forbidsNamespaces(machine.facts())) {
+  if (problem === 'refused' && !signal.aborted && forbidsNamespaces(machine.facts())) {
     say(
       `AppArmor keeps bubblewrap from making namespaces: loading ${APPARMOR_PROFILE_PATH}, which permits it`,
     );
@@ -74,6 +72,8 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
     if (isWritten) await mend(['apparmor_parser', '-r', APPARMOR_PROFILE_PATH]);
     problem = await whyNoSandbox(setup);
   }
+  // The run says it: it ends as interrupted.
+  if (signal.aborted) return null;
   if (problem === null) {
     say('bubblewrap works');
     return null;
