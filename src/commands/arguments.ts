@@ -39,25 +39,34 @@ export async function readArguments(
       problems.push(`no command given; expected one of: ${namesOf(commands).join(', ')}`);
     return { ask: 'mistake', problems };
   }
-  const flags: Record<string, unknown> = {};
-  for (const { key, flag, repeatable } of settingEntries()) {
-    const value = words[flag];
-    if (value === undefined) continue;
-    if (!command.settings.includes(key))
-      problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
-    else if (Array.isArray(value) && !repeatable) {
-      problems.push(`--${flag}: given ${value.length} times`);
-      // A value that is given must not also be reported as missing.
-      flags[flag] = value[0];
-    } else flags[flag] = value;
-  }
   const switches = new Set<string>();
   for (const name of switchesOf(commands)) {
     if (words[name] !== true) continue;
     if (Object.hasOwn(command.switches, name)) switches.add(name);
     else problems.push(`--${name}: ${command.name} has no such flag`);
   }
+  const flags: Record<string, unknown> = {};
+  for (const { key, flag, repeatable } of settingEntries()) {
+    const value = words[flag];
+    if (value === undefined) continue;
+    const wanted = switchFor(command, key);
+    if (wanted === null)
+      problems.push(`--${flag}: ${command.name} takes ${settingsOf(command, key, commands)}`);
+    else if (wanted !== undefined && !switches.has(wanted))
+      problems.push(`--${flag}: ${command.name} takes it only together with --${wanted}`);
+    else if (Array.isArray(value) && !repeatable) {
+      problems.push(`--${flag}: given ${value.length} times`);
+      // A value that is given must not also be reported as missing.
+      flags[flag] = value[0];
+    } else flags[flag] = value;
+  }
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
+}
+
+/** The switch that a setting needs; undefined for none, and null when the command does not take the setting at all. */
+function switchFor({ settings, settingsWith = {} }: Command, key: SettingKey): string | undefined | null {
+  if (settings.includes(key)) return undefined;
+  return Object.keys(settingsWith).find((name) => settingsWith[name]?.includes(key)) ?? null;
 }
 
 /** Longer lists of what a command takes are left to its help. */

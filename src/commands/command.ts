@@ -18,6 +18,8 @@ export interface Command {
   readonly output?: { readonly value: string; readonly help: string; readonly initial: string };
   /** Flags without a value that only this command has, with what they do. */
   readonly switches: Readonly<Record<string, string>>;
+  /** Settings that it accepts besides, each together with one of its switches. */
+  readonly settingsWith?: Readonly<Record<string, readonly SettingKey[]>>;
   start(edge: HostContext, given: Given): Promise<CommandOutcome>;
   /** The document on stdout when it was refused before it began. Default: the result of a run. */
   readonly nothingDone?: (outcome: RunOutcome, version: string) => object;

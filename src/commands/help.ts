@@ -19,7 +19,8 @@ export function helpText(commands: readonly Command[], columns: number): Promise
 
 /** The help page of one command, with every setting it accepts. */
 export function commandHelpText(command: Command, columns: number): Promise<string> {
-  const { name, summary, operands, settings, switches, examples } = command;
+  const { name, summary, operands, switches, settingsWith = {}, examples } = command;
+  const settings = [...command.settings, ...Object.values(settingsWith).flat()];
   const words = ['$0', name, ...operands, '[flags]'].join(' ');
   const page = layout(columns).usage(`${summary}\n\nUsage: ${words}`);
   for (const [flag, describe] of Object.entries(switches)) page.option(flag, { type: 'boolean', describe });
@@ -58,16 +59,18 @@ function examplesOf(examples: Command['examples']): string {
   return ['Examples:', ...lines].join('\n');
 }
 
-function optionOf(entry: SettingEntry, { output }: Command): Options {
+function optionOf(entry: SettingEntry, { output, settings, settingsWith = {} }: Command): Options {
   const { short, group, repeatable } = entry;
   const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
+  const needed = Object.keys(settingsWith).find((name) => settingsWith[name]?.includes(entry.key));
+  const only = settings.includes(entry.key) ? '' : `; only with --${needed}`;
   const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
   return {
     ...(short ? { alias: short } : {}),
     // A flag without a type keeps its value as it was typed.
     ...(value ? { requiresArg: true } : { type: 'boolean' as const }),
     group: `${group}:`,
-    describe: `${value ? `${value}  ` : ''}${help}${repeatable ? '; can be repeated' : ''}`,
+    describe: `${value ? `${value}  ` : ''}${help}${repeatable ? '; can be repeated' : ''}${only}`,
     defaultDescription: initial,
   };
 }

@@ -4,12 +4,12 @@ import { type SettingKey, settingsIn } from '../config/schema.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
-import { runPatchsmith } from '../engine/run.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { readKey, readRunInputs, readSettings, readTrust, withoutKey } from './inputs.ts';
+import { readKey, readSettings, readTrust, withoutKey } from './inputs.ts';
 import { namedRun } from './named-run.ts';
+import { startRun } from './run/start.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
 /** How commands are contained here and now, whichever run they belong to. */
@@ -49,6 +49,9 @@ const PERMISSIONS = [
 
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
+const PUBLISH =
+  "Publish the run as soon as it has ended, with publish's settings and the token of the environment; whether GitHub permits that is checked before the run spends anything";
+
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -62,11 +65,20 @@ export const COMMANDS: readonly Command[] = [
         'A plan from stdin, the result to stdout',
       ],
       ['patchsmith run --plan plan.md --max-cost-usd 2 --deadline 15m', 'With tighter limits'],
+      [
+        'patchsmith run --plan plan.md --publish --repository octo/shop',
+        'From the plan to the pull request in one command',
+      ],
     ],
     operands: [],
     settings: SETTINGS_TAKEN.run,
-    switches: {},
-    start: startRun,
+    switches: { publish: PUBLISH },
+    settingsWith: { publish: SETTINGS_TAKEN.publish },
+    async start(edge, given) {
+      if (!given.switches.has('publish')) return startRun(edge, given);
+      const { startRunAndPublish } = await import('./run-and-publish.ts');
+      return startRunAndPublish(edge, given);
+    },
   },
   {
     name: 'publish',
@@ -199,29 +211,6 @@ export const COMMANDS: readonly Command[] = [
     },
   },
 ];
-
-async function startRun(edge: HostContext, { flags, problems }: Given): Promise<CommandOutcome> {
-  const inputs = await readRunInputs(edge, flags, problems);
-  if (inputs.status === 'refused') {
-    const { keepRefusal } = await import('./refused-run.ts');
-    keepRefusal(edge, flags, inputs.problems);
-    return inputs;
-  }
-  const { settings, apiKey, notes, trust } = inputs;
-  if (apiKey !== null) edge.hide(apiKey);
-  const env = withoutKey(edge.env);
-  return {
-    status: 'told',
-    outcome: await runPatchsmith({
-      ...edge,
-      settings,
-      apiKey,
-      env,
-      startNotes: [...(edge.startNotes ?? []), ...notes],
-      ...(trust === undefined ? {} : { trust }),
-    }),
-  };
-}
 
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);

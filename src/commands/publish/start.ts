@@ -2,6 +2,7 @@
 
 import type { Settings } from '../../config/resolve.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
 import {
   knownSecretFinder,
   redactedJson,
@@ -18,12 +19,20 @@ import { namedRun } from '../named-run.ts';
 
 /** Starts `patchsmith publish` with the given flags and variables. */
 export async function startPublish(edge: HostContext, given: Given): Promise<CommandOutcome> {
-  const read = readPublishInputs(edge, given);
-  if (read.status === 'refused') return read;
-  const { settings, repository, token } = read;
-  const { output, quiet } = settings;
-  const named = await namedRun(edge, given.operands[0], { quiet });
+  const inputs = readPublishInputs(edge, given);
+  if (inputs.status === 'refused') return inputs;
+  const named = await namedRun(edge, given.operands[0], { quiet: inputs.settings.quiet });
   if (named.status === 'refused') return named;
+  return { status: 'told', outcome: await publishAndTell(edge, inputs, named.run) };
+}
+
+/** Publishes a run, named by its id or its run directory; hands over its document and prints the last line. */
+export async function publishAndTell(
+  edge: HostContext,
+  { settings, repository, token }: PublishInputs & { status: 'ok' },
+  run: string,
+): Promise<RunOutcome> {
+  const { output, quiet } = settings;
   edge.hide(token);
 
   const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
@@ -31,7 +40,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
   const { publishRun } = await import('./publish.ts');
   const made = await publishRun({
     ...edge,
-    run: named.run,
+    run,
     settings,
     repository,
     token,
@@ -50,7 +59,7 @@ export async function startPublish(edge: HostContext, given: Given): Promise<Com
       : null;
   const outcome = published.exitCode === 0 ? (unread ?? published) : published;
   say(finalLine(outcome));
-  return { status: 'told', outcome };
+  return outcome;
 }
 
 /** Settings and token for a publication, or what is wrong with them. */

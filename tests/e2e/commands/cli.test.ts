@@ -43,7 +43,8 @@ test('--help names the commands, examples and exit codes', async () => {
 
 test.each(COMMANDS.map((command) => [command.name, command] as const))(
   '%s --help names every setting that it takes with its default, and no other',
-  async (name, { settings, switches, output }) => {
+  async (name, { settings, settingsWith = {}, switches, output }) => {
+    const taken = [...settings, ...Object.values(settingsWith).flat()];
     const cwd = tempFolder();
     const page = await runCli([name, '--help'], { cwd });
     expect({ ...page, stdout: '' }).toEqual(said(''));
@@ -53,7 +54,7 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
       const ofRun = { value: entry.value, help: entry.help, initial: defaultText(entry) };
       const { value, help, initial } = entry.key === 'output' && output ? output : ofRun;
       const from = flat.indexOf(`--${entry.flag} ${value ? `${value} ` : ''}${help}`);
-      expect(from > 0, entry.flag).toBe(settings.includes(entry.key));
+      expect(from > 0, entry.flag).toBe(taken.includes(entry.key));
       if (from < 0) continue;
       const shown = flat.slice(from, from + 400);
       expect(shown).toContain(`[default: ${initial}]`);

@@ -17,24 +17,21 @@ export interface CommandEnd {
  * Carries out a command with what is given of its environment. Throws what would be a crash of the process, and for a line
  * that names no command or refuses to begin: those are the process's own to tell.
  */
-export async function runHere(
-  words: readonly string[],
-  given: { cwd: string; env: Readonly<Record<string, string>> } & Pick<HostContext, 'secondMs'>,
-): Promise<CommandEnd> {
+export async function runHere(words: readonly string[], { onStderr, ...given }: Here): Promise<CommandEnd> {
   const asked = await readArguments(words, COMMANDS, 100);
   if (asked.ask !== 'command') throw new Error(`This is no command: ${words.join(' ')}`);
   const stdout = sink();
-  const stderr = sink();
+  const stderr = sink(onStderr);
   const secrets = secretsAmong(given.env);
   const end = await asked.command.start(
     {
+      interrupt: new AbortController().signal,
       ...given,
       env: { PATH: process.env.PATH, HOME: given.cwd, ...given.env },
       secretsInProc: false,
       stdin: Readable.from([]),
       stdout: stdout.stream,
       stderr: stderr.stream,
-      interrupt: new AbortController().signal,
       now: Date.now,
       version: '0.0.0',
       hide: (secret) => secrets.push(secret),
@@ -44,6 +41,14 @@ export async function runHere(
   );
   if (end.status === 'refused') throw new Error(end.problems.join('; '));
   return { exitCode: end.outcome.exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+interface Here extends Pick<HostContext, 'secondMs'> {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly interrupt?: AbortSignal;
+  /** Called with what is written to stderr, at the moment it is. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Carries out a command line to its end, all that the built command does but for being a process. */
@@ -101,12 +106,13 @@ export async function exitCodeOf(program: () => Promise<number>): Promise<number
   }
 }
 
-function sink() {
+function sink(onText: (text: string) => void = () => {}) {
   const pieces: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {
       pieces.push(String(chunk));
+      onText(String(chunk));
       done();
     },
   });

@@ -1,0 +1,178 @@
+/**
+ * A run and its publication as one: `patchsmith run --publish` and the action's `run-and-publish`. What the publication lacks,
+ * and what GitHub would refuse, ends it before the run spends anything.
+ */
+
+import { fetchByEnvironment } from '../adapters/network/machine-proxy.ts';
+import { type RunDirectory, resultText } from '../adapters/storage/run-directory.ts';
+import { type SettingKey, settingEntries } from '../config/schema.ts';
+import { publishable } from '../domain/github/publishing/policy.ts';
+import type { Publication } from '../domain/github/publishing/publication.ts';
+import type { StopSignal } from '../domain/run/exit-code.ts';
+import type { Interruption } from '../domain/run/limits.ts';
+import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
+import { oneLine } from '../domain/text/terminal.ts';
+import { finalLine } from '../engine/finish/result.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
+import type { Given } from './command.ts';
+import { handOver } from './hand-over.ts';
+import { readRunInputs } from './inputs.ts';
+import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
+import { startRun } from './run/start.ts';
+import { SETTINGS_TAKEN } from './settings-taken.ts';
+
+/** A run that is to be published, with the flags of each of the two. */
+export interface RunAndPublish {
+  readonly edge: HostContext;
+  readonly run: Pick<Given, 'flags' | 'problems'>;
+  readonly publish: Pick<Given, 'flags' | 'problems'>;
+  /** From here on there may be something on GitHub. */
+  readonly onPublishing?: () => void;
+}
+
+/** `decided` by more than one command, so that the last line is yet to be printed. */
+export type RunAndPublishEnd = CommandOutcome | { status: 'decided'; outcome: RunOutcome };
+
+/** The outcome is the run's, unless its result should have been published and could not be. */
+export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublishEnd> {
+  const { edge, run, publish, onPublishing } = asked;
+  // Mistakes in it must be found before the run costs money.
+  const ready = readPublishInputs(edge, { switches: new Set(), ...publish });
+  if (ready.status === 'refused') {
+    const ofRun = await readRunInputs(edge, run.flags, run.problems);
+    const problems = [...ready.problems, ...(ofRun.status === 'refused' ? ofRun.problems : [])];
+    const refused = { status: 'refused' as const, problems: [...new Set(problems)] };
+    const { keepRefusal } = await import('./refused-run.ts');
+    keepRefusal(edge, run.flags, refused.problems);
+    return refused;
+  }
+  let directory: RunDirectory | null = null;
+  let result: RunResult | null = null;
+  const ran = await startRun(
+    {
+      ...edge,
+      // No call is made with the write token for someone who may not start a run.
+      beforeSpending: () => obstacleToPublishing(edge, ready),
+      watcher: {
+        onStart: () => edge.watcher?.onStart(),
+        onDirectory(made) {
+          directory = made;
+          edge.watcher?.onDirectory(made);
+        },
+        onResult(told) {
+          result = told;
+          edge.watcher?.onResult(told);
+        },
+      },
+    },
+    run,
+  );
+  const made = madeBy(directory, result);
+  // Without a plan nothing was asked for.
+  if (ran.status === 'refused' || made === null) return ran;
+  const isDue = publishable(made.result, ready.settings.publishUnfinished).status === 'publish';
+  if (edge.interrupt.aborted) {
+    const outcome = unpublished(edge.interrupt.reason as Interruption, made.directory);
+    return isDue && ran.outcome.name !== outcome.name ? { status: 'decided', outcome } : ran;
+  }
+  onPublishing?.();
+  const published = await publishAndTell(edge, ready, made.directory.path);
+  const isSame = published.name === ran.outcome.name && published.exitCode === ran.outcome.exitCode;
+  // The last line has been printed already, and names the pull request or what was in its way.
+  if (isSame || (isDue && published.exitCode !== 0)) return { status: 'told', outcome: published };
+  return { status: 'decided', outcome: ran.outcome };
+}
+
+/** Null when there is nothing that could be published. The watcher has set both, which the compiler cannot see. */
+function madeBy(
+  directory: RunDirectory | null,
+  result: RunResult | null,
+): { directory: RunDirectory; result: RunResult } | null {
+  return directory === null || result === null || result.plan === null ? null : { directory, result };
+}
+
+/** A signal between the two: the run is complete. */
+function unpublished(
+  interruption: Interruption & { signal?: StopSignal },
+  { path }: RunDirectory,
+): RunOutcome {
+  const { signal = 'SIGTERM' } = interruption;
+  return interrupted(
+    signal,
+    `Stopped by ${signal} after the run and before it was published. Publish it: patchsmith publish ${path}`,
+  );
+}
+
+/** Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. */
+async function obstacleToPublishing(
+  { interrupt: signal, version, env }: HostContext,
+  { settings, repository, token }: PublishInputs & { status: 'ok' },
+): Promise<RunOutcome | null> {
+  if (settings.dryRun) return null;
+  // Nothing else loads the libraries that talk to GitHub.
+  const { openGitHub } = await import('../adapters/github/client.ts');
+  const { preflightPublishing } = await import('./publish/preflight.ts');
+  const fetch = await fetchByEnvironment(env);
+  const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
+  return preflightPublishing({ github, repository, settings });
+}
+
+/**
+ * `patchsmith run --publish`. With `--output json` there is one document: the run's result, with the outcome of both and the
+ * publication beside (null when nothing was published). All other output on stdout is the run's.
+ */
+export async function startRunAndPublish(
+  edge: HostContext,
+  { flags, problems }: Pick<Given, 'flags' | 'problems'>,
+): Promise<CommandOutcome> {
+  const isDocument = (flags.output ?? edge.env.PATCHSMITH_OUTPUT) === 'json';
+  const ofRun = flagsOf(SETTINGS_TAKEN.run, flags);
+  let result: RunResult | null = null;
+  let publication: Publication | null = null;
+  const end = await runAndPublish({
+    edge: {
+      ...edge,
+      watcher: {
+        onStart: () => {},
+        onDirectory: () => {},
+        onResult: (told) => {
+          result = told;
+        },
+      },
+      onPublication: (told) => {
+        publication = told;
+      },
+    },
+    run: { flags: isDocument ? { ...ofRun, output: 'none' } : ofRun, problems: [] },
+    publish: { flags: { ...flagsOf(SETTINGS_TAKEN.publish, flags), output: 'none' }, problems },
+  });
+  if (end.status === 'refused') return end;
+  const outcome = end.status === 'told' ? end.outcome : withPullRequest(end.outcome, publication);
+  const unread = isDocument
+    ? await handOver(edge.stdout, resultText(documentOf(outcome, result, publication), edge.redact))
+    : null;
+  const told = outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
+  if (end.status === 'decided' || told !== outcome)
+    edge.stderr.write(`${oneLine(edge.redact(finalLine(told)), 4_000)}\n`);
+  return { status: 'told', outcome: told };
+}
+
+/** What the run ended as, with the pull request that was made of it all the same. */
+function withPullRequest(outcome: RunOutcome, publication: Publication | null): RunOutcome {
+  if (publication === null || publication.pullRequest === null) return outcome;
+  return { ...outcome, reason: `${outcome.reason} ${publication.reason}` };
+}
+
+function documentOf(
+  { name, exitCode, reason }: RunOutcome,
+  result: RunResult | null,
+  publication: Publication | null,
+): object {
+  return { ...result, outcome: name, exitCode, reason, publication };
+}
+
+function flagsOf(taken: readonly SettingKey[], flags: Given['flags']): Record<string, unknown> {
+  const names = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [flag] : []));
+  return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.includes(flag)));
+}

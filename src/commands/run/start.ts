@@ -1,0 +1,33 @@
+/** `patchsmith run` on the command line. */
+
+import { runPatchsmith } from '../../engine/run.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { readRunInputs, withoutKey } from '../inputs.ts';
+
+/** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */
+export async function startRun(
+  edge: HostContext,
+  { flags, problems }: Pick<Given, 'flags' | 'problems'>,
+): Promise<CommandOutcome> {
+  const inputs = await readRunInputs(edge, flags, problems);
+  if (inputs.status === 'refused') {
+    const { keepRefusal } = await import('../refused-run.ts');
+    keepRefusal(edge, flags, inputs.problems);
+    return inputs;
+  }
+  const { settings, apiKey, notes, trust } = inputs;
+  if (apiKey !== null) edge.hide(apiKey);
+  const env = withoutKey(edge.env);
+  return {
+    status: 'told',
+    outcome: await runPatchsmith({
+      ...edge,
+      settings,
+      apiKey,
+      env,
+      startNotes: [...(edge.startNotes ?? []), ...notes],
+      ...(trust === undefined ? {} : { trust }),
+    }),
+  };
+}

@@ -1,0 +1,209 @@
+/** `patchsmith run --publish`: from the plan to the pull request in one command, or to the reason why there is none. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import type { Script } from '../../support/claude-server/script.ts';
+import { removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { isWrite } from '../../support/github-server/server.ts';
+import { done, edit, type Place, place } from '../../support/jobs/publishing-job.ts';
+import { type CliEnd, runCli } from '../../support/runs/cli.ts';
+import { runHere } from '../../support/runs/in-process.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const leaveBlocked = { calls: [call('finish', { status: 'blocked', summary: 'The file is gone.' })] };
+
+function environment(at: Place, more: Record<string, string> = {}): Record<string, string> {
+  return {
+    ...at.env,
+    HOME: temporaryFolder(),
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_BASE_URL: at.model.url,
+    GITHUB_TOKEN: at.token,
+    ...more,
+  };
+}
+
+interface OneCommand extends CliEnd {
+  readonly at: Place;
+  readonly runDir: string;
+}
+
+async function runAndPublish(
+  turns: Script,
+  args: readonly string[] = [],
+  given: { env?: (at: Place) => Record<string, string>; switches?: readonly string[] } = {},
+): Promise<OneCommand> {
+  const at = await place(turns);
+  const runDir = join(temporaryFolder(), 'run');
+  const words = ['run', '-m', 'Do it', '--run-dir', runDir, ...(given.switches ?? ['--publish']), ...args];
+  const end = await runCli(words, { cwd: at.checkout.root, env: environment(at, given.env?.(at)) });
+  return { ...end, at, runDir };
+}
+
+function resultIn(runDir: string): RunResult {
+  return RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+}
+
+describe('run --publish', () => {
+  test('ends with a pull request of exactly the tree that the run has proven, and the token is nowhere', async () => {
+    const looking = {
+      calls: [call('run_command', { command: 'env; cat /proc/*/environ; echo new > a.txt; true' })],
+    };
+    const { at, runDir, ...end } = await runAndPublish([looking, done], ['--title-prefix', 'bot: ']);
+    expect([end.exitCode, end.stdout], end.stderr).toEqual([0, '']);
+    const [pull] = at.hosted.pulls();
+    expect(end.stderr.match(/^patchsmith: .*$/gm)).toEqual([
+      'patchsmith: done (exit 0): 1 file changed, nothing to verify.',
+      `patchsmith: done (exit 0): Pull request #${pull?.number} opened: ${at.github.serverUrl}/acme/shop/pull/${pull?.number}`,
+    ]);
+    expect(pull?.title).toBe('bot: Do it');
+    const branch = pull?.pull?.head ?? '';
+    expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(resultIn(runDir).treeSha);
+    expect(at.github.invalid).toEqual([]);
+
+    const written = ['result.json', 'events.jsonl', 'patchsmith.log', 'publish.json'].map((name) =>
+      readFileSync(join(runDir, name), 'utf8'),
+    );
+    const asked = JSON.stringify(at.model.requests.map(({ body }) => body));
+    expect([...written, asked, end.stderr].filter((text) => text.includes(at.token))).toEqual([]);
+  });
+
+  test('prints one document with --output json: the result of the run, and the publication beside it', async () => {
+    const { at, runDir, ...end } = await runAndPublish([edit, done], ['--output', 'json']);
+    expect(end.exitCode, end.stderr).toBe(0);
+    const { publication, ...result } = JSON.parse(end.stdout);
+    const kept = resultIn(runDir);
+    expect(result).toEqual({ ...kept, reason: publication.reason });
+    expect(publication).toEqual(JSON.parse(readFileSync(join(runDir, 'publish.json'), 'utf8')));
+    expect(publication.pullRequest.number).toBe(at.hosted.pulls()[0]?.number);
+  });
+
+  test('prints the patch, and nothing else, with --output patch', async () => {
+    const end = await runAndPublish([edit, done], ['--output', 'patch']);
+    expect(end.exitCode, end.stderr).toBe(0);
+    expect(end.stdout).toBe(readFileSync(join(end.runDir, 'changes.patch'), 'utf8'));
+  });
+
+  test('makes a draft of what failed verification, and still ends with 9; the last line tells both', async () => {
+    const { at, ...end } = await runAndPublish([edit, done], ['--verify', 'exit 3', '--fix-rounds', '0']);
+    expect(end.exitCode, end.stderr).toBe(9);
+    expect(end.lastLine).toMatch(/^patchsmith: verify_failed \(exit 9\): .*exit 3.* Pull request #1 opened/);
+    expect(at.hosted.pulls().map(({ pull }) => pull?.draft)).toEqual([true]);
+  });
+
+  test('opens nothing for a run that was blocked, and ends as it', async () => {
+    const { at, ...end } = await runAndPublish([edit, leaveBlocked], ['--output', 'json']);
+    expect(end.exitCode, end.stderr).toBe(5);
+    expect(end.lastLine).toMatch(/^patchsmith: blocked \(exit 5\): The run ended as blocked, /);
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      outcome: 'blocked',
+      exitCode: 5,
+      publication: { pullRequest: null },
+    });
+    expect(at.hosted.pulls()).toEqual([]);
+  });
+
+  test('opens nothing for a run that changed nothing, and is not a failure', async () => {
+    const { at, ...end } = await runAndPublish([done]);
+    expect([end.exitCode, end.lastLine.slice(0, 31)], end.stderr).toEqual([
+      0,
+      'patchsmith: no_change (exit 0):',
+    ]);
+    expect(at.hosted.pulls()).toEqual([]);
+  });
+
+  test('ends with the exit code of a publication that is refused after a good run, whose patch is kept', async () => {
+    const workflow = {
+      calls: [call('write_file', { path: '.github/workflows/x.yml', content: 'on: push\n' })],
+    };
+    const { at, runDir, ...end } = await runAndPublish([workflow, done], ['--output', 'json']);
+    expect(end.exitCode, end.stderr).toBe(8);
+    expect(end.lastLine).toMatch(/^patchsmith: policy_violation \(exit 8\): .*\.github\/workflows\/x\.yml/);
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      outcome: 'policy_violation',
+      exitCode: 8,
+      publication: { outcome: 'policy_violation', exitCode: 8, pullRequest: null },
+    });
+    expect(resultIn(runDir)).toMatchObject({ outcome: 'done', exitCode: 0 });
+    expect(at.hosted.pulls()).toEqual([]);
+  });
+
+  test('shows the calls with --dry-run, and makes none that changes anything', async () => {
+    const { at, ...end } = await runAndPublish([edit, done], ['--dry-run']);
+    expect(end.exitCode, end.stderr).toBe(0);
+    expect(end.stderr).toMatch(/^would POST \/repos\/acme\/shop\/pulls /m);
+    expect(at.github.requests.filter(isWrite)).toEqual([]);
+  });
+});
+
+describe('before a token of the model is spent, run --publish', () => {
+  test('asks for the token of GitHub, and keeps that as the result of the run', async () => {
+    const { at, runDir, ...end } = await runAndPublish([edit, done], [], {
+      env: () => ({ GITHUB_TOKEN: '' }),
+    });
+    expect(end.exitCode, end.stderr).toBe(2);
+    expect(end.lastLine).toContain('there is no token: set GITHUB_TOKEN in the environment');
+    expect(resultIn(runDir)).toMatchObject({ outcome: 'usage_error', status: 'finished' });
+    expect(at.model.requests).toEqual([]);
+  });
+
+  test('finds mistakes in the settings of both together', async () => {
+    const env = () => ({ GITHUB_REPOSITORY: '', ANTHROPIC_API_KEY: '' });
+    const { at, ...end } = await runAndPublish([edit, done], [], { env });
+    expect(end.exitCode, end.stderr).toBe(2);
+    expect(end.stderr).toContain('  there is no repository: name it with --repository');
+    expect(end.stderr).toContain('  there is no ANTHROPIC_API_KEY: ');
+    expect(at.model.requests).toEqual([]);
+  });
+
+  test('asks GitHub whether the token may publish', async () => {
+    const weak = (at: Place) => ({
+      GITHUB_TOKEN: at.github.addToken({ kind: 'installation', permissions: { contents: 'write' } }),
+    });
+    const { at, runDir, ...end } = await runAndPublish([edit, done], [], { env: weak });
+    expect(end.exitCode, end.stderr).toBe(11);
+    expect(end.lastLine).toMatch(/^patchsmith: publish_failed \(exit 11\): Publishing would fail: /);
+    expect(end.lastLine).toContain('permissions: { pull-requests: write }');
+    expect(resultIn(runDir)).toMatchObject({ outcome: 'publish_failed', iterations: 0 });
+    expect(readdirSync(runDir)).not.toContain('publish.json');
+    expect(at.model.requests).toEqual([]);
+  });
+});
+
+test('the settings of a publication are a mistake without --publish, and the message names it', async () => {
+  const { at, ...end } = await runAndPublish([edit, done], ['--label', 'bot', '--draft', 'never'], {
+    switches: [],
+  });
+  expect(end.exitCode, end.stderr).toBe(2);
+  for (const flag of ['--label', '--draft'])
+    expect(end.stderr).toContain(`  ${flag}: run takes it only together with --publish`);
+  expect(at.model.requests).toEqual([]);
+});
+
+test('a signal between run and publication leaves a run that can be published, and says how', async () => {
+  const at = await place([edit, done]);
+  const runDir = join(temporaryFolder(), 'run');
+  const stop = new AbortController();
+  const given = { cwd: at.checkout.root, env: environment(at) };
+  const cut = await runHere(['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--output', 'json'], {
+    ...given,
+    interrupt: stop.signal,
+    onStderr(line) {
+      if (line.startsWith('patchsmith: done')) stop.abort({ cause: 'signal', signal: 'SIGINT' });
+    },
+  });
+  expect(cut.exitCode, cut.stderr).toBe(130);
+  expect(cut.stderr.trimEnd().split('\n').at(-1)).toBe(
+    `patchsmith: interrupted (exit 130): Stopped by SIGINT after the run and before it was published. Publish it: patchsmith publish ${runDir}`,
+  );
+  expect(JSON.parse(cut.stdout)).toMatchObject({ outcome: 'interrupted', exitCode: 130, publication: null });
+  expect(at.hosted.pulls()).toEqual([]);
+
+  const published = await runHere(['publish', runDir], given);
+  expect(published.exitCode, published.stderr).toBe(0);
+  expect(at.hosted.pulls()).toHaveLength(1);
+});
