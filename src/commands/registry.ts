@@ -104,9 +104,13 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'replay',
     summary: 'Replay a run without a model and prove its patch (RUN: its id or run directory; default: last)',
-    examples: [['patchsmith replay RUN', 'Check that a recorded run still makes the same patch']],
+    examples: [
+      ['patchsmith replay RUN', 'Check that a recorded run still makes the same patch'],
+      ['patchsmith replay RUN --copy-ignored node_modules', 'The same, with what its commands need'],
+    ],
     operands: ['[RUN]'],
     settings: [
+      ...settingsIn('Replay'),
       ...CHANGES,
       ...OF_THE_MACHINE,
       'allowedDomains',

@@ -5,7 +5,7 @@ import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts
 /** By command. */
 export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
   run: [
-    ...settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing')),
+    ...settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing' && group !== 'Replay')),
     // Where issues and comments are read, and where access rights are checked.
     'repository',
     'githubApiUrl',

@@ -72,6 +72,7 @@ export const SETTING_GROUPS = [
   'Model',
   'Limits',
   'Sandbox and limits of commands',
+  'Replay',
   'Publishing',
   'Output',
 ] as const;
@@ -276,6 +277,10 @@ export const Settings = z.strictObject({
   maxDiskBytes: size().default(DEFAULT_COMMAND_LIMITS.maxDiskBytes).register(about, {
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),
+
+  copyIgnored: texts(z.string().trim().min(1)).default([]).register(about, {
+    flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
+    help: 'Ignored file or folder of this checkout, such as node_modules, that the replay has too: a copy of it as it is now', defaultHelp: 'none' }),
 
   repository: repositoryName().nullable().default(null).register(about, {
     flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',

@@ -15,6 +15,7 @@ import { checkRepositoryOf } from './repository-check.ts';
 
 export type { Checkout } from '../../git/checkout-layout.ts';
 export { copyBase } from './baseline/base-copy.ts';
+export { copyIgnored, ignoredAndMissing } from './baseline/copy-ignored.ts';
 export { contentsOf } from './contents.ts';
 export { beginWorkspace, openWorkspace } from './open.ts';
 export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';

@@ -33,6 +33,7 @@ import { changeLimits, type Session } from '../../engine/session.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import type { Workspace } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
+import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
 import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
 import { replayWorkspace } from './workspace.ts';
@@ -63,6 +64,7 @@ interface Replay extends ReplayPlaces {
   readonly directory: RunDirectory;
   readonly checkout: Checkout;
   readonly events: Journal;
+  readonly ignored: BroughtFiles;
 }
 
 type Journal = Extract<ReturnType<typeof readJournal>, { status: 'ok' }>['events'];
@@ -82,9 +84,11 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   openKeptObjects({ shadowDir, objectFormat: base.objectFormat, objects: null, gitDir: objectsGitDir });
   const copied = await copyBase({ shadowDir, objectsGitDir, base, folder });
   if (copied !== null) return stopped(usageError(`The base of the run cannot be restored: ${copied}.`));
+  const ignored = await bringIgnored(session, folder);
+  if (ignored.status === 'failed') return stopped(usageError(ignored.message));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError(found.message));
-  const replay = { ...places, session, directory, checkout: found.checkout, events };
+  const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
   return { status: 'located', checkout: found.checkout, directory, admit: async () => admit(replay) };
 }
 
@@ -123,7 +127,7 @@ function whyUnfinished(run: RunDirectory): string {
 }
 
 function admit(replay: Replay): Admitted<CopiedWorkspace> {
-  const { session, run, folder, events } = replay;
+  const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
   const domains = permittedDomains(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.
@@ -161,7 +165,7 @@ function admit(replay: Replay): Admitted<CopiedWorkspace> {
         resumption: () => follower.resumption(),
         sinks: [follower],
         judge: (decided, patch) =>
-          judgeReplay(decided, patch, { run, events, follower, signal: session.interrupt }),
+          judgeReplay(decided, patch, { run, events, follower, signal: session.interrupt, ignored, folder }),
       } satisfies Settled;
     },
   };

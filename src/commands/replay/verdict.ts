@@ -2,11 +2,14 @@
 
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { sameBytes } from '../../adapters/storage/same-bytes.ts';
-import { describeDivergence } from '../../domain/journal/divergence.ts';
+import { type Divergence, describeDivergence } from '../../domain/journal/divergence.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
+import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { lookAt } from '../../files/tree-view.ts';
 import type { ProvenPatch } from '../../ports.ts';
+import type { BroughtFiles } from './ignored-files.ts';
 import type { ReplayTracker } from './tracker.ts';
 
 /** What a replay is judged by. */
@@ -15,13 +18,16 @@ export interface ReplayedRun {
   readonly events: readonly RunEvent[];
   readonly follower: ReplayTracker;
   readonly signal: AbortSignal;
+  readonly ignored: BroughtFiles;
+  /** The copy of the base. */
+  readonly folder: string;
 }
 
 /** A replay succeeds when it goes the recorded way to the recorded patch, whatever the run's outcome was. */
 export function judgeReplay(
   decided: RunOutcome,
   patch: ProvenPatch | null,
-  { run, events, follower, signal }: ReplayedRun,
+  { run, events, follower, signal, ignored, folder }: ReplayedRun,
 ): RunOutcome {
   if (signal.aborted || decided.name === 'publish_failed') return decided;
   const [first, ...more] = follower.divergences();
@@ -32,13 +38,31 @@ export function judgeReplay(
         ? ` ${pluralize(more.length, 'more event')} ${more.length === 1 ? 'differs' : 'differ'} too.`
         : '';
     const both = same ? 'The patch is the same.' : 'The patch differs.';
-    return verifyFailed(`The replay diverges at ${describeDivergence(first)}.${others} ${both}`);
+    const hint = lackedBy(first, { ignored, folder });
+    return verifyFailed(`The replay diverges at ${describeDivergence(first)}.${others} ${both}${hint}`);
   }
   if (!same) {
     return verifyFailed(`The replay followed the recording but made a different patch than ${run.patch}.`);
   }
   const bytes = patch?.bytes.length ?? 0;
+  const { copied } = ignored;
+  const having = copied.length > 0 ? ` Ignored files were those of this checkout: ${listed(copied, 5)}.` : '';
   return done(
-    `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).`,
+    `${pluralize(events.length, 'event')} replayed to the same patch, byte for byte (${pluralize(bytes, 'byte')}).${having}`,
   );
 }
+
+/** Where a missing ignored file shows: in what commands and tools did and said. A sentence with a leading space, or empty. */
+function lackedBy(
+  { event, at }: Divergence,
+  { ignored, folder }: Pick<ReplayedRun, 'ignored' | 'folder'>,
+): string {
+  // Setup may have made some of them.
+  const lacked = ignored.lacked.filter((name) => lookAt(folder, name).status === 'absent');
+  const shows = /^(?:run\.started|change\.recorded|tool\.completed|verify\.completed)/.test(event);
+  if (lacked.length === 0 || !shows || at.startsWith('base')) return '';
+  return ` The copy of the base lacks what this checkout ignores: ${listed(lacked, MAX_NAMED)}. What commands need of it, name with --copy-ignored.`;
+}
+
+/** Most projects have one or two. */
+const MAX_NAMED = 5;

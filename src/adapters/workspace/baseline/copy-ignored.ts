@@ -1,0 +1,154 @@
+/** Ignored files of a checkout in a copy of a run's base: commands need them (`node_modules`), and no run stores them. */
+
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  symlinkSync,
+} from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { isGitDirName, type RepoPath } from '../../../domain/changes/path.ts';
+import { ioFailure } from '../../../files/failures.ts';
+import { encodeName } from '../../../files/names.ts';
+import { enterParent } from '../../../files/nofollow-path.ts';
+import { TreeView, viewing } from '../../../files/tree-view.ts';
+import { askGit, type GitAnswer } from '../../../git/git.ts';
+
+/** What to copy, and where to. */
+export interface IgnoredCopy {
+  /** Root of the checkout, without links. */
+  readonly from: string;
+  /** Root of a copy that `copyBase` made, in which no command has run yet. */
+  readonly copy: string;
+  /** The same below both roots. */
+  readonly path: RepoPath;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Copies one ignored file or folder. Links are copied as links and never followed; git dirs, pipes, sockets and devices are
+ * left out. Null on success, and when the signal ended it early; otherwise why not, as the end of a sentence.
+ */
+export async function copyIgnored({ from, copy, path, signal }: IgnoredCopy): Promise<string | null> {
+  const tracked = await askCopy(copy, ['--literal-pathspecs', 'ls-files', '-z', '--', path]);
+  if (tracked.stdout.length > 0) return 'is tracked in the base of the run';
+  const view = new TreeView(from);
+  try {
+    const look = view.lookAt(path);
+    if (look.status !== 'seen') return `is not in ${from}, or behind a link`;
+    const { kind } = look.stat;
+    if (kind === 'link') return 'is a link; links are not followed';
+    if (kind === 'special') return 'is neither a folder nor a plain file';
+    const place = await enterParent(copy, path, 'make');
+    if (place.status !== 'ok') return `has no place in the base of the run: ${place.message}`;
+    await place.folder.close();
+    const isFolder = kind === 'folder';
+    const { ignored, problem } = await ignoredAmong(copy, [{ path, isFolder }]);
+    if (ignored.length === 0) return `is not ignored in the base of the run${problem}`;
+    if (isFolder) await copyFolder(view, { from, copy, path, signal });
+    else copyFile(view, path, copy);
+    return null;
+  } catch (error) {
+    return `cannot be copied: ${ioFailure(error, path, 'read').message}`;
+  } finally {
+    view.close();
+  }
+}
+
+/** The entries at the top of a checkout that the copy lacks and that its base ignores, sorted. */
+export async function ignoredAndMissing(from: string, copy: string): Promise<string[]> {
+  const there = entriesAtTop(from);
+  const known = new Set(entriesAtTop(copy).map(({ path }) => path));
+  const missing = there.filter(({ path }) => !known.has(path) && !isGitDirName(path));
+  return (await ignoredAmong(copy, missing)).ignored.sort();
+}
+
+interface Entry {
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+function entriesAtTop(root: string): Entry[] {
+  const listing = viewing(root, (view) => view.listFolder(''));
+  const entries = listing.status === 'seen' ? listing.entries : [];
+  return entries.map(({ name, folder }) => ({ path: name, isFolder: folder }));
+}
+
+/** By the rules of the copy, where none of the entries exists yet. `problem` ends a sentence; empty if git had none. */
+async function ignoredAmong(
+  copy: string,
+  entries: readonly Entry[],
+): Promise<{ ignored: string[]; problem: string }> {
+  const folders = entries.filter(({ isFolder }) => isFolder).map(({ path }) => placeIn(copy, path));
+  // Git looks whether a path is a folder.
+  for (const folder of folders) mkdirSync(folder);
+  try {
+    // The leading `./` prevents a colon at the start of a name from being read as pathspec magic.
+    const names = entries.map(({ path }) => encodeName(`./${path}`).toString('latin1'));
+    const input = Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1');
+    const { exitCode, stdout, stderr } = await askCopy(copy, ['check-ignore', '--stdin', '-z'], input);
+    const said = new Set(stdout.toString('latin1').split('\0'));
+    const ignored = entries.filter((_, at) => said.has(names[at] ?? '')).map(({ path }) => path);
+    return { ignored, problem: exitCode > 1 ? ` (${stderr})` : '' };
+  } finally {
+    for (const folder of folders) rmdirSync(folder);
+  }
+}
+
+/** In the copy, whose configuration and rules `copyBase` wrote. */
+function askCopy(copy: string, args: readonly string[], input?: Buffer): Promise<GitAnswer> {
+  const env = { GIT_DIR: `${copy}/.git`, GIT_WORK_TREE: copy };
+  return askGit({ cwd: copy, args, env, ...(input === undefined ? {} : { input }) });
+}
+
+async function copyFolder(view: TreeView, { from, copy, path, signal }: IgnoredCopy): Promise<void> {
+  const folders: string[] = [path];
+  for (const folder of folders) {
+    const listing = view.listFolder(folder);
+    if (listing.status !== 'seen') throw unreadable(`${from}/${folder}`);
+    mkdirSync(placeIn(copy, folder), { mode: 0o755 });
+    for (const entry of listing.entries) {
+      const inner = `${folder}/${entry.name}`;
+      if (entry.special || isGitDirName(entry.name)) continue;
+      if (entry.folder) folders.push(inner);
+      else copyFile(view, inner, copy);
+    }
+    // A signal is only heard in between.
+    await setImmediate();
+    if (signal.aborted) return;
+  }
+}
+
+/** A file or a link. */
+function copyFile(view: TreeView, path: string, copy: string): void {
+  const to = placeIn(copy, path);
+  const link = view.readLink(path);
+  if (link.status === 'seen') {
+    symlinkSync(link.target, to);
+    return;
+  }
+  const file = openSync(view.place(path), READ);
+  try {
+    copyFileSync(`/proc/self/fd/${file}`, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    const { mode } = fstatSync(file);
+    // Without set-uid and set-gid bits.
+    if ((mode & 0o7000) !== 0) chmodSync(to, mode & 0o777);
+  } finally {
+    closeSync(file);
+  }
+}
+
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function placeIn(root: string, path: string): Buffer {
+  return encodeName(`${root}/${path}`);
+}
+
+function unreadable(path: string): Error {
+  return Object.assign(new Error(path), { code: 'EACCES' });
+}

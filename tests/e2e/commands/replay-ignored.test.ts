@@ -1,0 +1,187 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  makeRepository,
+  type Repository,
+  removeFolders,
+  temporaryFolder,
+} from '../../support/files/repository.ts';
+import { runCli } from '../../support/runs/cli.ts';
+import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const PROVEN = /^patchsmith: done \(exit 0\): \d+ events replayed to the same patch, byte for byte/;
+
+/** A project whose tests need a dependency that git ignores, such as a real one has after `npm ci`. */
+async function project(files: Record<string, string> = {}): Promise<Repository> {
+  const repository = await makeRepository({
+    '.gitignore': 'node_modules/\n.env\n',
+    'sum.js': 'exports.sum = (a, b) => a - b;\n',
+    'test.sh': "node -e \"require('adding').check(require('./sum.js').sum)\"\n",
+    ...files,
+  });
+  install(repository);
+  return repository;
+}
+
+function install({ root }: Repository): void {
+  const folder = join(root, 'node_modules/adding');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'index.js'),
+    "exports.check = (sum) => { if (sum(1, 2) !== 3) throw new Error('wrong sum'); console.log('right'); };\n",
+  );
+}
+
+function fixed(repository: Repository, args: readonly string[] = [], plan?: string): Promise<FinishedRun> {
+  return scriptedRun({
+    repository,
+    turns: [
+      { calls: [call('run_command', { command: 'sh test.sh 2>&1 | grep -o "wrong sum" | head -1' })] },
+      { calls: [call('edit_file', { path: 'sum.js', find: 'a - b', replace: 'a + b' })] },
+      { calls: [call('run_command', { command: 'sh test.sh; touch node_modules/.cache' })] },
+      { calls: [call('read_file', { path: 'node_modules/adding/index.js' })] },
+      { text: 'Done.' },
+    ],
+    args: plan === undefined ? ['--verify', 'sh test.sh', ...args] : args,
+    ...(plan === undefined ? {} : { plan }),
+  });
+}
+
+function replayIn(cwd: string, { runDir }: FinishedRun, ...args: string[]) {
+  return runCli(['replay', runDir, ...args], { cwd, env: { XDG_STATE_HOME: temporaryFolder() } });
+}
+
+describe('a run whose tests need an ignored node_modules', () => {
+  test('diverges without it, and the message names what is missing and the flag', async () => {
+    const repository = await project();
+    const recorded = await fixed(repository);
+    expect(recorded.result.outcome, recorded.stderr).toBe('done');
+    const end = await replayIn(repository.root, recorded);
+    expect(end.exitCode).toBe(9);
+    expect(end.lastLine).toMatch(
+      /The copy of the base lacks what this checkout ignores: node_modules\. What commands need of it, name with --copy-ignored\.$/,
+    );
+  });
+
+  test.each(['required', 'off'])('is proven with --copy-ignored and --sandbox %s', async (sandbox) => {
+    const repository = await project();
+    const recorded = await fixed(repository);
+    const again = join(temporaryFolder(), 'again');
+    const args = ['--copy-ignored', 'node_modules', '--sandbox', sandbox, '--run-dir', again];
+    const end = await replayIn(repository.root, recorded, ...args);
+    expect(end.lastLine, end.stderr).toMatch(PROVEN);
+    expect(end.lastLine).toMatch(/ Ignored files were those of this checkout: node_modules\.$/);
+    expect(end.exitCode).toBe(0);
+    expect(readFileSync(join(again, 'changes.patch'), 'utf8')).toBe(recorded.patch);
+  });
+
+  test('is proven without the flag when setup makes it, in the work tree and in a fresh checkout', async () => {
+    const repository = await project({
+      'install.sh': `mkdir -p node_modules/adding; echo "exports.check = (sum) => { if (sum(1, 2) !== 3) throw new Error('wrong sum'); console.log('right') }" > node_modules/adding/index.js\n`,
+      'plan.md': '---\nsetup: [sh install.sh]\nverify: [sh test.sh]\n---\nMend the sum.\n',
+    });
+    for (const place of ['worktree', 'checkout']) {
+      await repository.git('checkout', '--', '.');
+      const plan = join(repository.root, 'plan.md');
+      const recorded = await fixed(repository, ['--verify-in', place], plan);
+      expect(recorded.result.outcome, recorded.stderr).toBe('done');
+      const end = await replayIn(repository.root, recorded);
+      expect(end.lastLine, end.stderr).toMatch(PROVEN);
+    }
+  });
+});
+
+test('what is copied never gets into the patch, nor back into the checkout', async () => {
+  const repository = await project();
+  const recorded = await fixed(repository);
+  writeFileSync(join(repository.root, 'node_modules/adding/more.js'), 'of today\n');
+  writeFileSync(join(repository.root, 'node_modules/.cache'), 'mine\n');
+  const end = await replayIn(repository.root, recorded, '--copy-ignored', './node_modules/');
+  expect(end.lastLine, end.stderr).toMatch(PROVEN);
+  expect(readFileSync(join(repository.root, 'node_modules/.cache'), 'utf8')).toBe('mine\n');
+});
+
+/** Since the run, links have come into the checkout, and one of its base has become a folder. */
+async function withLinks() {
+  const repository = await project({ 'vendor/node_modules/kept.js': '', 'real/kept.txt': '' });
+  symlinkSync('real', join(repository.root, 'inside'));
+  await repository.git('add', 'inside');
+  await repository.git('commit', '--quiet', '--message', 'A link');
+  const recorded = await scriptedRun({ repository, turns: [{ text: 'Done.' }] });
+  await repository.git('rm', '--quiet', 'inside');
+  repository.write('inside/node_modules/a.js', '');
+  const elsewhere = temporaryFolder();
+  mkdirSync(join(elsewhere, 'node_modules'));
+  symlinkSync(elsewhere, join(repository.root, 'outside'));
+  symlinkSync('/etc/hostname', join(repository.root, '.env'));
+  repository.write('notes.txt', 'mine\n');
+  return { repository, recorded };
+}
+
+describe('--copy-ignored refuses', () => {
+  let made: ReturnType<typeof withLinks>;
+  beforeAll(async () => {
+    made = withLinks();
+    await made;
+  });
+
+  test.each([
+    ['sum.js', /is tracked in the base of the run$/],
+    ['vendor', /is tracked in the base of the run$/],
+    ['notes.txt', /is not ignored in the base of the run$/],
+    ['../elsewhere', /leads out of the checkout/],
+    ['/etc', /leads out of the checkout/],
+    ['.', /is the checkout itself/],
+    ['.git', /git's own folder/],
+    ['packages/a/.git/hooks', /git's own folder/],
+    ['.env', /is a link; links are not followed$/],
+    ['outside/node_modules', /or behind a link$/],
+    ['inside/node_modules', /has no place in the base of the run/],
+    ['missing', /is not in /],
+  ])('%s', async (path, why) => {
+    const { repository, recorded } = await made;
+    const end = await replayIn(repository.root, recorded, '--copy-ignored', path);
+    expect(end.exitCode, end.stderr).toBe(2);
+    expect(end.lastLine).toContain(`--copy-ignored ${path}: `);
+    expect(end.lastLine.replace(/\.$/, '')).toMatch(why);
+  });
+
+  test('any path outside a checkout', async () => {
+    const { recorded } = await made;
+    const end = await replayIn(temporaryFolder(), recorded, '--copy-ignored', 'node_modules');
+    expect(end.exitCode).toBe(2);
+    expect(end.lastLine).toMatch(/--copy-ignored node_modules: .* is not in a git repository/);
+  });
+});
+
+test('links in a copied folder stay links, and git dirs are left out', async () => {
+  const repository = await project();
+  const recorded = await scriptedRun({
+    repository,
+    turns: [
+      {
+        calls: [
+          call('run_command', {
+            command: 'cd node_modules; readlink out; cat out/secret; cat in; ls -A; ls -A adding',
+          }),
+        ],
+      },
+      { text: 'Done.' },
+    ],
+  });
+  const secret = temporaryFolder();
+  writeFileSync(join(secret, 'secret'), 'of another place\n');
+  symlinkSync(secret, join(repository.root, 'node_modules/out'));
+  symlinkSync('adding/index.js', join(repository.root, 'node_modules/in'));
+  mkdirSync(join(repository.root, 'node_modules/adding/.git/hooks'), { recursive: true });
+  const again = join(temporaryFolder(), 'again');
+  await replayIn(repository.root, recorded, '--copy-ignored', 'node_modules', '--run-dir', again);
+  const said = readFileSync(join(again, 'events.jsonl'), 'utf8');
+  expect(said).toContain(secret);
+  expect(said).toContain('wrong sum');
+  expect(said).not.toContain('of another place');
+  expect(said).not.toMatch(/\\n\.git\\n/);
+});
