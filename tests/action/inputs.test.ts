@@ -6,11 +6,11 @@ import { isSecretName } from '../../src/domain/secrets/secret-name.ts';
 const variable = (name: string) => `INPUT_${name.toUpperCase()}`;
 
 describe('the inputs', () => {
-  test('are the settings of run and publish under their names, but for two, and the own ones of the action', () => {
+  test('are the settings of run and publish by their names, but for message and output, and those of the action itself', () => {
     const names = actionInputs().map(({ name }) => name);
     const settings = settingEntries().map(({ flag }) => flag);
     expect(new Set(names).size).toBe(names.length);
-    expect(settings.filter((flag) => !names.includes(flag))).toEqual(['message', 'output']);
+    expect(settings.filter((flag) => !names.includes(flag))).toEqual(['message', 'copy-ignored', 'output']);
     expect(names.filter((name) => !settings.includes(name)).sort()).toEqual([
       'api-key',
       'federation-rule-id',
