@@ -1,6 +1,15 @@
 /** Which programs a verify command cannot do without, as far as its text tells. */
 
 import { type CommandNode, type PipelineNode, parse, type Statement, type Word } from 'unbash';
+import {
+  changesNames,
+  endsWell,
+  folderAfter,
+  literal,
+  MAKES_NOTHING,
+  programOf,
+  type Words,
+} from './simple-command.ts';
 
 /** The first word of a simple command. */
 export interface NeededProgram {
@@ -11,14 +20,15 @@ export interface NeededProgram {
 
 /**
  * The first words of the simple commands that have to run for the script to succeed. Left out is what the text cannot tell: words with
- * expansions, functions of the script, what is run by `if`, `case` and `||` or after a test, names that follow a change of PATH,
- * `source`, `eval` or a command that installs something, and paths that an earlier command of the script may make.
+ * expansions, functions of the script, what a condition or an empty loop may leave out, what fails without ending the script, what
+ * stands after a place where it may end with success, names that follow a change of PATH, `source`, `eval` or a command that
+ * installs something, and paths that an earlier command of the script may make.
  */
 export function neededPrograms(text: string): NeededProgram[] {
   const { commands, errors } = parse(text);
   if (errors !== undefined && errors.length > 0) return [];
   const walk = new Walk();
-  walk.list(commands, START);
+  walk.list(commands, START, true);
   return walk.needed;
 }
 
@@ -30,75 +40,109 @@ interface Place {
   readonly isFirst: boolean;
   /** Names mean what they meant at the start. */
   readonly areNamesKnown: boolean;
+  /** What stands here runs if nothing before it fails, and the script fails with it. */
+  readonly isRequired: boolean;
 }
 
-const START: Place = { folder: '.', isFirst: true, areNamesKnown: true };
+const START: Place = { folder: '.', isFirst: true, areNamesKnown: true, isRequired: true };
 
+/** Each method gives the place after what it was given. `isLast`: the script has the exit code of that. */
 class Walk {
   readonly needed: NeededProgram[] = [];
   readonly #functions = new Set<string>();
+  /** Failures no longer end the script, or it may have ended with success. */
+  #mayEndWell = false;
 
-  /** Each of these gives the place after what it was given. */
-  list(statements: readonly Statement[], start: Place): Place {
+  list(statements: readonly Statement[], start: Place, isLast: boolean): Place {
     let place = start;
-    for (const { command, background } of statements) {
-      const after = command.type === 'AndOr' ? this.#andOr(command, place) : this.#pipeline(command, place);
-      place = background ? { ...after, folder: place.folder } : after;
+    for (const [at, { command, background }] of statements.entries()) {
+      const isEnd = isLast && at === statements.length - 1;
+      place = background
+        ? {
+            ...this.#perhaps(place, (inside) => this.#statement(command, inside, true)),
+            folder: place.folder,
+          }
+        : this.#statement(command, place, isEnd);
     }
     return place;
   }
 
-  #andOr({ commands, operators }: Extract<Statement['command'], { type: 'AndOr' }>, start: Place): Place {
-    // What stands left of || may be missing, and what stands right of it may not be reached.
-    if (operators.includes('||')) return this.#perhaps((walk) => walk.#each(commands, start), start);
-    return this.#each(commands, start);
+  #statement(command: Statement['command'], place: Place, isLast: boolean): Place {
+    if (command.type !== 'AndOr') return this.#pipeline(command, place, isLast);
+    const { commands, operators } = command;
+    // What stands left of || may be missing, and what stands right of it may not be reached. With && it is the same, unless the
+    // script ends there: bash goes on when another than the last of them fails.
+    return operators.includes('||') || !isLast
+      ? this.#perhaps(place, (inside) => this.#each(commands, inside))
+      : this.#each(commands, place);
   }
 
   #each(commands: readonly PipelineNode[], start: Place): Place {
     let place = start;
     for (const [at, command] of commands.entries()) {
       if (at > 0 && commands.slice(0, at).some(isTest))
-        return this.#perhaps((walk) => walk.#each(commands.slice(at), place), place);
-      place = this.#pipeline(command, place);
+        return this.#perhaps(place, (inside) => this.#each(commands.slice(at), inside));
+      place = this.#pipeline(command, place, true);
     }
     return place;
   }
 
-  #pipeline(command: PipelineNode, place: Place): Place {
-    if (command.type !== 'Pipeline') return this.#command(command, place);
+  #pipeline(command: PipelineNode, place: Place, isLast: boolean): Place {
+    if (command.type !== 'Pipeline') return this.#command(command, place, isLast);
     const [only, ...more] = command.commands;
-    if (only !== undefined && more.length === 0) return this.#command(only, place);
-    const after = command.commands.map((part) => this.#command(part, place));
+    if (only !== undefined && more.length === 0) return this.#command(only, place, isLast);
+    const after = command.commands.map((part) => this.#command(part, place, true));
     // Its parts run at the same time, each in a shell of its own.
     return afterAll(after, place);
   }
 
-  #command(command: CommandNode, place: Place): Place {
+  #command(command: CommandNode, place: Place, isLast: boolean): Place {
+    const perhaps = (...lists: (readonly Statement[])[]) =>
+      this.#perhaps(place, (inside) => lists.reduce((at, list) => this.list(list, at, false), inside));
     switch (command.type) {
       case 'Command':
         return this.#simple(command, place);
       case 'Redirected':
-        return this.#command(command.command, place);
+        return this.#command(command.command, place, isLast);
       case 'BraceGroup':
-        return this.list(command.body.commands, place);
+        return this.list(command.body.commands, place, isLast);
       case 'Subshell':
-        return afterAll([this.list(command.body.commands, place)], place);
+        return afterAll([this.list(command.body.commands, place, true)], place);
       case 'For':
-      case 'ArithmeticFor':
-        return this.#unsure(this.list(command.body.commands, place), place);
+        if (!command.wordlist?.some(isSomething)) return perhaps(command.body.commands);
+        return unsure(this.list(command.body.commands, place, isLast), place);
       case 'Function':
         this.#functions.add(command.name.value);
-        return place;
-      case 'If':
-      case 'Case':
-      case 'While':
-      case 'Select':
+        return this.#inner(command.body, place);
       case 'Coproc':
-        return { folder: null, isFirst: false, areNamesKnown: place.areNamesKnown && !changesNames(command) };
+        return this.#inner(command.body, place);
+      case 'If':
+        return perhaps(
+          command.clause.commands,
+          command.then.commands,
+          ...command.elif.flatMap(({ clause, then }) => [clause.commands, then.commands]),
+          command.else?.commands ?? [],
+        );
+      case 'Case':
+        return perhaps(...command.items.map(({ body }) => body.commands));
+      case 'While':
+        return perhaps(command.clause.commands, command.body.commands);
+      case 'ArithmeticFor':
+      case 'Select':
+        return perhaps(command.body.commands);
       case 'TestCommand':
       case 'ArithmeticCommand':
         return place;
     }
+  }
+
+  /** What may run later, or beside. */
+  #inner(body: Extract<CommandNode, { type: 'Function' | 'Coproc' }>['body'], place: Place): Place {
+    return this.#perhaps(place, (inside) =>
+      body.type === 'CompoundList'
+        ? this.list(body.commands, inside, false)
+        : this.#command(body, inside, false),
+    );
   }
 
   #simple(command: Extract<CommandNode, { type: 'Command' }>, place: Place): Place {
@@ -108,23 +152,25 @@ class Walk {
     const [name, rest] = programOf(literal(command.name), words);
     if (name === null) return { ...place, isFirst: false };
     if (!setsPath) this.#need(name, place);
+    this.#mayEndWell ||= endsWell(name, rest) || (command.name.value === 'exec' && name !== 'exec');
     return after(name, rest, place);
   }
 
-  #need(name: string, { folder, isFirst, areNamesKnown }: Place): void {
+  #need(name: string, { folder, isFirst, areNamesKnown, isRequired }: Place): void {
+    if (!isRequired || this.#mayEndWell) return;
     if (this.#functions.has(name) || name.startsWith('-') || name === '') return;
     if (name.includes('/') ? !isFirst || folder === null : !areNamesKnown) return;
     this.needed.push({ name, folder: folder ?? '.' });
   }
 
   /** What may not run needs nothing, and leaves only what it cannot have changed. */
-  #perhaps(walked: (walk: Walk) => Place, place: Place): Place {
-    return this.#unsure(walked(new Walk()), place);
+  #perhaps(place: Place, walked: (inside: Place) => Place): Place {
+    return { ...unsure(walked({ ...place, isRequired: false }), place), isRequired: place.isRequired };
   }
+}
 
-  #unsure(after: Place, before: Place): Place {
-    return { ...after, folder: after.folder === before.folder ? before.folder : null };
-  }
+function unsure(after: Place, before: Place): Place {
+  return { ...after, folder: after.folder === before.folder ? before.folder : null };
 }
 
 /** In the folder before, since what runs in a shell of its own leaves this one where it is. */
@@ -133,69 +179,20 @@ function afterAll(places: readonly Place[], before: Place): Place {
     folder: before.folder,
     isFirst: places.every(({ isFirst }) => isFirst),
     areNamesKnown: places.every(({ areNamesKnown }) => areNamesKnown),
+    isRequired: before.isRequired,
   };
 }
 
-/** Looks through what only passes on to another program, such as `env`. */
-function programOf(
-  name: string | null,
-  words: readonly (string | null)[],
-): [name: string | null, words: readonly (string | null)[]] {
-  if (name === null || !PASSES_ON.has(name)) return [name, words];
-  const at = name === 'env' ? words.findIndex((word) => word === null || !/^\w+=/.test(word)) : 0;
-  const next = words[at] ?? null;
-  if (next === null || next.startsWith('-') || words.slice(0, at).some((word) => word?.startsWith('PATH=')))
-    return [name, words];
-  return [next, words.slice(at + 1)];
+/** Whether the word is one word at least, whatever it expands to. A pattern that nothing matches stays as it is. */
+function isSomething({ parts = [] }: Word): boolean {
+  return parts.length === 0 || parts.some(({ type }) => type === 'Literal' || type === 'SingleQuoted');
 }
 
-const PASSES_ON = new Set(['command', 'exec', 'env', 'nohup', 'builtin']);
-
-function after(name: string, words: readonly (string | null)[], place: Place): Place {
+function after(name: string, words: Words, place: Place): Place {
   if (name === 'cd') return { ...place, folder: folderAfter(words, place.folder) };
   if (name === 'pushd' || name === 'popd') return { ...place, folder: null };
-  if (changesNamesBy(name, words)) return { folder: place.folder, isFirst: false, areNamesKnown: false };
+  if (changesNames(name, words)) return { ...place, isFirst: false, areNamesKnown: false };
   return MAKES_NOTHING.has(name) ? place : { ...place, isFirst: false };
-}
-
-function folderAfter([to, ...more]: readonly (string | null)[], from: string | null): string | null {
-  if (from === null || to === undefined || to === null || more.length > 0 || to.startsWith('-')) return null;
-  return to.startsWith('/') ? to : `${from}/${to}`;
-}
-
-const MAKES_NOTHING = new Set([
-  'set',
-  'export',
-  'echo',
-  'printf',
-  'test',
-  '[',
-  'true',
-  ':',
-  'pwd',
-  'ls',
-  'cat',
-  'wait',
-  'ulimit',
-  'umask',
-]);
-
-const SETS_NAMES = new Set(['.', 'source', 'eval', 'alias', 'hash', 'enable', 'shopt']);
-const DECLARES = new Set(['export', 'declare', 'typeset', 'readonly', 'local']);
-/** Arguments of programs that bring further programs. */
-const INSTALLS = /^(?:i|ci|install|add|sync|enable|setup|restore|bootstrap|update|upgrade|use|global|build)$/;
-
-function changesNamesBy(name: string, words: readonly (string | null)[]): boolean {
-  if (SETS_NAMES.has(name)) return true;
-  if (DECLARES.has(name)) return words.some((word) => word === null || word.startsWith('PATH='));
-  return words.some((word) => word !== null && INSTALLS.test(word));
-}
-
-/** By its words: where one of them stands in an argument, a name less is looked up. */
-function changesNames(command: CommandNode): boolean {
-  return /"value":"(?:\.|source|eval|alias|hash|enable|i|ci|install|add|sync|setup|restore|build|use)"|"name":"PATH"/.test(
-    JSON.stringify(command),
-  );
 }
 
 /** What follows such a command with && is meant to be left out at times. */
@@ -207,17 +204,4 @@ function isTest(command: PipelineNode): boolean {
   const [first] = command.args;
   if (value === 'command') return first?.type === 'Word' && /^-[vV]/.test(first.value);
   return ['[', 'test', 'type', 'which', 'hash'].includes(value);
-}
-
-/** The word as the shell takes it; null when that depends on what runs. */
-function literal({ value, parts = [] }: Word): string | null {
-  if (value.startsWith('~')) return null;
-  const isPlain = parts.every(
-    (part) =>
-      part.type === 'Literal' ||
-      part.type === 'SingleQuoted' ||
-      part.type === 'AnsiCQuoted' ||
-      (part.type === 'DoubleQuoted' && part.parts.every(({ type }) => type === 'Literal')),
-  );
-  return isPlain ? value : null;
 }

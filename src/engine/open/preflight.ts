@@ -60,11 +60,13 @@ interface Lookup {
 /** Prints a line for each command that cannot be read, and for each program that is not there. */
 function lookupScript(commands: readonly string[], needed: readonly Lookup[]): string {
   return [
-    `__syntax() { __said=$("\${BASH:-/bin/sh}" -n 2>&1) || printf 'syntax %s %s\\n' "$1" "\${__said%%$'\\n'*}"; }`,
-    `__look() { ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 ) || if [ -e "$3" ]; then echo "closed $1"; else echo "missing $1"; fi; }`,
+    `__syntax() { __at=$1; shift; __said=$("\${BASH:-/bin/sh}" "$@" -n 2>&1) || printf 'syntax %s %s\\n' "$__at" "\${__said%%$'\\n'*}"; }`,
+    `__look() ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 && exit; case $3 in */*) [ ! -e "$3" ] || { echo "closed $1"; exit; }; esac; echo "missing $1" )`,
     ...commands.map((command, at) => {
       const end = endOfText(command);
-      return `__syntax ${at} <<'${end}'\n${command}\n${end}`;
+      // Without being run, the script cannot switch on what it needs to be read.
+      const options = command.includes('extglob') ? ' -O extglob' : '';
+      return `__syntax ${at}${options} <<'${end}'\n${command}\n${end}`;
     }),
     ...needed.map(({ name, folder }, at) => `__look ${at} ${shellQuoted(folder)} ${shellQuoted(name)}`),
   ].join('\n');

@@ -12,6 +12,7 @@ const DONE = { text: 'Done.' };
 async function plan(frontMatter: Record<string, unknown>, args: readonly string[] = []) {
   const repository = await makeRepository({
     'check.sh': '#!/bin/sh\neslint .\n',
+    'sub/data': 'x\n',
     'sub/check': '#!/bin/sh\ntest -f ../b.txt\n',
   });
   chmodSync(join(repository.root, 'sub/check'), 0o755);
@@ -26,7 +27,7 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
       ['npm test; nmp run lint'],
       'verify command "npm test; nmp run lint" cannot succeed: "nmp" is not found',
     ],
-    [['true && ./check.sh'], 'cannot succeed: "./check.sh" is not executable.'],
+    [['cd sub && ./data'], 'cannot succeed: "./data" is not executable.'],
     [
       ['cd sub && ./chekc'],
       'cannot succeed: "./chekc" is not found in the sandbox. For a script that the run',
@@ -54,7 +55,11 @@ test('what setup commands make is looked up after them', async () => {
   ];
   const made = await plan({
     setup,
-    verify: ['cd tools && ./other', 'tools/other || true; cd sub && ./check'],
+    verify: [
+      'cd tools && ./other',
+      'tools/other || true; cd sub && ./check',
+      'shopt -s extglob\nls !(nothing)',
+    ],
   });
   expect([made.result.outcome, made.result.exitCode], made.stderr).toEqual(['done', 0]);
   const missing = await plan({ setup, verify: ['tools/none'] });
