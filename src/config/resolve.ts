@@ -118,7 +118,12 @@ function problemsOf({ value, source }: Given, entry: SettingEntry): string[] {
     return [`${source.name}: a project file may not set ${flag}; ${elsewhere}`];
   }
   const parsed = Settings.shape[entry.key].safeParse(value);
-  if (!parsed.success) return parsed.error.issues.map((issue) => `${source.name}: ${issue.message}`);
+  // The name of a flag or a variable says which setting it is; a line of the file does not.
+  const place = source.from === 'file' ? `${source.name}: ${flag}` : source.name;
+  if (source.from === 'file' && value === null) {
+    return [`${place}: there is no value; write one, or leave the line out`];
+  }
+  if (!parsed.success) return parsed.error.issues.map((issue) => `${place}: ${issue.message}`);
   if (source.from !== 'file') return [];
   if (entry.key === 'sandbox' && parsed.data !== 'required') {
     return [`${source.name}: a project file may only require the sandbox; ${elsewhere}`];

@@ -29,6 +29,7 @@ import {
   branchName,
   choice,
   duration,
+  entry,
   modelAddress,
   price,
   repositoryName,
@@ -118,7 +119,7 @@ export const Settings = z.strictObject({
   planFromComment: text().nullable().default(null).register(about, {
     flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
     help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
-  principles: texts(z.string().trim().min(1)).nullable().default(null).register(about, {
+  principles: texts(entry()).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
     defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
@@ -247,7 +248,7 @@ export const Settings = z.strictObject({
     flag: 'sandbox', value: SANDBOXES.join('|'), group: 'Sandbox and limits of commands', file: 'set',
     help: 'Contain commands: always (otherwise the run does not start), if available, or not at all',
     defaultHelp: 'required when CI or GITHUB_ACTIONS is set, else auto' }),
-  mounts: texts(z.string().trim().min(1)).default([]).register(about, {
+  mounts: texts(entry()).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
   allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
@@ -278,7 +279,7 @@ export const Settings = z.strictObject({
     flag: 'max-disk', value: 'SIZE', group: 'Sandbox and limits of commands', file: 'lower',
     help: 'How much free disk space the run may use, including what the runner stores; beyond it, commands that write are killed and the run ends' }),
 
-  copyIgnored: texts(z.string().trim().min(1)).default([]).register(about, {
+  copyIgnored: texts(entry()).default([]).register(about, {
     flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
     help: 'Ignored file or folder of this checkout, such as node_modules, that the replay has too: a copy of it as it is now', defaultHelp: 'none' }),
 
@@ -307,16 +308,16 @@ export const Settings = z.strictObject({
   titlePrefix: text().nullable().default(null).register(about, {
     flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
     help: 'Prefix of the pull request\'s title' }),
-  labels: texts(z.string().trim().min(1)).default([]).register(about, {
+  labels: texts(entry()).default([]).register(about, {
     flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Label of the pull request', defaultHelp: 'none' }),
-  reviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+  reviewers: texts(entry()).default([]).register(about, {
     flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'User to request a review from', defaultHelp: 'none' }),
-  teamReviewers: texts(z.string().trim().min(1)).default([]).register(about, {
+  teamReviewers: texts(entry()).default([]).register(about, {
     flag: 'team-reviewer', value: 'SLUG', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Team to request a review from; needs a token that may read the organisation', defaultHelp: 'none' }),
-  assignees: texts(z.string().trim().min(1)).default([]).register(about, {
+  assignees: texts(entry()).default([]).register(about, {
     flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'User to assign the pull request to', defaultHelp: 'none' }),
   milestone: text().nullable().default(null).register(about, {

@@ -21,12 +21,17 @@ export function text() {
   });
 }
 
-/** One text, or a list of at least `min`. A variable holds one per line. Each entry is then validated by `entry`. */
-export function texts(entry: z.ZodType<string, string>, min: 0 | 1 = 1) {
+/** An entry of a list that is not blank. */
+export function entry() {
+  return z.string().trim().min(1, 'an entry must not be empty');
+}
+
+/** One text, or a list of at least `min`. A variable holds one per line. Each entry is then validated by `ofEach`. */
+export function texts(ofEach: z.ZodType<string, string>, min: 0 | 1 = 1) {
   return value('text or a list of texts', (given) => {
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
-  }).pipe(z.array(entry).min(min, 'expected at least one entry'));
+  }).pipe(z.array(ofEach).min(min, 'expected at least one entry'));
 }
 
 /** A schema for one of several names. */

@@ -1,6 +1,8 @@
 /** Parses YAML from files that anyone may have written: into a plain mapping, or a list of problems by line. */
 
-import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { shown } from './values.ts';
+import { aliasInWords, inWords } from './yaml-words.ts';
 
 /** A YAML document that is a mapping, or what it is instead. */
 export type YamlMapping =
@@ -19,6 +21,9 @@ interface YamlProblem {
   readonly message: string;
 }
 
+/** Of each kind. Putting one into words can mean looking through the whole file. */
+const MOST_PROBLEMS = 10;
+
 /**
  * Parses one YAML 1.2 document. `firstLine` is the number of the text's first line in its file. Empty text is an empty
  * mapping. Aliases are refused, since a few lines of them can expand to gigabytes, and so are tags, which have no meaning
@@ -27,26 +32,39 @@ interface YamlProblem {
 export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
   const counter = new LineCounter();
   const lineAt = (offset: number) => counter.linePos(offset).line + firstLine - 1;
+  /** The parser names only the second one. */
+  const twice = (offset: number): string => {
+    const same = keysOf(document.contents).find(({ at }) => at === offset)?.name;
+    const first = keysOf(document.contents).find(({ name }) => name === same);
+    const where = same === undefined || first === undefined ? '' : `, first on line ${lineAt(first.at)}`;
+    return `the key ${shown(same ?? restOf(offset))} is there twice${where}; keep one of them`;
+  };
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: true });
-  const problems = [...document.errors, ...document.warnings].map((problem) => ({
-    line: lineAt(problem.pos[0]),
-    message: problem.message,
-  }));
+  const restOf = (offset: number) => /^[^\n]*/.exec(text.slice(offset))?.[0] ?? '';
+  const problems = [...document.errors, ...document.warnings]
+    .slice(0, MOST_PROBLEMS)
+    .map(({ code, message, pos: [offset] }) => ({
+      line: lineAt(offset),
+      message: code === 'DUPLICATE_KEY' ? twice(offset) : inWords({ code, message, rest: restOf(offset) }),
+    }));
   visit(document, {
     Node(_, node) {
-      if (isAlias(node)) {
-        problems.push({ line: lineAt(node.range?.[0] ?? 0), message: 'aliases (*name) are not allowed' });
-      }
+      if (!isAlias(node) || problems.length >= 2 * MOST_PROBLEMS) return;
+      const offset = node.range?.[0] ?? 0;
+      problems.push({ line: lineAt(offset), message: aliasInWords(restOf(offset)) });
     },
   });
-  if (problems.length > 0) return { status: 'failed', problems };
+  if (problems.length > 0) return { status: 'failed', problems: firstOfEachLine(problems) };
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) {
     return { status: 'ok', values: {}, lineOf: () => firstLine };
   }
   if (!isMap(root)) return { status: 'not_a_mapping', kind: isScalar(root) ? 'scalar' : 'list' };
-  const oddKey = root.items.find((item) => !isScalar(item.key) || typeof item.key.value !== 'string');
-  if (oddKey) return { status: 'failed', problems: [{ line: firstLine, message: 'every key must be text' }] };
+  const oddKey = root.items.find((item) => !isScalar(item.key) || typeof item.key.value !== 'string')?.key;
+  if (oddKey !== undefined) {
+    const line = lineAt((isNode(oddKey) ? oddKey.range?.[0] : null) ?? 0);
+    return { status: 'failed', problems: [{ line, message: 'every key must be text, such as verify' }] };
+  }
 
   return {
     status: 'ok',
@@ -54,8 +72,23 @@ export function parseYamlMapping(text: string, firstLine: number): YamlMapping {
     lineOf(path) {
       const key = root.items.find((item) => isScalar(item.key) && item.key.value === path[0])?.key;
       const inner = path.length > 1 ? document.getIn(path, true) : undefined;
-      const node = isScalar(inner) ? inner : isScalar(key) ? key : root;
+      const node = isNode(inner) ? inner : isScalar(key) ? key : root;
       return lineAt(node.range?.[0] ?? 0);
     },
   };
+}
+
+/** What follows the first mistake of a line is mostly its consequence. */
+function firstOfEachLine(problems: readonly YamlProblem[]): YamlProblem[] {
+  const byLine = new Map<number, YamlProblem>();
+  for (const problem of problems) if (!byLine.has(problem.line)) byLine.set(problem.line, problem);
+  return [...byLine.values()];
+}
+
+/** The keys of a mapping's top level that are text, with where each begins. */
+function keysOf(root: unknown): { name: string; at: number }[] {
+  if (!isMap(root)) return [];
+  return root.items.flatMap(({ key }) =>
+    isScalar(key) && typeof key.value === 'string' ? [{ name: key.value, at: key.range?.[0] ?? 0 }] : [],
+  );
 }

@@ -233,7 +233,7 @@ describe('values', () => {
 
   test('what a problem quotes is short and cannot steer a terminal', () => {
     const [problem = ''] = problemsOf(file({ effort: `\u001b[2J\u009b\u202e${'x'.repeat(200)}` }));
-    expect(problem).toMatch(/^\.patchsmith\.yml: expected one of .+…$/);
+    expect(problem).toMatch(/^\.patchsmith\.yml: effort: expected one of .+…$/);
     expect(problem).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
     expect(problem.length).toBeLessThan(200);
   });
@@ -252,7 +252,18 @@ test('every problem of every source is told at once', () => {
     '.patchsmith.yml:2: there is no setting "max-itterations"; the nearest is max-iterations',
     'PATCHSMITH_EFFORT: expected one of low, medium, high, xhigh, max, got "huge"',
     '--deadline: expected a duration such as 90s, 30m or 1h (plain numbers are seconds), at most 500h, got "soon"',
-    '.patchsmith.yml:3: expected a whole number of at least 0, got "x"',
+    '.patchsmith.yml:3: fix-rounds: expected a whole number of at least 0, got "x"',
+  ]);
+});
+
+test('a key of the project file without a value, and an entry without text, are answered in words', () => {
+  expect(problemsOf(file({ verify: null, protect: [''] }, { verify: 2, protect: 4 }))).toEqual([
+    '.patchsmith.yml:2: verify: there is no value; write one, or leave the line out',
+    '.patchsmith.yml:4: protect: a glob has to have 1 to 1000 characters',
+  ]);
+  expect(problemsOf({ flags: { label: [' '], principles: [''] } })).toEqual([
+    '--principles: an entry must not be empty',
+    '--label: an entry must not be empty',
   ]);
 });
 

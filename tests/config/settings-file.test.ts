@@ -75,13 +75,20 @@ describe('it is refused', () => {
   test.each<[string, string | Uint8Array, string[]]>([
     ['as a list', '- model', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
     ['as prose', 'hello', [`${NAME}:1: not a mapping; it needs keys, such as max-iterations: 10`]],
-    ['with a key twice', 'model: a\nmodel: b\n', [`${NAME}:2: Map keys must be unique`]],
+    [
+      'with a key twice',
+      'model: a\nmodel: b\n',
+      [`${NAME}:2: the key "model" is there twice, first on line 1; keep one of them`],
+    ],
     [
       'with aliases, which can stand for gigabytes',
       'a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]\n',
-      [2, 2, 3, 3].map((line) => `${NAME}:${line}: aliases (*name) are not allowed`),
+      ['*a', '*b'].map(
+        (alias, at) =>
+          `${NAME}:${at + 2}: aliases (*name) are not allowed; if a text begins with *, put it in quotes: "${alias}"`,
+      ),
     ],
-    ['with keys that are no text', '1: a', [`${NAME}:1: every key must be text`]],
+    ['with keys that are no text', '1: a', [`${NAME}:1: every key must be text, such as verify`]],
     ['when it is not UTF-8', new Uint8Array([0xff, 0xfe]), [`${NAME}: is not UTF-8 text`]],
     ['when it is huge', 'x'.repeat(65_537), [`${NAME}: is larger than 65,536 bytes`]],
   ])('%s', async (_, content, problems) => {

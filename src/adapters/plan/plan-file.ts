@@ -42,6 +42,7 @@ export async function readPlan(given: {
     return failed('There is no plan: give one with --plan FILE, --plan - (stdin) or --message TEXT.');
   }
   const name = given.plan === '-' ? 'The plan on stdin' : `The plan ${given.plan}`;
+  const place: PlaceInPlan = (line) => (given.plan === '-' ? `stdin:${line}` : `${given.plan}:${line}`);
   const read =
     given.plan === '-'
       ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
@@ -49,7 +50,7 @@ export async function readPlan(given: {
   if (read.status === 'failed') return failed(`${name} ${read.why}.`);
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
-  const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name);
+  const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name, place);
   if (parsed.status === 'failed') return parsed;
   const source = await sourceOf(given.plan, given);
   return { status: 'ok', plan: { ...parsed.plan, source, sha256: sha256(read.bytes) } };
@@ -103,9 +104,12 @@ function planOfMessage(message: string): PlanRead {
   };
 }
 
+/** How a line of the plan is named, as editors and terminals open it. */
+type PlaceInPlan = (line: number) => string;
+
 type PlanParsed = { status: 'ok'; plan: Omit<Plan, 'source' | 'sha256'> } | Failed;
 
-async function parsePlan(text: string, name: string): Promise<PlanParsed> {
+async function parsePlan(text: string, name: string, place: PlaceInPlan): Promise<PlanParsed> {
   const split = splitFrontMatter(text);
   if (split === 'unclosed') {
     return failed(
@@ -115,8 +119,9 @@ async function parsePlan(text: string, name: string): Promise<PlanParsed> {
   // Loaded only for plans with front matter.
   const yaml = split && (await import('../../config/yaml.ts')).parseYamlMapping(split.yaml, 2);
   const prose = yaml?.status === 'not_a_mapping' && yaml.kind === 'scalar';
-  const front: FrontMatterRead = yaml && !prose ? checkFrontMatter(yaml) : { status: 'ok', fields: {} };
-  if (front.status === 'failed') return failed(`${name}: ${front.problems.join('; ')}.`);
+  const front: FrontMatterRead =
+    yaml && !prose ? checkFrontMatter(yaml, place) : { status: 'ok', fields: {} };
+  if (front.status === 'failed') return failed(`${front.problems.join('; ')}.`);
 
   const task = (split && !prose ? split.body : text).trim();
   if (task === '') return failed(`${name} has no task: describe the change below the front matter.`);
@@ -140,35 +145,37 @@ function splitFrontMatter(text: string): { yaml: string; body: string } | 'unclo
 
 type FrontMatterRead = { status: 'ok'; fields: PlanFrontMatter } | { status: 'failed'; problems: string[] };
 
-function checkFrontMatter(yaml: YamlMapping): FrontMatterRead {
+function checkFrontMatter(yaml: YamlMapping, place: PlaceInPlan): FrontMatterRead {
   const known = Object.keys(PlanFrontMatter.shape);
+  const wrong = (...problems: string[]): FrontMatterRead => ({ status: 'failed', problems });
   switch (yaml.status) {
     case 'failed':
-      return {
-        status: 'failed',
-        problems: yaml.problems.map(({ line, message }) => `line ${line}: ${message}`),
-      };
+      return wrong(...yaml.problems.map(({ line, message }) => `${place(line)}: ${message}`));
     case 'not_a_mapping':
-      return {
-        status: 'failed',
-        problems: [`line 2: the front matter is a list; it needs keys, such as verify: ["npm test"]`],
-      };
+      return wrong(`${place(2)}: the front matter is a list; it needs keys, such as verify: npm test`);
     case 'ok': {
       const parsed = PlanFrontMatter.safeParse(yaml.values);
       if (parsed.success) return { status: 'ok', fields: parsed.data };
-      return {
-        status: 'failed',
-        problems: parsed.error.issues.flatMap((issue) =>
-          issue.code === 'unrecognized_keys'
-            ? issue.keys.map(
-                (key) =>
-                  `line ${yaml.lineOf([key])}: there is no key ${JSON.stringify(key)}; ${didYouMean(key, known, `there are ${known.join(', ')}`)}`,
-              )
-            : [`line ${yaml.lineOf(issue.path)}: ${issue.path.join('.')}: ${issue.message}`],
-        ),
-      };
+      const problems = parsed.error.issues.flatMap((issue) => {
+        if (issue.code !== 'unrecognized_keys') {
+          const said = `${entryName(issue.path, yaml.values)}: ${issue.message}`;
+          return { line: yaml.lineOf(issue.path), said };
+        }
+        return issue.keys.map((key) => {
+          const nearest = didYouMean(key, known, `there are ${known.join(', ')}`);
+          return { line: yaml.lineOf([key]), said: `there is no key ${JSON.stringify(key)}; ${nearest}` };
+        });
+      });
+      problems.sort((one, other) => one.line - other.line);
+      return wrong(...problems.map(({ line, said }) => `${place(line)}: ${said}`));
     }
   }
+}
+
+/** Entries of a list are counted from 1: `verify, entry 2`. */
+function entryName([key, index]: readonly PropertyKey[], values: Readonly<Record<string, unknown>>): string {
+  const name = String(key);
+  return typeof index === 'number' && Array.isArray(values[name]) ? `${name}, entry ${index + 1}` : name;
 }
 
 function sha256(bytes: Uint8Array): string {

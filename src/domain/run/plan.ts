@@ -15,7 +15,26 @@ export function isNoOpCommand(command: string): boolean {
   return NO_OP.test(command) || FORGIVEN.test(command);
 }
 
-const Command = z.string().trim().min(1, 'a command must not be empty');
+/** For values that are of another type altogether. */
+function wanted(what: string) {
+  return {
+    error: ({ input }: { readonly input?: unknown }) => `expected ${what}, got ${typeInWords(input)}`,
+  };
+}
+
+function typeInWords(value: unknown): string {
+  if (value === null) return 'nothing; give it a value, or leave the line out';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return JSON.stringify(shortened(value, 80));
+  if (typeof value !== 'object') return `the ${typeof value} ${value}; as a text it must be in quotes`;
+  const [key = ''] = Object.keys(value);
+  return `a mapping with the key ${JSON.stringify(shortened(key, 40))}; a text with ": " in it, or one in braces, must be in quotes`;
+}
+
+const Command = z
+  .string(wanted('a command'))
+  .trim()
+  .min(1, { error: 'a command must not be empty', abort: true });
 /** A verify command; one that cannot fail is refused. */
 export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command), {
   error: (issue) =>
@@ -23,24 +42,39 @@ export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command)
 });
 
 /** Names paths that may or may not be changed. */
-export const PathGlob = z.string().superRefine((glob, { addIssue }) => {
+export const PathGlob = z.string(wanted('a glob')).superRefine((glob, { addIssue }) => {
   const why = glob.startsWith('!')
     ? 'cannot be negated; say it with the other of allow and protect'
     : whyNoGlob(glob);
   if (why !== null) addIssue(`a glob ${why}`);
 });
 
-/** The optional YAML front matter of a plan. */
+/** One text for each line, or a list of them. */
+function listOf(entry: z.ZodType<string, string>, what: string) {
+  return z.preprocess(
+    (given) => (typeof given === 'string' ? given.trim().split(/\n\s*/) : given),
+    z.array(entry, wanted(`${what}, or a list of them`)),
+  );
+}
+
+/** The optional YAML front matter of a plan. Each list may be a single text as well. */
 export const PlanFrontMatter = z.strictObject({
-  title: z.string().trim().min(1).optional().describe('Short name of the change'),
-  verify: z.array(VerifyCommand).optional().describe('Commands that must succeed when the work is done'),
+  title: z
+    .string(wanted('a text'))
+    .trim()
+    .min(1, 'must not be empty; leave it out to use the first heading of the task')
+    .optional()
+    .describe('Short name of the change'),
+  verify: listOf(VerifyCommand, 'a command')
+    .optional()
+    .describe('Commands that must succeed when the work is done'),
   verify_baseline: z
-    .boolean()
+    .boolean('expected true or false, without quotes')
     .optional()
     .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
-  setup: z.array(Command).optional().describe('Commands run once before the model is asked'),
-  allow: z.array(PathGlob).optional().describe('Globs: only these paths may change'),
-  protect: z.array(PathGlob).optional().describe('Globs: these paths may not change'),
+  setup: listOf(Command, 'a command').optional().describe('Commands run once before the model is asked'),
+  allow: listOf(PathGlob, 'a glob').optional().describe('Globs: only these paths may change'),
+  protect: listOf(PathGlob, 'a glob').optional().describe('Globs: these paths may not change'),
 });
 export type PlanFrontMatter = z.infer<typeof PlanFrontMatter>;
 

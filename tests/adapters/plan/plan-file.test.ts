@@ -95,57 +95,106 @@ test('front matter can be empty, and can end with dots', async () => {
 describe('front matter is refused, with the line,', () => {
   test.each([
     [
-      'when nothing closes it',
-      '---\ntitle: x\n\nDo it.\n',
-      'The plan plan.md opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.',
-    ],
-    [
       'when it has keys that do not exist',
-      '---\ntitle: x\nverfy: [npm test]\nprotected: [a]\n---\nDo it.',
-      'The plan plan.md: line 3: there is no key "verfy"; the nearest is verify; line 4: there is no key "protected"; the nearest is protect.',
+      'title: x\nverfy: [npm test]\nprotected: [a]',
+      'plan.md:3: there is no key "verfy"; the nearest is verify; plan.md:4: there is no key "protected"; the nearest is protect',
     ],
     [
       'when it has the name of a limit',
-      '---\ntitle: x\nmax_tokens: 5000\n---\nDo it.',
-      'The plan plan.md: line 3: there is no key "max_tokens"; --max-output-tokens limits one answer, --max-total-tokens the whole run.',
+      'title: x\nmax_tokens: 5000',
+      'plan.md:3: there is no key "max_tokens"; --max-output-tokens limits one answer, --max-total-tokens the whole run',
     ],
     [
       'when a command cannot fail',
-      '---\nverify:\n  - npm test\n  - "true"\n---\nDo it.',
-      'The plan plan.md: line 4: verify.1: "true" cannot fail, so it verifies nothing; name a command that runs your tests.',
+      'verify:\n  - npm test\n  - "true"',
+      'plan.md:4: verify, entry 2: "true" cannot fail, so it verifies nothing; name a command that runs your tests',
     ],
     [
       'when a value has the wrong type',
-      '---\n\nverify: npm test\n---\nDo it.',
-      'The plan plan.md: line 3: verify: Invalid input: expected array, received string.',
+      '\nverify: 42',
+      'plan.md:3: verify: expected a command, or a list of them, got the number 42; as a text it must be in quotes',
+    ],
+    [
+      'when a value is missing',
+      'verify:',
+      'plan.md:2: verify: expected a command, or a list of them, got nothing; give it a value, or leave the line out',
+    ],
+    [
+      'when a colon makes a mapping of a command',
+      'verify:\n  - npm test\n  - npm run lint: fix',
+      'plan.md:4: verify, entry 2: expected a command, got a mapping with the key "npm run lint"; a text with ": " in it, or one in braces, must be in quotes',
+    ],
+    [
+      'when several values are wrong',
+      'title: ""\nverify_baseline: yes\nsetup: ""\nallow: [a]',
+      'plan.md:2: title: must not be empty; leave it out to use the first heading of the task; plan.md:3: verify_baseline: expected true or false, without quotes; plan.md:4: setup: a command must not be empty',
     ],
     [
       'when it is a list',
-      '---\n- npm test\n---\nDo it.',
-      'The plan plan.md: line 2: the front matter is a list; it needs keys, such as verify: ["npm test"].',
+      '- npm test',
+      'plan.md:2: the front matter is a list; it needs keys, such as verify: npm test',
     ],
     [
       'when a key stands twice',
-      '---\ntitle: a\ntitle: b\n---\nDo it.',
-      'The plan plan.md: line 3: Map keys must be unique.',
+      'title: a\nverify: x\ntitle: b',
+      'plan.md:4: the key "title" is there twice, first on line 2; keep one of them',
     ],
     [
-      'when it is no YAML',
-      '---\ntitle: a: b\n---\nDo it.',
-      'The plan plan.md: line 2: Nested mappings are not allowed in compact mappings.',
+      'when a text needs quotes',
+      'title: a: b',
+      'plan.md:2: a text with ": " in it must be in quotes: "a: b"',
     ],
     [
-      'when it uses aliases',
-      '---\nallow: &a [x]\nprotect: *a\n---\nDo it.',
-      'The plan plan.md: line 3: aliases (*name) are not allowed.',
+      'when a text begins with a character of YAML',
+      'title: @me # x\nsetup: `x`',
+      'plan.md:2: a text cannot begin with "@"; put it in quotes: "@me"; plan.md:3: a text cannot begin with "`"; put it in quotes: "`x`"',
+    ],
+    [
+      'when a list begins on the line of its key',
+      'setup: - npm ci',
+      'plan.md:2: a list cannot begin on the line of its key; write its entries on lines of their own, or in brackets: [a, b]',
+    ],
+    ['when it is indented with tabs', 'setup:\n\t- npm ci', 'plan.md:3: indented with a tab; use spaces'],
+    [
+      'when a colon is missing',
+      'title x\nsetup: npm ci',
+      'plan.md:2: not of the form "key: value"; write a colon and a space after the key, and the entries of a list on lines of their own',
+    ],
+    ['when quotes are open', 'title: "x', 'plan.md:3: a quotation mark is opened and not closed'],
+    [
+      'when a glob reads as an alias',
+      'allow: [*.ts, src]',
+      'plan.md:2: aliases (*name) are not allowed; if a text begins with *, put it in quotes: "*.ts"',
     ],
     [
       'when it uses tags',
-      '---\ntitle: !!js/function "x"\n---\nDo it.',
-      'The plan plan.md: line 2: Unresolved tag: tag:yaml.org,2002:js/function.',
+      'title: !!js/function x',
+      'plan.md:2: tags (!name) are not allowed; if a text begins with !, put it in quotes: "!!js/function x"',
     ],
-  ])('%s', async (_, text, message) => {
-    expect(await planOf(text)).toEqual(failedWith(message));
+  ])('%s', async (_, yaml, problems) => {
+    expect(await planOf(`---\n${yaml}\n---\nDo it.`)).toEqual(failedWith(`${problems}.`));
+  });
+});
+
+test('front matter that nothing closes is refused', async () => {
+  const message =
+    'The plan plan.md opens front matter with --- on line 1 and never closes it: add a closing --- line, or begin with an empty line if --- is meant as a horizontal rule.';
+  expect(await planOf('---\ntitle: x\n\nDo it.\n')).toEqual(failedWith(message));
+});
+
+test('a list of front matter can be a single text, with an entry a line', async () => {
+  const text = '---\nverify: npm test\nsetup: |\n  npm ci\n\n  npm run build\nallow: src\n---\nDo it.';
+  expect(await planOf(text)).toEqual({
+    status: 'ok',
+    plan: {
+      ...bare,
+      title: 'Do it.',
+      task: 'Do it.',
+      verify: ['npm test'],
+      setup: ['npm ci', 'npm run build'],
+      allow: ['src'],
+      sha256: sha256(text),
+    },
   });
 });
 
