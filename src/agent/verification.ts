@@ -21,7 +21,11 @@ interface ReportParts {
   readonly redact: Redact;
   /** Per command. */
   readonly timeoutMs: number;
+  readonly watch?: CommandWatch;
 }
+
+/** Called for each command as it starts; what it returns is called when the command has ended. */
+export type CommandWatch = (command: string) => (report: CommandReport) => void;
 
 /** What is verified, and when. */
 export interface Verified {
@@ -100,10 +104,10 @@ export async function runInPlace(
   opened: Exclude<OpenedPlace, { status: 'interrupted' }>,
   { setup, commands }: { setup: readonly string[]; commands: readonly string[] },
   signal: AbortSignal,
-  { redact, timeoutMs }: ReportParts,
+  { redact, timeoutMs, watch }: ReportParts,
 ): Promise<CommandReport[]> {
   if (opened.status === 'failed') return [notMade(redact(opened.message))];
-  const parts = { sandbox: opened.sandbox, redact, timeoutMs };
+  const parts = { sandbox: opened.sandbox, redact, timeoutMs, ...(watch && { watch }) };
   try {
     const prepared = await runCommands(setup, signal, parts);
     const failed = prepared.filter(({ end }) => !succeeded(end));
@@ -126,16 +130,19 @@ const CHECKING_OUT = 'git checkout (the base with the patch)';
 export async function runCommands(
   commands: readonly string[],
   signal: AbortSignal,
-  { sandbox, redact, timeoutMs }: ReportParts & { sandbox: Pick<Sandbox, 'run'> },
+  { sandbox, redact, timeoutMs, watch }: ReportParts & { sandbox: Pick<Sandbox, 'run'> },
 ): Promise<CommandReport[]> {
   const reports: CommandReport[] = [];
   for (const command of commands) {
+    const ended = watch?.(command);
     const { end, output } = await sandbox.run({ script: command, timeoutMs, signal, isStrict: true });
     const clean = redactedExcerpt(output, redact);
     const shown = cutTo(clean, REPORT_CHARS);
     const gap =
       shown.omitted > 0 ? `\n[${shown.omitted} of ${excerptLength(shown)} characters left out]\n` : '';
-    reports.push({ command, end, output: `${shown.head}${gap}${shown.tail}` });
+    const report = { command, end, output: `${shown.head}${gap}${shown.tail}` };
+    ended?.(report);
+    reports.push(report);
     if (end.interrupted) break;
   }
   return reports;

@@ -13,6 +13,7 @@ import { openingOf, withSpent } from '../domain/run/state.ts';
 import type { LlmProvider, Sandbox, TurnRequest } from '../ports.ts';
 import { systemPrompt, taskPrompt } from '../prompts.ts';
 import { definitionsOf } from '../tools/registry.ts';
+import { openedPart } from './finish/result.ts';
 import { type PrefetchedTurn, prefetchFirstTurn } from './open/prefetch-first-turn.ts';
 import { whyNotRunnable } from './open/preflight.ts';
 import {
@@ -33,7 +34,7 @@ import type {
   Settled,
   TakenWorkspace,
 } from './open-run.ts';
-import { newRun, type Stopped, stopped, stoppedBefore } from './ready.ts';
+import { interruptedOutcome, newRun, type Stopped, stopped } from './ready.ts';
 import { absolutePath, changeLimits, type Session } from './session.ts';
 import { readTask, type Task } from './task.ts';
 
@@ -175,6 +176,15 @@ async function settle(
   { provider, sandbox, taken: { workspace }, verifyPlace }: OpenedRun<TakenWorkspace>,
 ): Promise<Settled | Stopped> {
   const { settings } = session.input;
+  const opened = {
+    ...taskPart(session, task),
+    provider: provider.name,
+    model: provider.model,
+    sandbox: sandbox.level,
+    base: workspace.base(),
+  };
+  session.progress.banner(opened);
+  session.recordAndSave(openedPart(opened));
   const commands = {
     setup: task.plan.setup,
     verify: task.verify,
@@ -182,39 +192,45 @@ async function settle(
     timeoutMs: settings.verifyTimeoutMs,
   };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
-  if (ran.status !== 'ok') return stoppedBefore(session, ran);
+  if (ran.status === 'interrupted') return stopped(interruptedOutcome(session));
+  // Where there is something to undo, the run has a journal that says so.
+  if (ran.status === 'failed' && ran.changes.length === 0) return stopped(usageError(ran.message));
   const { verifyBaseline } = ran;
   const start: RunStarted = {
+    ...opened,
     ...settledPart(session, task, ran),
-    provider: provider.name,
-    model: provider.model,
-    sandbox: sandbox.level,
+    ...(ran.status === 'failed' ? { unready: ran.message } : {}),
     allowedDomains: keptDomains(sandbox, settings.allowedDomains),
     root: workspace.root,
-    base: workspace.base(),
     modelSettings: model.choice.settings,
     ...requestOf(session, task, { sandbox, verifyBaseline: verifyBaseline ?? [] }),
   };
   return { status: 'settled', start, beginning: newRun(start, session.startedAt, directory, session.redact) };
 }
 
-/** What the settings, the plan and the commands before the work say about the run. */
+/** What the plan and the principles say about the run. */
+function taskPart({ input }: Session, { plan, paths, principles }: Task) {
+  const { title, sha256, source, allow, protect } = plan;
+  return {
+    patchsmith: input.version,
+    plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
+    paths,
+    principles: principles.map(({ text: _, ...file }) => file),
+  };
+}
+
+/** What the settings and the commands before the work say about it. */
 function settledPart(
   session: Session,
-  { plan, paths, principles, verify }: Task,
-  { setup, changes, verifyBaseline }: Extract<RanBefore, { status: 'ok' }>,
+  { verify }: Task,
+  { setup, changes, verifyBaseline }: Exclude<RanBefore, { status: 'interrupted' }>,
 ) {
   const { runId, limits } = session;
-  const { settings, version } = session.input;
-  const { title, sha256, source, allow, protect } = plan;
+  const { settings } = session.input;
   return {
     type: 'run.started',
     journalVersion: JOURNAL_VERSION,
     runId,
-    patchsmith: version,
-    plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
-    paths,
-    principles: principles.map(({ text: _, ...file }) => file),
     setup,
     setupChanges: changes,
     acceptSecrets: settings.acceptSecrets,

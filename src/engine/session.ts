@@ -271,7 +271,8 @@ export class Session {
   /** Prints the closing lines for people; the outcome comes last. */
   printSummary(outcome: RunOutcome): void {
     this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
-    if (this.result.model !== null) this.#sumUp();
+    if (this.result.verifyIn !== null) this.#sumUp();
+    else if (this.result.setup.length > 0 || this.result.verifyBaseline !== null) this.#nameResult();
     this.progress.final(finalLine(outcome));
   }
 
@@ -282,9 +283,13 @@ export class Session {
     for (const line of flagLines(flags)) this.progress.warn(line);
     this.progress.note(costLine(this.result));
     if (patch) this.progress.note(`patch: ${patch.path}`);
-    if (!this.directory || !isThere(this.directory)) return;
-    this.progress.note(`result: ${this.directory.result}`);
-    if (this.nextCommand !== null) this.progress.note(`continue: ${this.nextCommand}`);
+    this.#nameResult();
+    if (this.nextCommand !== null && !this.hasLostDirectory())
+      this.progress.note(`continue: ${this.nextCommand}`);
+  }
+
+  #nameResult(): void {
+    if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../domain/conversation/tools-phase.ts';
-import type { CommandReport, RunEvent } from '../../domain/run/events.ts';
+import type { CommandReport, RunEvent, RunStarted } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
@@ -34,6 +34,8 @@ export class Progress implements EventSink {
   readonly #started = new Map<string, string>();
   #verifyBaseline: readonly CommandReport[] | null;
   #iteration = 0;
+  /** What ran before the work has been shown as it happened. */
+  #hasOpened = false;
   #atLineStart = true;
   /** Printed below the lines of the commands that made them, which end only after their changes are known. */
   readonly #changes: string[] = [];
@@ -66,26 +68,40 @@ export class Progress implements EventSink {
     if (this.#options.verbose && !this.#options.quiet) this.#stream(text);
   }
 
+  /** The first lines about a run, before anything of it is carried out. */
+  banner({ patchsmith, model, provider, sandbox, plan, base }: Banner): void {
+    this.#hasOpened = true;
+    const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
+    const recorded = provider === 'replay' ? ', recorded' : '';
+    this.note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`);
+    this.note(`plan: ${plan.title}`);
+    this.note(`base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`);
+  }
+
+  /** A command that ran before the work, with the end of its output if it was to succeed and did not. */
+  commandBefore(kind: 'setup' | 'verify', { command, end, output }: CommandReport): void {
+    this.note(`${BEFORE[kind]} ${command} → ${describeEndAndTime(end)}`);
+    if (kind === 'setup' && !succeeded(end)) this.#showOutput(output);
+  }
+
+  /** A command that runs before the work has begun; `forMs` is how long it has been running. */
+  commandGoesOn(kind: 'setup' | 'verify', command: string, forMs = 0, timeoutMs = 0): void {
+    const line = `${BEFORE[kind]} ${command}`;
+    const seconds = (ms: number) => `${Math.round(ms / 1_000)} s`;
+    if (forMs === 0) this.note(`${line} …`);
+    else this.note(`${line}: still running after ${seconds(forMs)}, stopped after ${seconds(timeoutMs)}`);
+  }
+
   accept(event: RunEvent): void {
     if (!COMMANDS_END.includes(event.type)) this.#tellChanges();
     switch (event.type) {
-      case 'run.started': {
-        const { base } = event;
-        const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
-        this.note(
-          `patchsmith ${event.patchsmith} · ${event.model}${event.provider === 'replay' ? ', recorded' : ''} · sandbox ${event.sandbox}`,
-        );
-        this.note(`plan: ${event.plan.title}`);
-        this.note(
-          `base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`,
-        );
-        for (const report of event.setup)
-          this.note(`setup ${report.command} → ${describeEndAndTime(report.end)}`);
-        for (const report of event.verifyBaseline ?? [])
-          this.note(`before the work: ${report.command} → ${describeEndAndTime(report.end)}`);
+      case 'run.started':
         this.#verifyBaseline = event.verifyBaseline;
+        if (this.#hasOpened) return;
+        this.banner(event);
+        for (const report of event.setup) this.commandBefore('setup', report);
+        for (const report of event.verifyBaseline ?? []) this.commandBefore('verify', report);
         return;
-      }
       case 'run.resumed':
         this.#iteration = event.iteration;
         this.note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`);
@@ -132,8 +148,7 @@ export class Progress implements EventSink {
           this.note(
             `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`,
           );
-          if (!asBefore && !succeeded(end) && output.trim() !== '' && !this.#options.quiet)
-            this.#print(prefixed(lastLines(this.#options.redact(output), 20), '    | '));
+          if (!asBefore && !succeeded(end)) this.#showOutput(output);
         }
         return;
       case 'warning.raised':
@@ -159,6 +174,11 @@ export class Progress implements EventSink {
   close(_result: RunResult): void {
     this.#tellChanges();
     this.#endStream();
+  }
+
+  #showOutput(output: string): void {
+    if (output.trim() === '' || this.#options.quiet) return;
+    this.#print(prefixed(lastLines(this.#options.redact(output), 20), '    | '));
   }
 
   #tellChanges(): void {
@@ -204,6 +224,14 @@ export class Progress implements EventSink {
     this.#options.stderr.write(`${line}\n`);
   }
 }
+
+/** What the first lines about a run say. */
+export type Banner = Pick<RunStarted, 'patchsmith' | 'model' | 'provider' | 'sandbox' | 'base'> & {
+  readonly plan: Pick<RunStarted['plan'], 'title'>;
+};
+
+/** How the lines about commands before the work begin. */
+const BEFORE = { setup: 'setup', verify: 'before the work:' };
 
 /** Events between the end of commands and the report on them. */
 const COMMANDS_END: readonly RunEvent['type'][] = [

@@ -24,6 +24,7 @@ export function flagsToContinue(stop: StopReason, { fixRounds }: Pick<Limits, 'f
   switch (stop.why) {
     case 'completed':
     case 'blocked':
+    case 'unready':
       return null;
     case 'interrupted':
       return [];

@@ -101,6 +101,8 @@ const RunStarted = z.strictObject({
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,
+  /** Why the run ends before the model is asked, as when a setup command failed; left out where it does not. */
+  unready: z.string().exactOptional(),
   ifNoChanges: z.enum(NO_CHANGES),
   /** Whether a run to which something was denied ends well. */
   ifDenied: z.enum(IF_DENIED).default('report'),

@@ -79,6 +79,8 @@ export const StopReason = z.discriminatedUnion('why', [
     awaited: z.string().exactOptional(),
   }),
   z.strictObject({ why: z.literal('interrupted'), signal: StopSignal }),
+  /** A command before the work failed. `reason` is a sentence for people. */
+  z.strictObject({ why: z.literal('unready'), reason: z.string() }),
   z.strictObject({ why: z.literal('provider'), kind: ProviderFailureKind, message: z.string() }),
 ]);
 export type StopReason = z.infer<typeof StopReason>;

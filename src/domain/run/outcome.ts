@@ -74,6 +74,8 @@ export function decideOutcome(facts: OutcomeFacts): RunOutcome {
       return blocked(`${BLOCKED_BY[stop.by]}: ${stop.reason || 'no reason given'}`);
     case 'verify_failed':
       return verifyFailed(`Failed: ${stop.commands.join(' · ')}; ${keptWork(facts)}.`);
+    case 'unready':
+      return usageError(stop.reason);
     case 'completed':
       return completed(facts);
   }

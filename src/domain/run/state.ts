@@ -91,6 +91,8 @@ export interface RunState extends Repeats, Spending {
   readonly overChanges: ExceededChangeLimit | null;
   /** Why the loop ended; null while it goes on. */
   readonly stop: StopReason | null;
+  /** Why the work cannot begin; null where it can. */
+  readonly unready: string | null;
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
   /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
   readonly awaited: string | null;
@@ -144,6 +146,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     interruption: null,
     overChanges: null,
     stop: null,
+    unready: event.unready ?? null,
     providerFailure: null,
     awaited: null,
     warnings: [],

@@ -9,6 +9,7 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
   const usedMs = state.now - state.startedAt;
   if (state.interruption?.cause === 'signal')
     return { why: 'interrupted', signal: state.interruption.signal };
+  if (state.unready !== null) return { why: 'unready', reason: state.unready };
   // Nothing that looks like success may rest on changes that were not examined.
   if (state.overChanges !== null) return { why: 'limit', ...state.overChanges };
   // Finished work stays finished, even when the clock runs out while the last event is written.

@@ -76,9 +76,11 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
   return { ...emptyResult('', version), status: 'finished', outcome: name, exitCode, reason };
 }
 
-/** The part that is fixed when the run starts. */
-export function startedPart(start: RunStarted): Partial<RunResult> {
-  const { plan, paths, principles, provider, model, base, sandbox, setup, verifyIn, verifyBaseline } = start;
+/** The part that is known before the first command runs. */
+export function openedPart(
+  start: Pick<RunStarted, 'plan' | 'paths' | 'principles' | 'provider' | 'model' | 'base' | 'sandbox'>,
+): Partial<RunResult> {
+  const { plan, paths, principles, provider, model, base, sandbox } = start;
   return {
     plan,
     paths,
@@ -90,10 +92,13 @@ export function startedPart(start: RunStarted): Partial<RunResult> {
     baseTree: base.tree,
     baseDirty: base.dirty,
     sandbox,
-    setup,
-    verifyIn,
-    verifyBaseline,
   };
+}
+
+/** The part that is fixed when the run starts. */
+export function startedPart(start: RunStarted): Partial<RunResult> {
+  const { setup, verifyIn, verifyBaseline } = start;
+  return { ...openedPart(start), setup, verifyIn, verifyBaseline };
 }
 
 /** The part known from the events so far. */

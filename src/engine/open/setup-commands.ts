@@ -8,6 +8,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
+import { watchCommands } from './watch-commands.ts';
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
 export interface CommandsBefore {
@@ -18,11 +19,19 @@ export interface CommandsBefore {
   readonly timeoutMs: number;
 }
 
-/** `interrupted`: a signal or the deadline came first. `changes` is what they all changed together, path by path. */
+/**
+ * `failed`: the run cannot begin, and `message` says why. `interrupted`: a signal or the deadline came first. `changes` is what
+ * all commands changed together, path by path.
+ */
 export type RanBefore =
-  | { status: 'ok'; setup: CommandReport[]; verifyBaseline: CommandReport[] | null; changes: PathChange[] }
-  | { status: 'failed'; message: string }
+  | ({ status: 'ok' } & Reports & { changes: PathChange[] })
+  | ({ status: 'failed'; message: string } & Reports & { changes: PathChange[] })
   | { status: 'interrupted' };
+
+interface Reports {
+  readonly setup: CommandReport[];
+  readonly verifyBaseline: CommandReport[] | null;
+}
 
 /** A failing setup command stops the run; a failing verify command is a result. */
 export async function runBefore(
@@ -31,9 +40,23 @@ export async function runBefore(
   places: Places,
 ): Promise<RanBefore> {
   const ran = await runAll(session, commands, places);
-  // If the run goes on, capturing what they changed has already done this.
-  if (ran.status !== 'ok') await places.workspace.sweep();
-  return ran;
+  const { workspace, verifyPlace } = places;
+  if (ran.status === 'interrupted') {
+    // Otherwise capturing what they changed does this.
+    await workspace.sweep();
+    return ran;
+  }
+  const inWorkTree = verifyPlace.kind === 'worktree' && (ran.verifyBaseline?.length ?? 0) > 0;
+  const anyRan = ran.setup.length > 0 || inWorkTree;
+  const changes = anyRan ? await workspace.capture('after_commands') : [];
+  if (changes.length > 0) {
+    const names = changes.map((change) => change.path);
+    const { path = '' } = session.directory ?? {};
+    session.warn(
+      `Not in the patch, because commands before the work changed them: ${listed(names, 5)}. To take that back: patchsmith undo ${path}`,
+    );
+  }
+  return { ...ran, changes };
 }
 
 interface Places {
@@ -42,37 +65,47 @@ interface Places {
   readonly verifyPlace: VerifyPlace;
 }
 
+type Ran =
+  | ({ status: 'ok' } & Reports)
+  | ({ status: 'failed'; message: string } & Reports)
+  | { status: 'interrupted' };
+
 async function runAll(
   session: Session,
   commands: CommandsBefore,
-  { workspace, sandbox, verifyPlace }: Places,
-): Promise<RanBefore> {
-  const { redact, interrupt } = session;
-  const parts = { sandbox, redact, timeoutMs: commands.timeoutMs };
-  const setup = await runCommands(commands.setup, interrupt, { ...parts, sandbox: forSetup(sandbox) });
+  { sandbox, verifyPlace }: Places,
+): Promise<Ran> {
+  const { redact, interrupt, progress } = session;
+  const { verify, baseline, timeoutMs } = commands;
+  const watch = (kind: 'setup' | 'verify') => watchCommands(progress, kind, timeoutMs);
+  const parts = { sandbox, redact, timeoutMs };
+  const setup = await runCommands(commands.setup, interrupt, {
+    ...parts,
+    sandbox: forSetup(sandbox),
+    watch: watch('setup'),
+  });
   session.recordAndSave({ setup, sandbox: sandbox.level });
   if (interrupt.aborted) return { status: 'interrupted' };
+  const unready = (message: string, verifyBaseline: CommandReport[] | null = null): Ran => ({
+    status: 'failed',
+    message,
+    setup,
+    verifyBaseline,
+  });
   const failed = setup.find((report) => !succeeded(report.end));
-  if (failed) return setupFailed(failed, '');
-  const { verify, baseline } = commands;
+  if (failed) return unready(setupFailed(session, failed, ''));
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
-  if (missing !== null) return { status: 'failed', message: missing };
-  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, interrupt));
+  if (missing !== null) return unready(missing);
+  const withWatch = { ...parts, watch: watch('verify') };
+  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, withWatch, interrupt));
   session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
-  const unready = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
-  if (unready) return setupFailed(unready, ' in a fresh checkout of the base');
+  const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
+  if (failedThere)
+    return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
   const notRun = whyNotRun(verifyBaseline ?? []);
-  if (notRun !== null) return { status: 'failed', message: notRun };
-
-  const inWorkTree = verifyPlace.kind === 'worktree' && (verifyBaseline?.length ?? 0) > 0;
-  const anyRan = setup.length > 0 || inWorkTree;
-  const changes = anyRan ? await workspace.capture('after_commands') : [];
-  if (changes.length > 0) {
-    const names = changes.map((change) => change.path);
-    session.warn(`Not in the patch, because commands before the work changed them: ${listed(names, 5)}.`);
-  }
-  return { status: 'ok', setup, verifyBaseline, changes };
+  if (notRun !== null) return unready(notRun, verifyBaseline);
+  return { status: 'ok', setup, verifyBaseline };
 }
 
 /**
@@ -96,10 +129,7 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-function setupFailed(
-  { command, end }: CommandReport,
-  where: string,
-): Extract<RanBefore, { status: 'failed' }> {
+function setupFailed({ directory }: Session, { command, end }: CommandReport, where: string): string {
   const what = `The plan's setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
-  return { status: 'failed', message: `${what}. Its output is in the result.` };
+  return `${what}. Its output is in ${directory?.result ?? 'the result'}.`;
 }

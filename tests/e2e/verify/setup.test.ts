@@ -1,0 +1,91 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+import { scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+async function withSetup(setup: readonly string[], frontMatter: Record<string, unknown> = {}) {
+  const repository = await makeRepository({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const plan = join(temporaryFolder(), 'plan.md');
+  writeFileSync(plan, `---\n${JSON.stringify({ setup, ...frontMatter })}\n---\n# Tidy up\n\nDo it.\n`);
+  return { repository, run: await scriptedRun({ repository, turns: [{ text: 'Done.' }], plan }) };
+}
+
+test('setup is seen: what the run is comes first, then each command as it starts and ends', async () => {
+  const { run } = await withSetup(['echo one', 'echo two'], {
+    verify: ['test -f a.txt'],
+    verify_baseline: true,
+  });
+  expect(run.stderr.replace(/after [\d.]+ s/g, 'after N s').split('\n')).toEqual([
+    expect.stringMatching(/^run \S+ in /),
+    expect.stringMatching(/^patchsmith \S+ · claude-\S+ · sandbox /),
+    'plan: Tidy up',
+    expect.stringMatching(/^base: main @ /),
+    'setup echo one …',
+    'setup echo one → exit code 0 after N s',
+    'setup echo two …',
+    'setup echo two → exit code 0 after N s',
+    'before the work: test -f a.txt …',
+    'before the work: test -f a.txt → exit code 0 after N s',
+    ...[expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
+    '',
+  ]);
+});
+
+test('a setup command that fails shows the end of its output and where the rest is, and what it changed is undone', async () => {
+  const { repository, run } = await withSetup([
+    'echo changed > a.txt; rm b.txt; echo new > c.txt; seq 100; exit 3',
+  ]);
+  expect([run.exitCode, run.server.requests]).toEqual([2, []]);
+  expect(run.lastLine).toContain(`The plan's setup command failed, exit code 3 after`);
+  expect(run.lastLine).toContain(`Its output is in ${run.runDir}/result.json.`);
+  expect(run.stderr).toContain('    | 81\n');
+  expect(run.stderr).not.toContain('    | 80\n');
+  expect(run.stderr).toContain('because commands before the work changed them: a.txt, b.txt, c.txt.');
+  expect(run.stderr).toContain(`result: ${run.runDir}/result.json`);
+  const { plan, model, baseSha, baseTree, setup, outcome, changedFiles } = run.result;
+  expect([plan?.title, model, outcome, changedFiles]).toEqual([
+    'Tidy up',
+    'claude-sonnet-5-5',
+    'usage_error',
+    [],
+  ]);
+  expect([baseSha, baseTree]).toEqual([expect.stringMatching(/^\w{40}$/), expect.stringMatching(/^\w{40}$/)]);
+  expect(setup[0]?.output).toContain('\n50\n');
+  expect(run.events.map(({ type }) => type)).toEqual(['run.started', 'run.stopped']);
+
+  const again = await commandOver('resume', run.runDir);
+  expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining('has ended: usage_error')]);
+  const undone = await commandOver('undo', run.runDir, '--repo', repository.root);
+  expect([undone.exitCode, undone.stderr], undone.stderr).toEqual([
+    0,
+    expect.stringContaining('3 files restored'),
+  ]);
+  expect(readFileSync(join(repository.root, 'a.txt'), 'utf8')).toBe('a\n');
+  expect([existsSync(join(repository.root, 'b.txt')), existsSync(join(repository.root, 'c.txt'))]).toEqual([
+    true,
+    false,
+  ]);
+});
+
+test('a setup command that fails and changes nothing leaves a result with the plan, the model and the base', async () => {
+  const { run } = await withSetup(['echo oops >&2; false']);
+  expect(run.exitCode).toBe(2);
+  expect(run.stderr).toContain('    | oops\n');
+  const { plan, model, baseBranch, sandbox } = run.result;
+  expect([plan?.title, model, baseBranch, sandbox]).toEqual([
+    'Tidy up',
+    'claude-sonnet-5-5',
+    'main',
+    expect.anything(),
+  ]);
+});
+
+function commandOver(command: string, ...args: readonly string[]) {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ANTHROPIC_API_KEY: 'sk-ant-test-0123456789abcdef' };
+  return cliHere([command, ...args], { cwd: temporaryFolder(), env });
+}
