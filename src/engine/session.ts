@@ -282,6 +282,7 @@ export class Session {
     if (changedFiles.length > 20) this.progress.note(`  … and ${changedFiles.length - 20} more files`);
     for (const line of flagLines(flags)) this.progress.warn(line);
     this.progress.note(costLine(this.result));
+    this.progress.quote('the model says', this.result.summary);
     if (patch) this.progress.note(`patch: ${patch.path}`);
     this.#nameResult();
     if (this.nextCommand !== null && !this.hasLostDirectory())

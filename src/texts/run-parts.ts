@@ -2,6 +2,7 @@
 
 import type { ChangedFile } from '../domain/changes/changed-file.ts';
 import type { FileProvenance, Origin } from '../domain/changes/provenance.ts';
+import { describeTokens } from '../domain/conversation/conversation.ts';
 import { describeEndAndTime, succeeded } from '../domain/conversation/tool.ts';
 import {
   code,
@@ -195,15 +196,13 @@ export function warningList(warnings: readonly string[], maxLength: number): str
   return bullets(warnings, (warning) => escaped(warning, 600), bounds);
 }
 
-/** `claude-sonnet-5-5, 46,600 tokens (81% of the prompts from the cache), $0.0812, 94.3 s`. */
+/** `claude-sonnet-5-5, 46,600 tokens, 81% of the prompts from the cache, $0.0812, 94.3 s`. */
 export function modelLine(result: RunResult): string {
   const { tokens, durations, model, provider } = result;
-  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
-  const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     model === null ? 'no model' : escaped(model, 100),
     ...(provider === 'replay' ? ['played from a recording'] : []),
-    `${formatNumber(prompt + tokens.output)} tokens (${cached}% of the prompts from the cache)`,
+    describeTokens(tokens),
     cost(result),
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(', ');

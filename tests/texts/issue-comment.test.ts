@@ -56,7 +56,7 @@ ${MARKER}`);
   test('of a run that stopped early says why that was, and not why it was therefore not published', () => {
     const result = finishedRun({
       outcome: 'limit_reached',
-      reason: 'All 25 iterations were used (--max-iterations).',
+      reason: 'Reached the limit of 25 iterations (--max-iterations).',
     });
     const outcome: RunOutcome = {
       name: 'usage_error',
@@ -67,7 +67,7 @@ ${MARKER}`);
       commentText(facts({ result, outcome, runUrl: null })),
     ).toBe(`**A limit ended the run before the work was done**
 
-All 25 iterations were used (--max-iterations).
+Reached the limit of 25 iterations (--max-iterations).
 
 In the model's own words:
 

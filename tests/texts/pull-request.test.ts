@@ -58,7 +58,7 @@ In the model's own words:
 <details><summary>How it was made</summary>
 
 - Plan: #7, written by \`mona\`, sha256 \`aaaaaaaaaaaa\`
-- Model: claude-sonnet-5-5, 46,600 tokens (88% of the prompts from the cache), USD 0.0812, 94.3 s
+- Model: claude-sonnet-5-5, 46,600 tokens, 88% of the prompts from the cache, USD 0.0812, 94.3 s
 - Base: \`main\` at \`111111111111\`
 - Commands ran in a sandbox (namespaces+seccomp)
 - Patch: sha256 \`${'c'.repeat(64)}\`

@@ -39,7 +39,7 @@ In the model's own words:
 
 > Amounts are rounded to the cent, half to even, and a test says so.
 
-<sub>claude-sonnet-5-5, 46,600 tokens (88% of the prompts from the cache), USD 0.0812, 94.3 s · patch sha256 \`${'c'.repeat(64)}\` on base \`111111111111\` · run \`20261121-164500-3f9a\`</sub>
+<sub>claude-sonnet-5-5, 46,600 tokens, 88% of the prompts from the cache, USD 0.0812, 94.3 s · patch sha256 \`${'c'.repeat(64)}\` on base \`111111111111\` · run \`20261121-164500-3f9a\`</sub>
 `);
   });
 

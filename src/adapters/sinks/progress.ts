@@ -39,6 +39,8 @@ export class Progress implements EventSink {
   #atLineStart = true;
   /** Printed below the lines of the commands that made them, which end only after their changes are known. */
   readonly #changes: string[] = [];
+  /** The last lines that each failed command has shown. */
+  readonly #failures = new Map<string, string>();
   /** The end of the text received, which cannot be shown until it is known how it continues. */
   #held = '';
 
@@ -51,6 +53,19 @@ export class Progress implements EventSink {
   /** Prints a line about the run itself, unless `quiet`. */
   note(line: string): void {
     if (!this.#options.quiet) this.#print(oneLine(this.#options.redact(line), 1_000));
+  }
+
+  /** Prints what somebody else said, marked as theirs: at most 12 lines of it, unless `quiet`. */
+  quote(who: string, text: string): void {
+    const lines = this.#options
+      .redact(text)
+      .trim()
+      .split(/\r\n|\n|\r/);
+    if (this.#options.quiet || lines.join('') === '') return;
+    const shown = lines.slice(0, MAX_QUOTED_LINES).map((line) => oneLine(line, 500));
+    const more = lines.length - shown.length;
+    this.#print(`${who}:\n${prefixed(shown.join('\n'), '    | ')}`);
+    if (more > 0) this.#print(`    | … and ${pluralize(more, 'more line')} in the result`);
   }
 
   /** Prints a line that people must see. */
@@ -81,7 +96,7 @@ export class Progress implements EventSink {
   /** A command that ran before the work, with the end of its output if it was to succeed and did not. */
   commandBefore(kind: 'setup' | 'verify', { command, end, output }: CommandReport): void {
     this.note(`${BEFORE[kind]} ${command} → ${describeEndAndTime(end)}`);
-    if (kind === 'setup' && !succeeded(end)) this.#showOutput(output);
+    if (kind === 'setup' && !succeeded(end)) this.#showEndOf(command, output);
   }
 
   /** A command that runs before the work has begun; `forMs` is how long it has been running. */
@@ -148,7 +163,7 @@ export class Progress implements EventSink {
           this.note(
             `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`,
           );
-          if (!asBefore && !succeeded(end)) this.#showOutput(output);
+          if (!asBefore && !succeeded(end)) this.#showEndOf(command, output);
         }
         return;
       case 'warning.raised':
@@ -176,9 +191,13 @@ export class Progress implements EventSink {
     this.#endStream();
   }
 
-  #showOutput(output: string): void {
+  /** The last lines of a command that failed, unless its last failure showed the same. */
+  #showEndOf(command: string, output: string): void {
     if (output.trim() === '' || this.#options.quiet) return;
-    this.#print(prefixed(lastLines(this.#options.redact(output), 20), '    | '));
+    const end = lastLines(this.#options.redact(output), 20);
+    const same = this.#failures.get(command) === end;
+    this.#failures.set(command, end);
+    this.#print(same ? '    | the same output as before' : prefixed(end, '    | '));
   }
 
   #tellChanges(): void {
@@ -241,6 +260,8 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
   'tool.completed',
   'verify.completed',
 ];
+
+const MAX_QUOTED_LINES = 12;
 
 /** Prefix of each line of the model's text. */
 const STREAM = '  │ ';

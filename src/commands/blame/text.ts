@@ -75,9 +75,7 @@ function legendOf(number: number, origin: Origin, calls: ReadonlyMap<string, str
   const at = `[${number}]`.padEnd(5);
   switch (origin.by) {
     case 'tool': {
-      const named = origin.calls.map(
-        (call) => `${calls.get(call) ?? oneLine(origin.tool)}  (${oneLine(call)})`,
-      );
+      const named = origin.calls.map((call) => calls.get(call) ?? oneLine(origin.tool));
       if (named.length === 1) return [`${at}turn ${origin.iteration}  ${named[0]}`];
       // Which of them it was cannot be known: they had the work tree at the same time.
       const together = `${at}turn ${origin.iteration}  ran together:`;

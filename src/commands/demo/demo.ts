@@ -1,5 +1,8 @@
 /** `patchsmith demo`: the main job on a small real project, with a recorded conversation instead of a model. */
 
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { Settings } from '../../config/schema.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { type RunInput, runPatchsmith } from '../../engine/run.ts';
@@ -7,7 +10,8 @@ import { fixturePath, materialise, testFixture } from './materialise.ts';
 
 /** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
 export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Promise<RunOutcome> {
-  const repo = await materialise('price-list');
+  const repo = emptyFolder(input.env);
+  await materialise('price-list', repo);
   input.stderr.write(`demo: a small project, in ${repo}\n`);
   const red = await testFixture(repo);
   input.stderr.write(`demo: its tests before the run: node --test → exit code ${red}\n\n`);
@@ -19,10 +23,25 @@ export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Pro
     output: 'patch',
   });
   const outcome = await runPatchsmith({ ...input, settings, apiKey: null });
-  input.stderr.write(`\n${NEXT}\n`);
+  input.stderr.write(`\n${next(repo)}\n`);
   return outcome;
 }
 
-const NEXT =
-  'That was a recorded conversation. With a key, after "npm link" here, type in a checkout of yours:\n' +
-  '  ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"';
+/** The same folder for every demo, so that they do not pile up: each one replaces the project of the one before. */
+function emptyFolder({ XDG_CACHE_HOME: named, HOME }: RunInput['env']): string {
+  const cache = [named, HOME && join(HOME, '.cache')].find((path) => path !== undefined && isAbsolute(path));
+  const folder = cache ? join(cache, 'patchsmith', 'demo') : mkdtempSync(join(tmpdir(), 'patchsmith-demo-'));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return realpathSync(folder);
+}
+
+function next(repo: string): string {
+  return `That was a recorded conversation; everything else was real. After "npm link" here:
+  cd ${JSON.stringify(repo)}
+  patchsmith blame     which call made which line
+  patchsmith replay    the same run again, without a model
+  patchsmith undo      the files as they were before
+The next demo starts the project afresh. With a key, in a checkout of yours:
+  ANTHROPIC_API_KEY=… patchsmith run -m "Fix the failing test" --verify "npm test"`;
+}

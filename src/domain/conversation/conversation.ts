@@ -6,6 +6,7 @@
  */
 
 import * as z from 'zod';
+import { formatNumber } from '../text/format-number.ts';
 
 /**
  * A content block exactly as the provider sent it. Unknown types are legal. It is validated but not rebuilt, so that the
@@ -50,6 +51,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** All tokens of a usage, cached or not: what `--max-total-tokens` counts. */
 export function totalTokens(usage: Usage): number {
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
+}
+
+/** `12,345 tokens, 81% of the prompts from the cache`; before the first prompt only the number. */
+export function describeTokens(usage: Usage): string {
+  const prompt = totalTokens(usage) - usage.output;
+  const all = `${formatNumber(totalTokens(usage))} tokens`;
+  if (prompt === 0) return all;
+  return `${all}, ${Math.round((usage.cacheRead / prompt) * 100)}% of the prompts from the cache`;
 }
 
 /** A tool call of the model. `input` is what the model wrote; it is untrusted until a tool's schema has parsed it. */

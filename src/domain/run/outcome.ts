@@ -142,7 +142,7 @@ const BLOCKED_BY = {
 function describeLimit(stop: StopReason & { why: 'limit' }): string {
   switch (stop.limit) {
     case 'iterations':
-      return `All ${stop.value} iterations were used (--max-iterations)`;
+      return `Reached the limit of ${pluralize(stop.value, 'iteration')} (--max-iterations)`;
     case 'tokens':
       return `Used ${formatNumber(stop.used)} tokens of ${formatNumber(stop.value)} (--max-total-tokens)${stop.needed === undefined ? '' : `, and the next request could take ${formatNumber(stop.needed)}`}`;
     case 'cost_usd':

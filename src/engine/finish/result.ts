@@ -4,7 +4,7 @@ import type { ChangeLedger } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
-import { noUsage } from '../../domain/conversation/conversation.ts';
+import { describeTokens, noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/flag.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
@@ -12,7 +12,6 @@ import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import type { FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import { formatNumber } from '../../domain/text/format-number.ts';
 import { listed } from '../../domain/text/listed.ts';
 
 /** The result of a run of which only the id is known. */
@@ -216,11 +215,9 @@ export function finalLine(outcome: RunOutcome): string {
 /** `3 turns · 12,345 tokens, 81% of the prompts from the cache · $0.0123 · 12.3 s`. */
 export function costLine(result: RunResult): string {
   const { iterations, tokens, costUsd, estimated, durations, provider } = result;
-  const prompt = tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h;
-  const cached = prompt === 0 ? 0 : Math.round((tokens.cacheRead / prompt) * 100);
   return [
     `${iterations} ${iterations === 1 ? 'turn' : 'turns'}`,
-    `${formatNumber(prompt + tokens.output)} tokens, ${cached}% of the prompts from the cache`,
+    describeTokens(tokens),
     `${costUsd === 'unknown' ? 'cost unknown (give --price)' : `$${costUsd.toFixed(4)}`}${provider === 'replay' ? ' when it was recorded' : ''}${estimated ? ' (estimated)' : ''}`,
     `${(durations.totalMs / 1000).toFixed(1)} s`,
   ].join(' · ');

@@ -50,6 +50,33 @@ const toolStarted = (id: string, name: string, input: unknown): RunAction => ({
   iteration: 1,
 });
 
+test('a verify command that fails as it failed before shows its output once', () => {
+  const { accept, printed } = open();
+  const failed = (output: string): RunAction => ({
+    type: 'verify.completed',
+    reports: [{ command: 'npm test', end: commandEnd(1), output }],
+    otherwise: [],
+  });
+  accept(failed('1 of 2 failed\n'));
+  expect(printed()).toContain('    | 1 of 2 failed\n');
+  accept(failed('1 of 2 failed\n'));
+  expect(printed()).toMatch(/^verify npm test → .*\n {4}\| the same output as before\n$/);
+  accept(failed('2 of 2 failed\n'));
+  expect(printed()).toContain('    | 2 of 2 failed\n');
+});
+
+test("the model's words are marked, cut and redacted", () => {
+  const { progress, printed } = open();
+  progress.quote('the model says', `Used ${SECRET}.\n\u001b[2J${'line\n'.repeat(20)}`);
+  const lines = printed().split('\n');
+  expect(lines[0]).toBe('the model says:');
+  expect(lines.slice(1, -1).every((line) => line.startsWith('    | '))).toBe(true);
+  expect(lines.slice(-2)).toEqual(['    | … and 9 more lines in the result', '']);
+  expect(lines.join('')).not.toMatch(new RegExp(`${SECRET}|\\u001b`));
+  progress.quote('the model says', ' \n');
+  expect(printed()).toBe('');
+});
+
 test('a call that was under way when a run was killed has its name when it is carried on', () => {
   const { accept, printed } = open({ calls: [call('c', 'run_command', { command: `curl -u ${SECRET} x` })] });
   accept({

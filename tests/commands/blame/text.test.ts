@@ -34,10 +34,10 @@ test('changes are numbered in the order of the run, commands that ran together s
     ['e', 'edit_file b.txt'],
     ['c', 'run_command ls'],
   ]);
-  expect(blameText(files, { history, calls, redact: (text) => text })).toBe(`[1]  turn 1  edit_file b.txt  (e)
+  expect(blameText(files, { history, calls, redact: (text) => text })).toBe(`[1]  turn 1  edit_file b.txt
 [2]  turn 1  ran together:
-       run_command ls  (c)
-       run_command  (d)
+       run_command ls
+       run_command
 
 M a.txt +1 −1  [2]
   @@ -1,1 +1,1 @@  [2]

@@ -41,12 +41,33 @@ test('--help names the commands, examples and exit codes', async () => {
     expect(flat).toContain(part);
 });
 
+test('without arguments the help is printed, and the exit code is 2', async () => {
+  const cwd = tempFolder();
+  const help = await runCli(['--help'], { cwd });
+  const lastLine = 'patchsmith: usage_error (exit 2): no command given';
+  const bare = await runCli([], { cwd });
+  expect(bare).toEqual({ exitCode: 2, stdout: '', stderr: `${help.stdout}\n${lastLine}\n`, lastLine });
+});
+
+test('help is as wide as the terminal, also through a pipe', async () => {
+  const cwd = tempFolder();
+  const widest = async (env: Record<string, string>) => {
+    const { stdout } = await runCli(['help', 'run'], { cwd, env });
+    return Math.max(...stdout.split('\n').map((line) => line.length));
+  };
+  expect(await widest({})).toBeLessThanOrEqual(80);
+  expect(await widest({ COLUMNS: '104' })).toBeGreaterThan(90);
+  expect(await runCli(['help', 'undo'], { cwd })).toEqual(await runCli(['undo', '--help'], { cwd }));
+});
+
 test.each(COMMANDS.map((command) => [command.name, command] as const))(
   '%s --help names every setting that it takes with its default, and no other',
   async (name, { settings, settingsWith = {}, switches, output }) => {
     const taken = [...settings, ...Object.values(settingsWith).flat()];
     const cwd = tempFolder();
-    const page = await runCli([name, '--help'], { cwd });
+    // Where words are not broken.
+    const env = { COLUMNS: '110' };
+    const page = await runCli([name, '--help'], { cwd, env });
     expect({ ...page, stdout: '' }).toEqual(said(''));
     // Long defaults break onto several lines.
     const flat = page.stdout.replace(/\s+/g, ' ');
@@ -61,7 +82,7 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
     }
     for (const flag of Object.keys(switches)) expect(flat).toContain(`--${flag} `);
     expect(flat).toContain('124 deadline');
-    expect(await runCli(['-h', name], { cwd })).toEqual(page);
+    expect(await runCli(['-h', name], { cwd, env })).toEqual(page);
   },
 );
 
@@ -83,19 +104,13 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
   ];
   test.each<[string[], ReturnType<typeof refusal>]>([
     [
-      [],
+      ['--quiet'],
       refusal(
         'no command given; expected one of: run, publish, replay, resume, undo, blame, doctor, init, demo',
       ),
     ],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
     [['rum'], refusal('"rum": there is no such command; the nearest is run')],
-    [
-      ['help'],
-      refusal(
-        '"help": there is no such command; there are run, publish, replay, resume, undo, blame, doctor, init, demo',
-      ),
-    ],
     [['run'], refusals(...lacking)],
     [['run', '--plan'], refusal('--plan: needs a value; where that begins with -, write --plan=VALUE')],
     [['run', '-m', '--quiet'], refusal('-m: needs a value; where that begins with -, write -m=VALUE')],

@@ -1,7 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
-
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { materialise, testFixture } from '../../../src/commands/demo/materialise.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 import { runCli } from '../../support/runs/cli.ts';
@@ -10,7 +10,7 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   const home = tempFolder();
   const { exitCode, stdout, stderr } = await runCli(['demo'], {
     cwd: home,
-    env: { TMPDIR: home },
+    env: { XDG_CACHE_HOME: home },
     built: true,
   });
   expect(exitCode, stderr).toBe(0);
@@ -19,10 +19,14 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   expect(stderr).toMatch(/^patchsmith: done \(exit 0\): 2 files changed, 1 verify command passed\.$/m);
   expect(stderr).toContain('ANTHROPIC_API_KEY=… patchsmith run ');
 
+  const project = join(home, 'patchsmith', 'demo');
+  expect(stderr).toContain(`  cd "${project}"\n  patchsmith blame `);
+  expect(stderr).toContain('\nthe model says:\n    | ');
+
   const patchPath = /^patch: (.*)$/m.exec(stderr)?.[1] ?? '';
   expect(readFileSync(patchPath, 'utf8')).toBe(stdout);
-  const fresh = await materialise('price-list');
-  onTestFinished(() => rmSync(fresh, { recursive: true }));
+  const fresh = tempFolder();
+  await materialise('price-list', fresh);
   expect(await testFixture(fresh)).toBe(1);
   await execa('git', ['apply', '--index'], { cwd: fresh, input: stdout });
   expect(await testFixture(fresh)).toBe(0);

@@ -115,7 +115,7 @@ describe('every row of the outcome table', () => {
     const finished = await run({ turns: [edit], args: ['--max-iterations', '1'] });
     expectOutcome(finished, 'limit_reached', 7);
     expect(finished.result.reason).toBe(
-      'All 1 iterations were used (--max-iterations); the patch so far has 1 file.',
+      'Reached the limit of 1 iteration (--max-iterations); the patch so far has 1 file.',
     );
     expect(finished.patch).toContain('+new');
   });

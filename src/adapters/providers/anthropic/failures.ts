@@ -1,6 +1,7 @@
 /** The error table of the Claude API: what a failed attempt means, and whether another one may help. */
 
 import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
+import { withoutHtml } from '../../../domain/text/html-page.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 
 /**
@@ -39,7 +40,7 @@ const MAX_QUOTED = 500;
 export function failureOf(refusal: ApiRefusal): AttemptFailure {
   const { kind, retry, advice } = rowFor(refusal);
   const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
-  const said = oneLine(refusal.message, MAX_QUOTED).trim();
+  const said = oneLine(withoutHtml(refusal.message), MAX_QUOTED).trim();
   return {
     kind,
     retry,
