@@ -22,7 +22,7 @@ import {
   NO_CHANGES,
   VERIFY_PLACES,
 } from '../domain/run/model-settings.ts';
-import { PathGlob, VerifyCommand } from '../domain/run/plan.ts';
+import { PathGlob, SetupCommand, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
 import {
   apiAddress,
@@ -123,6 +123,10 @@ export const Settings = z.strictObject({
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
     defaultHelp: 'AGENTS.md from the root down to the working directory, else CLAUDE.md' }),
+  setup: texts(SetupCommand).default([]).register(about, {
+    flag: 'setup', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
+    help: "Command run once before the model is asked, and in each fresh checkout that is verified; before the plan's own",
+    defaultHelp: "the plan's" }),
   verify: texts(VerifyCommand).default([]).register(about, {
     flag: 'verify', value: 'CMD', repeatable: true, group: 'Task', file: 'set',
     help: 'Command that must succeed when the work is done', defaultHelp: "the plan's" }),

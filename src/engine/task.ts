@@ -39,7 +39,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const barred = await raceAbort(session.interrupt, beforeSpending(session));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
-  const { plan } = planned;
+  const plan = { ...planned.plan, setup: [...new Set([...settings.setup, ...planned.plan.setup])] };
   const verify = [...new Set([...plan.verify, ...settings.verify])];
   const unwaited = await whyUnwaited(plan.setup, verify);
   if (unwaited !== null) return stopped(usageError(unwaited));

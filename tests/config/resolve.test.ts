@@ -28,6 +28,7 @@ test('without any source every setting has its documented default', () => {
     planFromIssue: null,
     planFromComment: null,
     principles: null,
+    setup: [],
     verify: [],
     allow: [],
     protect: [],

@@ -31,12 +31,13 @@ function typeInWords(value: unknown): string {
   return `a mapping with the key ${JSON.stringify(shortened(key, 40))}; a text with ": " in it, or one in braces, must be in quotes`;
 }
 
-const Command = z
+/** A script for the sandbox's shell. */
+export const SetupCommand = z
   .string(wanted('a command'))
   .trim()
   .min(1, { error: 'a command must not be empty', abort: true });
 /** A verify command; one that cannot fail is refused. */
-export const VerifyCommand = Command.refine((command) => !isNoOpCommand(command), {
+export const VerifyCommand = SetupCommand.refine((command) => !isNoOpCommand(command), {
   error: (issue) =>
     `${JSON.stringify(issue.input)} cannot fail, so it verifies nothing; name a command that runs your tests`,
 });
@@ -72,7 +73,7 @@ export const PlanFrontMatter = z.strictObject({
     .boolean('expected true or false, without quotes')
     .optional()
     .describe('Run the verify commands before the work, to tell failures that were there from regressions'),
-  setup: listOf(Command, 'a command').optional().describe('Commands run once before the model is asked'),
+  setup: listOf(SetupCommand, 'a command').optional().describe('Commands run once before the model is asked'),
   allow: listOf(PathGlob, 'a glob').optional().describe('Globs: only these paths may change'),
   protect: listOf(PathGlob, 'a glob').optional().describe('Globs: these paths may not change'),
 });

@@ -65,3 +65,15 @@ test('what setup commands make is looked up after them', async () => {
   const missing = await plan({ setup, verify: ['tools/none'] });
   expect([missing.result.outcome, missing.server.requests]).toEqual(['usage_error', []]);
 });
+
+test("setup commands of the project file run before the plan's, and each of them once", async () => {
+  const repository = await makeRepository({
+    '.gitignore': 'log\n',
+    '.patchsmith.yml': 'setup: echo project >>log\n',
+  });
+  const file = join(temporaryFolder(), 'plan.md');
+  writeFileSync(file, '---\nsetup: |\n  echo plan >>log\n  echo project >>log\n---\nDo it.\n');
+  const check = 'test "$(tr "\\n" - <log)" = project-plan-';
+  const run = await scriptedRun({ repository, turns: [WRITE, DONE], plan: file, args: ['--verify', check] });
+  expect([run.result.outcome, run.result.exitCode], run.stderr).toEqual(['done', 0]);
+});
