@@ -1,6 +1,6 @@
 /** Runs the plan's verify commands, one after the other, in the sandbox: the runner's own judgement of the work. */
 
-import type { ChangeLedger } from '../domain/changes/change.ts';
+import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
 import { changesRecorded } from '../domain/journal/change-events.ts';

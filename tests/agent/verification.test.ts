@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { Verification } from '../../src/agent/verification.ts';
-import { ChangeLedger } from '../../src/domain/changes/change.ts';
+import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { redactorFor } from '../../src/domain/secrets/redact.ts';
 import { openRealParts, placeIn, type RealParts, SECRET } from '../support/files/real-parts.ts';

@@ -3,7 +3,8 @@
 import type { NearCap } from '../budget/caps.ts';
 import type { Spending } from '../budget/next-request.ts';
 import type { SpentTokens } from '../budget/spent.ts';
-import { ChangeLedger, type ChangeSource } from '../changes/change.ts';
+import type { ChangeSource } from '../changes/change.ts';
+import { ChangeLedger } from '../changes/ledger.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
 import { awaitedAfter } from '../conversation/awaited.ts';
 import {

@@ -1,8 +1,8 @@
 /** Builds `result.json` step by step, so that what is known so far can be written at any moment. */
 
-import type { ChangeLedger } from '../../domain/changes/change.ts';
 import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
+import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { describeTokens, noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/flag.ts';

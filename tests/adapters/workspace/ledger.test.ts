@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChangeLedger, toCodeChanges } from '../../../src/domain/changes/change.ts';
+import { toCodeChanges } from '../../../src/domain/changes/change.ts';
+import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 import { ScratchCheckout } from './scratch-checkout.ts';
 
 const PATHS = ['a', 'b', 'a/b', 'a/c', 'b/c/d', 'e\udcff', 'f g'];

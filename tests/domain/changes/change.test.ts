@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  ChangeLedger,
   type ChangeSource,
   type FileState,
   type PathChange,
   toCodeChanges,
 } from '../../../src/domain/changes/change.ts';
+import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 
 const file = (blob: string, mode: FileState['mode'] = '100644', size = 3): FileState => ({
   mode,

@@ -1,6 +1,7 @@
 /** A real checkout whose changes are recorded step by step, as a run records them, and then attributed. */
 
-import { ChangeLedger, type ChangeSource, toCodeChanges } from '../../../src/domain/changes/change.ts';
+import { type ChangeSource, toCodeChanges } from '../../../src/domain/changes/change.ts';
+import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 import { type AttributedPatchFile, attributePatch } from '../../../src/engine/finish/attribution.ts';
 import type { Workspace } from '../../../src/ports.ts';
 import { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
-import { ChangeLedger, type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
+import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
+import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
 import type { CaptureScope, Workspace } from '../../../../src/ports.ts';
 import { at, ScratchCheckout } from '../scratch-checkout.ts';
 
