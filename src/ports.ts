@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { Retry, SpentTokens } from './domain/budget/spent.ts';
-import type { FileMode, FileState, PathChange } from './domain/changes/change.ts';
+import type { FileMode, FileState, FoundChange, PathChange } from './domain/changes/change.ts';
 import type { ChangedFile } from './domain/changes/changed-file.ts';
 import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
 import type { RepoPath } from './domain/changes/path.ts';
@@ -223,7 +223,15 @@ export interface Checkpoint {
    * Captures everything, as `after_commands`. `earlier` changed before the checkpoint; where that cannot be determined (a
    * file that changed again after it, a deletion in a folder that changed again), a change counts as `since`.
    */
-  captureSince(): Promise<{ earlier: PathChange[]; since: PathChange[] }>;
+  captureSince(): Promise<SinceCheckpoint>;
+}
+
+/** What changed, before and after a checkpoint. */
+export interface SinceCheckpoint {
+  readonly earlier: readonly PathChange[];
+  readonly since: readonly PathChange[];
+  /** Files that were written since, or changed and restored, and that are what they were. Where times show nothing, none. */
+  readonly identical: readonly PathChange[];
 }
 
 /** The git dir that contained commands see in place of the real one. */
@@ -268,9 +276,12 @@ export type FileRead =
   | { status: 'ok'; bytes: Uint8Array; text: string | null; blob: string }
   | { status: 'failed'; reason: FailureReason; message: string };
 
-/** The outcome of a write. */
+/**
+ * The outcome of a write; `blob` is git's id of the bytes as they are on disk. `unseen` is the write as a change where no capture
+ * will show it: git ignores the path, or the bytes were there already.
+ */
 export type FileWrite =
-  | { status: 'ok'; blob: string; created: boolean; ignored: boolean }
+  | { status: 'ok'; blob: string; created: boolean; ignored: boolean; unseen: FoundChange | null }
   | { status: 'failed'; reason: FailureReason; message: string };
 
 /** Paths of files, or why they cannot be listed. */

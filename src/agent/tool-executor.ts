@@ -3,13 +3,14 @@
  * they return. A failing call affects nothing else; the run goes on.
  */
 
+import type { FoundChange } from '../domain/changes/change.ts';
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded, excludedRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
@@ -107,8 +108,11 @@ export class ToolExecutor {
       const line = yield* this.#lookBefore(lane, turn.iteration);
       const refuse = await this.#refusalsOf(lane);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
-      const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn.signal));
-      const notice = yield* this.#recordChanges(lane, line, turn.iteration);
+      const unseen = new Map<string, FoundChange>();
+      const results = await sideBySide(lane, (prepared) =>
+        this.#perform(refuse(prepared), turn.signal, unseen),
+      );
+      const notice = yield* this.#recordChanges(lane, { line, unseen }, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
         const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
         yield completed(prepared.call, outcome, durationMs, noted);
@@ -177,8 +181,10 @@ export class ToolExecutor {
     };
   }
 
-  async #perform(prepared: Prepared, ofTurn: AbortSignal) {
-    const { workspace, sandbox, clock, interruptOf } = this.#parts;
+  /** Adds what no capture will show to `unseen`, by path. */
+  async #perform(prepared: Prepared, ofTurn: AbortSignal, unseen: Map<string, FoundChange>) {
+    const { sandbox, clock, interruptOf } = this.#parts;
+    const workspace = notingUnseen(this.#parts.workspace, unseen);
     const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];
@@ -220,7 +226,7 @@ export class ToolExecutor {
    */
   async *#recordChanges(
     lane: readonly Prepared[],
-    line: Checkpoint | null,
+    { line, unseen }: { line: Checkpoint | null; unseen: ReadonlyMap<string, FoundChange> },
     iteration: number,
   ): AsyncGenerator<RunAction, string> {
     const { workspace } = this.#parts;
@@ -229,18 +235,22 @@ export class ToolExecutor {
       for (const { call, tool, target } of ran) {
         if (target === null) continue;
         const changes = await workspace.capture([target]);
-        yield* changesRecorded(changes, { by: 'tool', tool: tool.name, calls: [call.id] }, iteration);
+        const source = { by: 'tool' as const, tool: tool.name, calls: [call.id] };
+        yield* changesRecorded(changes, source, iteration);
+        const write = changes.some(({ path }) => path === target) ? undefined : unseen.get(target);
+        if (write !== undefined) yield* excludedRecorded([write], source, iteration);
       }
       yield* this.#recordRules(ran, iteration);
     } else if (ran[0]?.lane === 'command' && line !== null) {
       const removed = workspace.removedGitDirs().length;
-      const { earlier, since } = await line.captureSince();
+      const { earlier, since, identical } = await line.captureSince();
       const removedGit = workspace.removedGitDirs().slice(removed);
       const calls = ran.map(({ call }) => call.id);
       yield* changesRecorded(earlier, { by: 'outside' }, iteration);
       const source = { by: 'tool' as const, tool: ran[0].tool.name, calls };
       const enforced = await enforcePolicy({ changes: since, source, iteration }, this.#parts);
       yield* enforced.actions;
+      yield* identicalRecorded(identical, source, iteration);
       return this.#parts.redact(putBackPrompt(enforced) + removedGitPrompt(removedGit));
     }
     return '';
@@ -330,6 +340,18 @@ function completed(
 ): RunAction {
   const seen = noted.length > 0 ? { seen: [...noted] } : {};
   return { type: 'tool.completed', call: call.id, outcome, durationMs, ...seen };
+}
+
+/** The same workspace, but noting the writes that no capture will show. */
+function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>): Workspace {
+  return {
+    ...workspace,
+    async writeFile(path, bytes) {
+      const write = await workspace.writeFile(path, bytes);
+      if (write.status === 'ok' && write.unseen !== null) unseen.set(path, write.unseen);
+      return write;
+    },
+  };
 }
 
 /** The same memory, but noting what one call adds to it, for the journal. */

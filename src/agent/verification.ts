@@ -3,7 +3,7 @@
 import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
-import { changesRecorded } from '../domain/journal/change-events.ts';
+import { changesRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
@@ -80,10 +80,11 @@ export class Verification {
     const line = await this.#parts.workspace.checkpoint();
     yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
     const reports = await this.#reports(opened, verified);
-    const { earlier, since } = await line.captureSince();
+    const { earlier, since, identical } = await line.captureSince();
     yield* changesRecorded(earlier, { by: 'outside' }, iteration);
     const source = { by: 'verify' as const };
     yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
+    yield* identicalRecorded(identical, source, iteration);
     yield { type: 'verify.completed', reports, otherwise: verified.changes.otherwise() };
   }
 

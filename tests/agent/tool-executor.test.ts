@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
+import { stepsOf } from '../../src/domain/changes/recorded-steps.ts';
 import type { ToolOutcome } from '../../src/domain/conversation/tool.ts';
 import type { RunAction } from '../../src/domain/run/events.ts';
 import { actionsOf, openRealParts, SECRET } from '../support/files/real-parts.ts';
@@ -58,6 +60,33 @@ describe('the calls of a turn', () => {
       'end f finished',
     ]);
     expect(outcomeOf(actions, 'c')?.text).toContain('b\n');
+  });
+
+  test('every write is a change: also to ignored paths, of what was there, and what a command restored', async () => {
+    const files = { 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', '.gitignore': 'out\n' };
+    const parts = await openRealParts(files);
+    const script = 'echo c > c.txt; echo x > b.txt; printf "b\\n" > b.txt; cat a.txt';
+    const actions = await actionsOf(parts, [
+      call('w1', 'write_file', { path: 'a.txt', content: 'a\n' }),
+      call('w2', 'write_file', { path: 'out', content: '1\n' }),
+      call('w3', 'edit_file', { path: 'out', find: '1', replace: '2' }),
+      call('c', 'run_command', { command: script }),
+    ]);
+    const changes = actions.flatMap((action) => (action.type === 'change.recorded' ? action.changes : []));
+    const told = changes.map(({ path, kind, before, after, excluded, source }) => [
+      ...[path, kind, excluded, source.by === 'tool' && source.calls.join()],
+      ...[before?.blob === after?.blob, before?.size, after?.size],
+    ]);
+    expect(told).toEqual([
+      ['a.txt', 'modify', 'identical', 'w1', true, 2, 2],
+      ['out', 'create', 'ignored', 'w2', false, undefined, 2],
+      ['out', 'modify', 'ignored', 'w3', false, 2, 2],
+      ['b.txt', 'modify', 'identical', 'c', true, 2, 2],
+      ['c.txt', 'modify', 'identical', 'c', true, 2, 2],
+    ]);
+    const ledger = new ChangeLedger();
+    for (const change of changes) ledger.record(change);
+    expect([ledger.net(), ledger.history.length, stepsOf(ledger.history)]).toEqual([[], 5, []]);
   });
 
   test('what commands that ran together changed is put down to all of them', async () => {

@@ -80,7 +80,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
           captureSince: () =>
             inTurn(async () =>
               instant === null
-                ? { earlier: [], since: await snapshot.capture('after_commands') }
+                ? { earlier: [], since: await snapshot.capture('after_commands'), identical: [] }
                 : snapshot.captureSince(instant),
             ),
         };

@@ -1,11 +1,15 @@
 /** How the model's tools read, write, list and search files of the work tree. */
 
+import type { FileMode, FileState, FoundChange, PathChange } from '../../domain/changes/change.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
+import type { RepoPath } from '../../domain/changes/path.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
 import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { viewing } from '../../files/tree-view.ts';
 import { blobId } from '../../git/store/object-store.ts';
 import type { Workspace } from '../../ports.ts';
 import { searchFiles } from './search/search.ts';
+import type { KnownFiles } from './snapshot/file-states.ts';
 import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
@@ -16,12 +20,14 @@ const MAX_READ_BYTES = 8 * 1024 * 1024;
 /** The work tree whose files are read and written, and the shadow repository that stores their contents. */
 export interface FilePlaces {
   readonly tree: WalkedTree;
+  /** What is known about the files that git sees. */
+  readonly snapshot: { readonly known: Pick<KnownFiles, 'stateOf'> };
   readonly shadowDir: string;
 }
 
 /** `objectFormat` is the format of the ids that identify versions of files. */
 export function workTreeFiles(
-  { tree, shadowDir }: FilePlaces,
+  { tree, snapshot, shadowDir }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
@@ -44,6 +50,12 @@ export function workTreeFiles(
     const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
     return { status: 'ok', paths: paths.sort() };
   };
+  /** Of a file that git ignores nothing is known until it is read. */
+  const unknownState = async (path: RepoPath): Promise<FileState | null> => {
+    const read = await files.read(path, MAX_READ_BYTES);
+    if (read.status === 'failed') return null;
+    return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
+  };
   return {
     async readFile(path) {
       const read = await files.read(path, MAX_READ_BYTES);
@@ -59,11 +71,19 @@ export function workTreeFiles(
         return { status: 'failed', reason: 'path_refused', message };
       }
       keepBeginning(shadowDir);
+      const before = snapshot.known.stateOf(path) ?? (await unknownState(path));
       const written = await files.write(path, bytes);
       if (written.status === 'failed') return written;
       tree.rules.refresh();
       const ignored = !(await walk(tree, path)).files.has(path);
-      return { ...written, blob: blobId(bytes, objectFormat), ignored };
+      const blob = blobId(bytes, objectFormat);
+      const mode = before?.mode ?? modeAt(root, path);
+      const unseen = unseenWrite(
+        { path, before, after: { mode, blob, size: bytes.length } },
+        written,
+        ignored,
+      );
+      return { ...written, blob, ignored, unseen };
     },
 
     listFiles,
@@ -73,6 +93,25 @@ export function workTreeFiles(
       return listed.status === 'failed' ? listed : searchFiles(root, listed.paths, query);
     },
   };
+}
+
+/** The write as a change, where no capture shows it. */
+function unseenWrite(
+  { path, before, after }: PathChange & { after: FileState },
+  { created }: { created: boolean },
+  isIgnored: boolean,
+): FoundChange | null {
+  // One that is too large to be read was there all the same.
+  const kind = created ? 'create' : 'modify';
+  if (isIgnored) return { path, before, after, kind, excluded: 'ignored' };
+  return before !== null && (before.raw ?? before.blob) === after.blob
+    ? { path, before, after: before, excluded: 'identical' }
+    : null;
+}
+
+function modeAt(root: string, path: string): FileMode {
+  const look = viewing(root, (view) => view.lookAt(path));
+  return look.status === 'seen' && look.stat.executable ? '100755' : '100644';
 }
 
 /** A leading `!` is everything else. */

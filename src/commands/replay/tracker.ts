@@ -1,6 +1,7 @@
 /** Follows a replayed run along its recording: supplies the recorded times, ends and outside changes. */
 
 import { wasInterrupted } from '../../domain/conversation/tool.ts';
+import { holdsOnlyExcluded } from '../../domain/journal/change-events.ts';
 import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
 import type { Interruption } from '../../domain/run/limits.ts';
@@ -18,7 +19,7 @@ export class ReplayTracker implements EventSink {
 
   /** `stop` is aborted where the recorded run was stopped from outside. */
   constructor(recorded: readonly RunEvent[], redact: Redact, stop: AbortController) {
-    this.#recorded = recorded;
+    this.#recorded = recorded.filter((event) => !holdsOnlyExcluded(event));
     this.#redact = redact;
     this.#stop = stop;
   }
@@ -47,6 +48,7 @@ export class ReplayTracker implements EventSink {
   }
 
   accept(event: RunEvent): void {
+    if (holdsOnlyExcluded(event)) return;
     const expected = this.#recorded[this.#played];
     this.#played += 1;
     if (this.#lost) return;

@@ -42,7 +42,8 @@ async function checkpointOf(
     async captureSince() {
       const left = follower.due;
       await putDue(isForeign(left[0]) ? left.slice(1) : left, restorer);
-      return { earlier: seenAtOnce ? [] : before, since: await workspace.capture('after_commands') };
+      const since = await workspace.capture('after_commands');
+      return { earlier: seenAtOnce ? [] : before, since, identical: [] };
     },
   };
 }
@@ -65,7 +66,8 @@ async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {
 function madeBy(event: RunEvent): { path: string; after: FileState | null }[] {
   if (event.type === 'changes.put_back') return event.changes;
   if (event.type !== 'change.recorded') return [];
-  return event.changes.flatMap(({ path, from, after }) => [
+  const counted = event.changes.filter(({ excluded }) => excluded === undefined);
+  return counted.flatMap(({ path, from, after }) => [
     ...(from === undefined ? [] : [{ path: from, after: null }]),
     { path, after },
   ]);

@@ -13,7 +13,7 @@ import { openInsistentRestorer } from '../../adapters/workspace/restore/insisten
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
-import { undoPlan, unrecordedWrites, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
+import { type UndoStep, undoPlan, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { done, internalError, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -36,9 +36,10 @@ export interface UndoInput {
   readonly say: (line: string) => void;
 }
 
-/** A step and the current state of its path: yet to be undone, undone already, or not undoable. */
+/** A step and the current state of its path: yet to be undone, undone already, better left alone, or not undoable. */
 type Judged =
   | { step: PathChange; status: 'due' }
+  | { step: PathChange; status: 'left' }
   | { step: PathChange; status: 'undone' }
   | { step: PathChange; status: 'stuck'; why: string };
 
@@ -116,7 +117,11 @@ async function takeBack(
   const failure = await carryOut(judged, restorer);
   if (failure !== null)
     return internalError(`Not everything could be restored: ${failure} Fix that and run undo again.`);
-  tellWhatStays(events, say);
+  tellWhatStays(
+    events,
+    judged.flatMap(({ step, status }) => (status === 'left' ? [step.path] : [])),
+    say,
+  );
   return summary(judged, stuck);
 }
 
@@ -136,9 +141,10 @@ async function judge(events: readonly RunEvent[], restorer: Restorer): Promise<J
   return judged;
 }
 
-async function judgeStep(step: PathChange, restorer: Restorer): Promise<Judged> {
+async function judgeStep(step: UndoStep, restorer: Restorer): Promise<Judged> {
   const { path, before, after } = step;
   const now = await restorer.stateAmong(path, [after, before]);
+  if (now === undefined && step.mayStay) return { step, status: 'left' };
   if (now === undefined) return { step, status: 'stuck', why: 'it has changed since the run' };
   if (now === before) return { step, status: 'undone' };
   const why = await restorer.whyNot(path, before);
@@ -154,11 +160,23 @@ async function carryOut(judged: readonly Judged[], restorer: Restorer): Promise<
   return restorer.putEmptyFolders();
 }
 
-function tellWhatStays(events: readonly RunEvent[], say: (line: string) => void): void {
-  const { foreign, unknown } = undoPlan(events);
-  const ignored = unrecordedWrites(events);
-  if (ignored.length > 0)
-    say(`Left as they are, because ignored files are not recorded: ${listed(ignored, MAX_NAMED)}.`);
+function tellWhatStays(
+  events: readonly RunEvent[],
+  changed: readonly string[],
+  say: (line: string) => void,
+): void {
+  const { foreign, unknown, ignored, ignoredMore } = undoPlan(events);
+  if (ignored.length > 0) {
+    const more =
+      ignoredMore > 0 ? `; and ${pluralize(ignoredMore, 'more file')} that the journal does not name` : '';
+    say(
+      `Left as they are, because git ignores them and nothing was kept of what they were: ${listed(ignored, MAX_NAMED)}${more}.`,
+    );
+  }
+  if (changed.length > 0)
+    say(
+      `Left as they are, because git ignores them and they have changed since the run: ${listed(changed, MAX_NAMED)}.`,
+    );
   if (unknown.length > 0)
     say(
       `Left as they are, because git ignored them when the run began and nothing was kept of them: ${listed(unknown, MAX_NAMED)}.`,

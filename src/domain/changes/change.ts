@@ -40,6 +40,14 @@ export type FileState = z.infer<typeof FileState>;
 export const Ignored = z.enum(['until_now', 'from_now']);
 export type Ignored = z.infer<typeof Ignored>;
 
+/**
+ * Why a change counts for nothing in the patch. `ignored`: git ignores the path; `before` is null with the kind `modify` where
+ * nobody knows what was there. `identical`: the file was written, or changed and restored, and is what it was. `put_back`: the
+ * path is protected, and the runner restored it at once.
+ */
+export const Excluded = z.enum(['ignored', 'identical', 'put_back']);
+export type Excluded = z.infer<typeof Excluded>;
+
 /** One path at two moments; null means absent. */
 export const PathChange = z.strictObject({
   path: ChangedPath,
@@ -76,18 +84,26 @@ export const CodeChange = z.strictObject({
   /** The model turn, counted from 1; 0 is before the first. */
   iteration: z.int().nonnegative(),
   ignored: Ignored.optional(),
+  /** The change is recorded, and kept out of the patch, of blame and of what a resumed or replayed run applies. */
+  excluded: Excluded.optional(),
 });
 export type CodeChange = z.infer<typeof CodeChange>;
 
+/** A change as a look or a write found it. `kind` is left out where it follows from the states. */
+export interface FoundChange extends PathChange {
+  readonly kind?: ChangeKind;
+  readonly excluded?: Excluded;
+}
+
 /** Turns observed path changes into code changes: a deletion and a creation of the same blob are one rename. */
 export function toCodeChanges(
-  changes: readonly PathChange[],
+  changes: readonly FoundChange[],
   source: ChangeSource,
   iteration: number,
 ): CodeChange[] {
   const deletedByBlob = new Map<string, PathChange[]>();
   for (const change of changes) {
-    if (change.before && !change.after && change.before.size > 0) {
+    if (change.before && !change.after && change.before.size > 0 && !change.excluded) {
       const same = deletedByBlob.get(change.before.blob);
       if (same) same.push(change);
       else deletedByBlob.set(change.before.blob, [change]);
@@ -97,7 +113,7 @@ export function toCodeChanges(
   const made: CodeChange[] = [];
   for (const change of changes) {
     // Of a file that was hidden nobody knows where it came from.
-    if (change.before || !change.after || change.ignored) continue;
+    if (change.before || !change.after || change.ignored || change.excluded) continue;
     const origin = deletedByBlob.get(change.after.blob)?.shift();
     if (!origin) continue;
     renamedAway.add(origin.path);
@@ -114,7 +130,7 @@ export function toCodeChanges(
   }
   for (const change of changes) {
     if (renamedAway.has(change.path)) continue;
-    made.push({ ...change, kind: kindOf(change), source, iteration });
+    made.push({ ...change, kind: change.kind ?? kindOf(change), source, iteration });
   }
   return made;
 }

@@ -46,6 +46,7 @@ export class ChangeLedger {
   /** Adds one change. The ledger modifies its own maps, so a fold of events needs one ledger per run. */
   record(change: CodeChange): void {
     this.#history.push(change);
+    if (change.excluded !== undefined) return;
     if (change.ignored === 'from_now') this.#hidden.add(change.path);
     else this.#hidden.delete(change.path);
     if (change.ignored === 'from_now') return;
@@ -80,7 +81,7 @@ export class ChangeLedger {
     return known !== undefined && !sameState(known.base, known.now);
   }
 
-  /** All changes recorded, from every source, in order. */
+  /** All changes recorded, from every source, in order; also those that are excluded from the patch. */
   get history(): readonly CodeChange[] {
     return this.#history;
   }

@@ -26,7 +26,7 @@ export interface RecordedStep {
  */
 const MAX_COMPARED = 20;
 
-/** `contents` returns lines, null if there are none; without it only exact renames are detected. */
+/** `contents` returns lines, null if there are none; without it only exact renames are detected. Excluded changes are no steps. */
 export function stepsOf(
   changes: readonly CodeChange[],
   contents: (blob: string) => readonly string[] | null = () => null,
@@ -34,6 +34,7 @@ export function stepsOf(
   const groups: CodeChange[][] = [];
   let lastKey = '';
   for (const change of changes) {
+    if (change.excluded !== undefined) continue;
     const key = JSON.stringify([change.source, change.iteration]);
     const group = groups.at(-1);
     if (group && key === lastKey) group.push(change);

@@ -73,7 +73,9 @@ export function withStarted(phase: ToolsPhase, callId: string): ToolsPhase {
 /** The phase after changes by running calls were recorded. */
 export function withChanges(phase: ToolsPhase, changes: readonly CodeChange[]): ToolsPhase {
   const paths = new Map<string, string[]>();
-  for (const { path, from, source } of changes) {
+  for (const { path, from, source, excluded } of changes) {
+    // A call that is known to have changed something has been looked at in full, which this does not show.
+    if (excluded !== undefined) continue;
     for (const id of source.by === 'tool' ? source.calls : []) {
       const known = paths.get(id) ?? [];
       known.push(...(from === undefined ? [path] : [from, path]));

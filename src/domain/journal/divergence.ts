@@ -96,7 +96,7 @@ function comparable(event: RunEvent): unknown {
     case 'message.added':
       return { text: withoutTimes(event.text) };
     case 'change.recorded':
-      return { changes: event.changes };
+      return { changes: event.changes.filter(({ excluded }) => excluded === undefined) };
     case 'changes.put_back':
       return { changes: event.changes, stuck: event.stuck, source: event.source };
     case 'files.hidden':

@@ -1,17 +1,26 @@
 /** What to restore so that a work tree is as it was before a run: the fold of the journal used by undo. */
 
-import { type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
+import { type CodeChange, type FileState, type PathChange, sameOnDisk } from '../changes/change.ts';
 import type { RunEvent } from '../run/events.ts';
 import { advance, startOf } from '../run/state.ts';
+
+/** `mayStay`: the file is not git's, so that one that has changed since is left instead of stopping everything. */
+export interface UndoStep extends PathChange {
+  readonly mayStay?: true;
+}
 
 /** `steps` are sorted by path. */
 export interface UndoPlan {
   /** For each path that the run changed: the state before the run, and the one that the run left. */
-  readonly steps: readonly PathChange[];
+  readonly steps: readonly UndoStep[];
   /** Paths that both the run and something else changed during the run: the two cannot be separated. */
   readonly tangled: readonly string[];
   /** Paths that only something else changed during the run; they are left as they are. */
   readonly foreign: readonly string[];
+  /** Paths that git ignores and that the run wrote; nobody knows or kept what was there before, so they are left as they are. */
+  readonly ignored: readonly string[];
+  /** Number of such files that the journal does not name. */
+  readonly ignoredMore: number;
   /** Paths that git ignored when the run began, and of which nobody knows what they were then; they are left as they are. */
   readonly unknown: readonly string[];
 }
@@ -21,49 +30,35 @@ export interface UndoPlan {
  * from outside are someone's work: if they came first, the run is undone down to them.
  */
 export function undoPlan(events: readonly RunEvent[]): UndoPlan {
-  const own = new Map<string, { before: FileState | null; after: FileState | null; tangled: boolean }>();
+  const own = new Map<string, Own>();
   const foreign = new Set<string>();
   const unknown = new Set<string>();
-  for (const { path, before, after, isOwn, ignored } of changesOf(events)) {
+  const ignoredFiles = new Set<string>();
+  for (const { path, before, after, isOwn, ignored, isIgnored, isExact } of changesOf(events)) {
     const known = own.get(path);
+    if (!(known || isExact)) {
+      if (isOwn) ignoredFiles.add(path);
+      continue;
+    }
     if (ignored === 'until_now' && !known) unknown.add(path);
     if (unknown.has(path)) continue;
     if (!isOwn) {
       if (known) known.tangled = true;
       else foreign.add(path);
-    } else if (known) known.after = after;
-    else own.set(path, { before, after, tangled: false });
+    } else if (known) own.set(path, { ...known, after, mayStay: isIgnored });
+    else own.set(path, { before, after, tangled: false, mayStay: isIgnored });
   }
   const paths = [...own].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
-    steps: paths.flatMap(([path, { before, after, tangled }]) =>
-      tangled || sameOnDisk(before, after) ? [] : [{ path, before, after }],
+    steps: paths.flatMap(([path, { before, after, tangled, mayStay }]) =>
+      tangled || sameOnDisk(before, after) ? [] : [{ path, before, after, ...(mayStay ? { mayStay } : {}) }],
     ),
     tangled: paths.flatMap(([path, { tangled }]) => (tangled ? [path] : [])),
     foreign: [...foreign].filter((path) => !own.has(path)).sort(),
+    ignored: [...ignoredFiles].filter((path) => !(own.has(path) || unknown.has(path))).sort(),
+    ignoredMore: leftOutOf(events),
     unknown: [...unknown].sort(),
   };
-}
-
-/**
- * Files that file tools have written but that no change mentions: ignore rules exclude them, or the write changed nothing.
- */
-export function unrecordedWrites(events: readonly RunEvent[]): string[] {
-  const changed = new Set([...changesOf(events)].map(({ path }) => path));
-  const targets = new Map<string, string>();
-  const written = new Set<string>();
-  for (const event of events) {
-    if (event.type === 'tool.started' && WRITERS.includes(event.call.name)) {
-      const { input } = event.call;
-      if (typeof input === 'object' && input !== null && 'path' in input && typeof input.path === 'string')
-        targets.set(event.call.id, input.path);
-    }
-    if (event.type === 'tool.completed' && event.outcome.status === 'ok') {
-      const path = targets.get(event.call);
-      if (path !== undefined && !changed.has(path)) written.add(path);
-    }
-  }
-  return [...written].sort();
 }
 
 /**
@@ -95,18 +90,65 @@ export function wereCommandsUnderWay(
 const READERS = ['read_file', 'list_files', 'search', 'finish'];
 const WRITERS = ['write_file', 'edit_file'];
 
-function* changesOf(events: readonly RunEvent[]): Generator<PathChange & { isOwn: boolean }> {
+/** What the run made of a path. */
+interface Own {
+  readonly before: FileState | null;
+  readonly after: FileState | null;
+  tangled: boolean;
+  readonly mayStay: boolean;
+}
+
+/** A change for undo. `isExact`: what was there before is known, and was kept or was nothing. */
+interface Change extends PathChange {
+  readonly isOwn: boolean;
+  readonly isIgnored: boolean;
+  readonly isExact: boolean;
+}
+
+function* changesOf(events: readonly RunEvent[]): Generator<Change> {
+  const seen = { isIgnored: false, isExact: true };
   for (const event of events) {
     if (event.type === 'run.started')
-      for (const change of event.setupChanges) yield { ...change, isOwn: true };
-    if (event.type === 'run.resumed') for (const change of event.accepted) yield { ...change, isOwn: false };
+      for (const change of event.setupChanges) yield { ...change, ...seen, isOwn: true };
+    if (event.type === 'run.resumed')
+      for (const change of event.accepted) yield { ...change, ...seen, isOwn: false };
     if (event.type !== 'change.recorded') continue;
-    for (const { path, kind, from, before, after, source, ignored } of event.changes) {
+    for (const change of event.changes) {
+      const { path, kind, from, before, after, source, ignored, excluded } = change;
+      if (excluded === 'identical' || excluded === 'put_back') continue;
       const isOwn = source.by !== 'outside';
+      const isIgnored = excluded === 'ignored';
       if (kind === 'rename' && from !== undefined) {
-        yield { path: from, before, after: null, isOwn };
-        yield { path, before: null, after, isOwn };
-      } else yield { path, before, after, isOwn, ...(ignored === undefined ? {} : { ignored }) };
+        yield { path: from, before, after: null, isOwn, ...seen };
+        yield { path, before: null, after, isOwn, ...seen };
+      } else {
+        const isExact = !isIgnored || isMadeAnew(change);
+        yield {
+          path,
+          before,
+          after,
+          isOwn,
+          isIgnored,
+          isExact,
+          ...(ignored === undefined ? {} : { ignored }),
+        };
+      }
     }
   }
+}
+
+/** Of ignored files, those that a file tool made, and those that the run's own rules hide. */
+function isMadeAnew({ kind, ignored, source }: CodeChange): boolean {
+  if (kind !== 'create') return false;
+  return ignored === 'from_now' || (source.by === 'tool' && WRITERS.includes(source.tool));
+}
+
+function leftOutOf(events: readonly RunEvent[]): number {
+  return events.reduce((sum, event) => {
+    if (event.type !== 'change.recorded') return sum;
+    const isOwn = event.changes.some(
+      ({ source, excluded }) => excluded === 'ignored' && source.by !== 'outside',
+    );
+    return isOwn ? sum + (event.leftOut ?? 0) : sum;
+  }, 0);
 }

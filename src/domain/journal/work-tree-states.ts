@@ -1,6 +1,6 @@
 /** The state in which a run's events left the work tree. */
 
-import type { FileState, PathChange } from '../changes/change.ts';
+import type { CodeChange, FileState, PathChange } from '../changes/change.ts';
 import type { RunEvent } from '../run/events.ts';
 
 /** Every path that changed since the base, with its last known state; null means absent. */
@@ -8,6 +8,7 @@ export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileStat
   const states = new Map<string, FileState | null>();
   for (const event of events) {
     for (const change of changesOf(event)) {
+      if (change.excluded !== undefined) continue;
       if (change.from !== undefined) states.set(change.from, null);
       // A look no longer finds what a rule hides.
       if (change.ignored === 'from_now') states.delete(change.path);
@@ -17,7 +18,7 @@ export function workTreeStates(events: Iterable<RunEvent>): Map<string, FileStat
   return states;
 }
 
-type Change = Pick<PathChange, 'path' | 'after' | 'ignored'> & { readonly from?: string | undefined };
+type Change = Pick<PathChange, 'path' | 'after' | 'ignored'> & Partial<Pick<CodeChange, 'from' | 'excluded'>>;
 
 function changesOf(event: RunEvent): readonly Change[] {
   switch (event.type) {

@@ -174,7 +174,12 @@ export const RunAction = z.discriminatedUnion('type', [
   /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
-  z.strictObject({ type: z.literal('change.recorded'), changes: z.array(CodeChange).min(1) }),
+  z.strictObject({
+    type: z.literal('change.recorded'),
+    changes: z.array(CodeChange).min(1),
+    /** Number of excluded changes that were found together with these and are not listed. */
+    leftOut: z.int().positive().optional(),
+  }),
   /** Commands changed paths that the policy protects, and the runner put them back. */
   ChangesPutBack,
   /** Files that existed when last seen and that a look at the work tree could not examine; at most 100. */

@@ -3,7 +3,7 @@
 import type { NearCap } from '../budget/caps.ts';
 import type { Spending } from '../budget/next-request.ts';
 import type { SpentTokens } from '../budget/spent.ts';
-import type { ChangeSource } from '../changes/change.ts';
+import { type ChangeSource, toCodeChanges } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
 import { awaitedAfter } from '../conversation/awaited.ts';
@@ -341,7 +341,9 @@ function withoutStoppedVerification(phase: Phase): Phase {
     : phase;
 }
 
-function afterPutBack(state: RunState, { changes, stuck, source }: ChangesPutBack): RunState {
+function afterPutBack(state: RunState, { changes, stuck, source, iteration }: ChangesPutBack): RunState {
+  const excluded = changes.map((change) => ({ ...change, excluded: 'put_back' as const }));
+  for (const change of toCodeChanges(excluded, source, iteration)) state.changes.record(change);
   const putBack = new Map(state.putBack);
   const stillStuck = new Map(state.stuck);
   for (const { path } of changes) {

@@ -125,6 +125,11 @@ export class ScratchCheckout {
     return foldersAbove(path).every((folder) => stat(folder)?.isDirectory()) && stat(path) !== undefined;
   }
 
+  /** There is a file or a link at the path, and no link on the way. */
+  isFile(path: string): boolean {
+    return this.#isThere(path) && !lstatSync(this.path(path)).isDirectory();
+  }
+
   /** Writes into the file that is there, so that nothing but its content and times can tell. */
   writeInPlace(path: string, content: string): void {
     writeFileSync(this.path(path), content);

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import {
   type ChangeSource,
   type FileState,
-  type PathChange,
+  type FoundChange,
   toCodeChanges,
 } from '../../../src/domain/changes/change.ts';
-import { underWay, undoPlan, unrecordedWrites } from '../../../src/domain/journal/undo.ts';
+import { underWay, undoPlan } from '../../../src/domain/journal/undo.ts';
 import type { RunAction, RunEvent } from '../../../src/domain/run/events.ts';
 import { call, completed, started, turn } from '../../support/runs/events.ts';
 
@@ -16,7 +16,7 @@ const tool: ChangeSource = { by: 'tool', tool: 'write_file', calls: ['c1'] };
 const verify: ChangeSource = { by: 'verify' };
 const outside: ChangeSource = { by: 'outside' };
 
-const changed = (source: ChangeSource, ...changes: PathChange[]): RunAction => ({
+const changed = (source: ChangeSource, ...changes: FoundChange[]): RunAction => ({
   type: 'change.recorded',
   changes: toCodeChanges(changes, source, 1),
 });
@@ -37,6 +37,8 @@ test('the changes of setup, tools and verify commands are folded to the state be
     steps: [change('cache', null, a), change('setup', null, b), change('x', a, c)],
     tangled: [],
     foreign: [],
+    ignored: [],
+    ignoredMore: 0,
     unknown: [],
   });
 });
@@ -64,6 +66,8 @@ test('what came from outside stays: undo goes down to it, and a path that both h
     steps: [change('first', b, c), change('setup', null, a)],
     tangled: ['after'],
     foreign: ['only'],
+    ignored: [],
+    ignoredMore: 0,
     unknown: [],
   });
 });
@@ -80,31 +84,41 @@ test('what a file was before a rule showed it nobody knows, unless the run had m
     steps: [change('made', null, b), change('setup', null, a)],
     tangled: [],
     foreign: [],
+    ignored: [],
+    ignoredMore: 0,
     unknown: ['theirs'],
   });
 });
 
-test('files that were written and are in no change are known', () => {
-  const writing = (id: string, path: string): RunAction => ({
-    type: 'tool.started',
-    call: call(id, 'write_file', { path, content: '' }),
-    iteration: 1,
+test('of ignored files, those that file tools made or the own rules hide are undone, and the others named', () => {
+  const command: ChangeSource = { by: 'tool', tool: 'run_command', calls: ['c2'] };
+  const ignored = (path: string, before: FileState | null, more: Partial<FoundChange> = {}): FoundChange => ({
+    ...change(path, before, b),
+    excluded: 'ignored',
+    ...more,
   });
   const events = journal(
-    writing('1', 'ignored'),
-    writing('2', 'x'),
-    writing('3', 'refused'),
-    changed(tool, change('x', a, b)),
-    completed('1'),
-    completed('2'),
-    {
-      type: 'tool.completed',
-      call: '3',
-      outcome: { status: 'failed', reason: 'policy', text: 'no' },
-      durationMs: 1,
-    },
+    changed(tool, ignored('made', null), ignored('theirs', a), {
+      ...change('x', a, a),
+      excluded: 'identical',
+    }),
+    changed(command, ignored('built', null), ignored('hidden', null, { ignored: 'from_now' })),
+    { ...changed(verify, ignored('cache', null, { kind: 'modify' })), leftOut: 7 } as RunAction,
+    changed(outside, ignored('log', null)),
+    changed(tool, { ...change('made', b, c), excluded: 'ignored' }),
   );
-  expect(unrecordedWrites(events)).toEqual(['ignored']);
+  expect(undoPlan(events)).toEqual({
+    steps: [
+      { ...change('hidden', null, b), mayStay: true },
+      { ...change('made', null, c), mayStay: true },
+      change('setup', null, a),
+    ],
+    tangled: [],
+    foreign: [],
+    ignored: ['built', 'cache', 'theirs'],
+    ignoredMore: 7,
+    unknown: [],
+  });
 });
 
 test('calls that may have changed something when the run died are known', () => {

@@ -12,6 +12,23 @@ const retried = (spent: SpentTokens): RunAction => ({
 });
 
 describe('the fold of a run', () => {
+  test('has what was put back in its ledger, and not in its net change', () => {
+    const after = { mode: '100644' as const, blob: 'a'.repeat(40), size: 1 };
+    const { changes } = stateAfter([
+      {
+        type: 'changes.put_back',
+        changes: [{ path: 'kept.txt', before: null, after }],
+        stuck: [],
+        source: { by: 'verify' },
+        iteration: 2,
+      },
+    ]);
+    expect(changes.history).toMatchObject([
+      { path: 'kept.txt', kind: 'create', after, source: { by: 'verify' }, excluded: 'put_back' },
+    ]);
+    expect([changes.net(), changes.unexplained()]).toEqual([[], []]);
+  });
+
   test('begins with the task and waits for the model', () => {
     const state = stateAfter([]);
     expect(state.phase).toEqual({ at: 'model' });

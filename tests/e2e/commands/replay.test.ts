@@ -41,6 +41,7 @@ describe('a replay proves the same patch', () => {
         '---\nsetup: [echo generated > generated.txt]\nverify: [test -f new.txt && pwd && date]\nprotect: [kept.txt]\n---\nDo it.\n',
       'a.txt': 'old\n',
       '.gitattributes': '*.bat eol=crlf\n',
+      '.gitignore': 'out\n',
       'run.bat': 'one\r\ntwo\r\n',
       'dir/b.txt': 'b\n',
     });
@@ -58,6 +59,8 @@ describe('a replay proves the same patch', () => {
           ],
         },
         { calls: [call('edit_file', { path: 'a.txt', find: 'old', replace: 'new' })] },
+        // What is recorded and stays out of the patch is not compared.
+        { calls: [...write('out', 'x\n').calls, ...command('echo b > dir/b.txt').calls] },
         command('pwd; ls -l; date; pwd > new.txt; git log --format=%s | wc -l; time true; rm dir/b.txt'),
         command(`cd ${repository.root} && chmod +x a.txt; exit 3`),
         { calls: [call('finish', { status: 'done', summary: 'Done.' })] },

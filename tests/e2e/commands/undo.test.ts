@@ -234,15 +234,36 @@ describe('a tree that moved on since the run', () => {
   });
 });
 
-test('ignored files that file tools wrote are named and left', async () => {
+test('ignored files that file tools made are removed unless they have changed, and what they replaced is named', async () => {
   const repository = await makeRepository({ '.gitignore': 'build/\n', 'a.txt': 'old\n' });
-  const { runDir } = await scriptedRun({
+  repository.write('build/theirs.txt', 'theirs\n');
+  const { runDir, result, events } = await scriptedRun({
     repository,
-    turns: [write('build/out.txt', 'x\n'), write('a.txt', 'new\n'), done],
+    turns: [
+      write('build/out.txt', 'x\n'),
+      write('build/log.txt', 'x\n'),
+      write('build/theirs.txt', 'x\n'),
+      write('a.txt', 'new\n'),
+      done,
+    ],
   });
+  const excluded = events.flatMap((event) =>
+    event.type === 'change.recorded' ? event.changes.filter((change) => change.excluded) : [],
+  );
+  expect(excluded.map(({ path, kind, excluded: why }) => [path, kind, why])).toEqual([
+    ['build/out.txt', 'create', 'ignored'],
+    ['build/log.txt', 'create', 'ignored'],
+    ['build/theirs.txt', 'modify', 'ignored'],
+  ]);
+  expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt']);
+  repository.write('build/log.txt', 'more\n');
   const end = await undo(repository, runDir);
-  expect(end.stderr).toContain('Left as they are, because ignored files are not recorded: build/out.txt.');
-  expect(treeOf(repository.root)).toMatchObject({ 'a.txt': '644 old\n', 'build/out.txt': '644 x\n' });
+  expect(end.exitCode, end.stderr).toBe(0);
+  expect(end.stderr).toContain('git ignores them and nothing was kept of what they were: build/theirs.txt.');
+  expect(end.stderr).toContain('git ignores them and they have changed since the run: build/log.txt.');
+  const left = treeOf(repository.root);
+  expect(left).toMatchObject({ 'a.txt': '644 old\n', 'build/log.txt': '644 more\n' });
+  expect(left).not.toHaveProperty('build/out.txt');
 });
 
 test('undo works on the checkout of the run, or on the one that --repo names', async () => {

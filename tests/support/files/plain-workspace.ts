@@ -116,7 +116,8 @@ function fileMethods(root: string, { ignored, maxBytes = 1_000_000 }: PlainSetti
     async writeFile(path, bytes) {
       const write = await files.write(path, bytes);
       if (write.status === 'failed') return write;
-      return { status: 'ok', created: write.created, blob: blobOf(bytes), ignored: ignored?.(path) ?? false };
+      const isIgnored = ignored?.(path) ?? false;
+      return { status: 'ok', created: write.created, blob: blobOf(bytes), ignored: isIgnored, unseen: null };
     },
     async listFiles(path) {
       return { status: 'ok', paths: pathsBelow(path) };

@@ -7,7 +7,7 @@ import { quotedName } from '../../../domain/changes/path.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { viewing } from '../../../files/tree-view.ts';
-import type { CaptureScope } from '../../../ports.ts';
+import type { CaptureScope, SinceCheckpoint } from '../../../ports.ts';
 import type { BaselineIndex } from '../baseline/baseline-index.ts';
 import { NO_CONVERSION } from '../baseline/conversion.ts';
 import { keepEmptyFolders } from '../baseline/empty-folders.ts';
@@ -63,6 +63,8 @@ export class Snapshot {
   #hasNewRules = false;
   /** What has come into view at the last look. */
   #shown: ReadonlySet<string> = new Set();
+  /** Files that were written since a moment and that are what they were; null while nobody asks for them. */
+  #identical: { readonly sinceNs: bigint; readonly found: PathChange[] } | null = null;
   /** Paths that are not as at the start, or were not. */
   readonly #touched = new Set<string>();
 
@@ -78,7 +80,7 @@ export class Snapshot {
     });
   }
 
-  get known(): Pick<KnownFiles, 'isEmpty' | 'differences'> {
+  get known(): Pick<KnownFiles, 'isEmpty' | 'differences' | 'stateOf'> {
     return this.#known;
   }
 
@@ -187,11 +189,15 @@ export class Snapshot {
   }
 
   /** Examines everything and separates what changed before `then`, as far as the file system's times show it. */
-  async captureSince(then: Instant): Promise<{ earlier: PathChange[]; since: PathChange[] }> {
+  async captureSince(then: Instant): Promise<SinceCheckpoint> {
     const now = this.instant();
     const { root } = this.#parts.tree;
     const inodes = new Map<string, bigint>();
-    const changes = await this.#capture([''], inodes, appearedBefore(then, now, root));
+    const identical: PathChange[] = [];
+    this.#identical = { sinceNs: then.clockNs, found: identical };
+    const changes = await this.#capture([''], inodes, appearedBefore(then, now, root)).finally(() => {
+      this.#identical = null;
+    });
     const sides: { earlier: PathChange[]; since: PathChange[] } = { earlier: [], since: [] };
     viewing(root, (view) => {
       const isEarlier = earlierThan(then, now, view);
@@ -203,7 +209,7 @@ export class Snapshot {
         sides[!isByRules && isEarlier(path, inodes.get(path) ?? null) ? 'earlier' : 'since'].push(change);
       }
     });
-    return sides;
+    return { ...sides, identical };
   }
 
   /**
@@ -351,7 +357,7 @@ export class Snapshot {
     await this.#keepUnchanged(wanted, taken);
     const changes: PathChange[] = [];
     const unreadable = new Set(walked.unreadable);
-    for (const { path } of wanted) {
+    for (const { path, stat } of wanted) {
       const one = taken.get(path);
       if (one?.status === 'unreadable') unreadable.add(path);
       if (one?.status !== 'ok') continue;
@@ -360,6 +366,7 @@ export class Snapshot {
       const before = this.#known.stateOf(path);
       const inode = this.#known.get(path)?.stat?.ino ?? index.entries.get(path)?.ino;
       if (before && inode !== undefined) inodes.set(path, BigInt(inode));
+      if (before && sameOnDisk(before, state)) this.#noteIdentical(path, before, stat);
       const settled = one.stat && one.stat.ctimeNs < clock ? one.stat : null;
       this.#known.set(path, { state, stat: settled });
       const ignored =
@@ -378,6 +385,14 @@ export class Snapshot {
     }
     const missing = this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path));
     return [...changes, ...(await this.#withHidden(missing))];
+  }
+
+  /** Of a file that is what it was, its times and its inode say whether it was written. */
+  #noteIdentical(path: string, state: FileState, { ctimeNs, mtimeNs, ino }: FileStat): void {
+    const { sinceNs, found } = this.#identical ?? { sinceNs: null, found: [] };
+    if (sinceNs === null || ctimeNs < sinceNs) return;
+    const was = this.#known.get(path)?.stat;
+    if (mtimeNs >= sinceNs || (was && was.ino !== ino)) found.push({ path, before: state, after: state });
   }
 
   /** A file that git no longer sees is gone, or a rule hides it. */

@@ -184,7 +184,7 @@ test('a run whose last look was cut short still removes them, and leaves what wa
   await workspace.sweep();
   expect(filesBelow(scratch.root)).toEqual(before);
   expect(workspace.removedGitDirs()).toHaveLength(5);
-  expect(await line.captureSince()).toEqual({ earlier: [], since: [] });
+  expect(await line.captureSince()).toEqual({ earlier: [], since: [], identical: [] });
 });
 
 test('a capture that follows no command removes nothing', async () => {
