@@ -56,13 +56,13 @@ async function readCopy({ shadowDir, format, mtimeNs, from }: Copy): Promise<Bas
   const idBytes = format === 'sha1' ? 20 : 32;
   const records =
     IndexRecords.of(readFileSync(join(shadowDir, BASELINE_INDEX)), idBytes) ??
-    IndexRecords.of(await listedByGit(shadowDir, idBytes), idBytes);
-  if (records === null) throw new UnusableFile(from, 'holds paths that no work tree can have');
+    IndexRecords.of((await listedByGit(shadowDir, idBytes)) ?? Buffer.alloc(0), idBytes);
+  if (records === null) throw new UnusableFile(from, 'holds paths or modes that no work tree can have');
   return { entries: new IndexEntries(records, mtimeNs) };
 }
 
-/** An index in a form that is left to git, in the form that is read here. */
-async function listedByGit(shadowDir: string, idBytes: number): Promise<Buffer> {
+/** An index in a form that is left to git, in the form that is read here; null when its listing has parts of another form. */
+async function listedByGit(shadowDir: string, idBytes: number): Promise<Buffer | null> {
   const index = listedIndex(idBytes);
   // In chunks: the listing of 200,000 files takes 50 MB.
   await runGit({

@@ -29,6 +29,8 @@ const EXTENDED = 0x4000;
 const NAME_LENGTH = 0x0fff;
 const SKIP_WORKTREE = 0x4000;
 const INTENT_TO_ADD = 0x2000;
+/** All that git writes: files, executable or not, links and submodules. */
+const MODES: readonly number[] = [0o100644, 0o100755, 0o120000, 0o160000];
 
 const HEADER_BYTES = 12;
 const SLASH = 0x2f;
@@ -194,6 +196,10 @@ function findEntries(bytes: Buffer, idBytes: number): Places | null {
     const short = flags & NAME_LENGTH;
     const end = short < NAME_LENGTH ? name + short : bytes.indexOf(0, name);
     if (end <= name || end >= limit || bytes[end] !== 0) return null;
+    if (!MODES.includes(bytes.readUInt32BE(at + AT.mode))) return null;
+    // Git refuses to read an entry with flags that it does not know.
+    if (flags & EXTENDED && (bytes.readUInt16BE(name - 2) & ~(SKIP_WORKTREE | INTENT_TO_ADD)) !== 0)
+      return null;
     if (!isBelowRoot(bytes, name, end)) return null;
     const last = length - 1;
     const order = last < 0 ? 1 : bytes.compare(bytes, names[last], ends[last], name, end);
@@ -211,10 +217,11 @@ function findEntries(bytes: Buffer, idBytes: number): Places | null {
   return at > limit ? null : { starts, names, lastNames, ends, length, after: at };
 }
 
-/** No name of the path is empty, `.` or `..`: git refuses to write such an index, and reads it all the same. */
+/** No name of the path is empty, `.` or `..`, and none has a NUL: git refuses to write such an index, and reads it all the same. */
 function isBelowRoot(bytes: Buffer, from: number, end: number): boolean {
   let start = from;
   for (let at = from; at <= end; at += 1) {
+    if (at < end && bytes[at] === 0) return false;
     if (at < end && bytes[at] !== SLASH) continue;
     const length = at - start;
     const isDots =

@@ -1,7 +1,7 @@
 /** Puts what `git ls-files --stage --debug -z` says of an index into the form of index format 3. */
 
-/** Takes the listing piece by piece; `bytes` gives the index when the last one has come. */
-export function listedIndex(idBytes: number): { add(piece: Buffer): void; bytes(): Buffer } {
+/** Takes the listing piece by piece; `bytes` gives the index when the last one has come, or null if a part of it has another form. */
+export function listedIndex(idBytes: number): { add(piece: Buffer): void; bytes(): Buffer | null } {
   const records: Buffer[] = [];
   let rest = '';
   const take = (text: string, isLast: boolean) => {
@@ -19,6 +19,7 @@ export function listedIndex(idBytes: number): { add(piece: Buffer): void; bytes(
     add: (piece) => take(rest + piece.toString('latin1'), false),
     bytes() {
       take(rest, true);
+      if (rest !== '') return null;
       const header = Buffer.from('DIRC\0\0\0\x03\0\0\0\0', 'latin1');
       header.writeUInt32BE(records.length, 8);
       return Buffer.concat([header, ...records, Buffer.alloc(idBytes)]);

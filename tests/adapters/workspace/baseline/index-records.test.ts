@@ -44,7 +44,7 @@ function listed(scratch: ScratchCheckout, idBytes: number): IndexRecords | null 
   const index = listedIndex(idBytes);
   const args = ['ls-files', '--stage', '--debug', '-z'];
   index.add(execFileSync('git', args, { cwd: scratch.root, env: scratch.env }));
-  return IndexRecords.of(index.bytes(), idBytes);
+  return IndexRecords.of(index.bytes() ?? Buffer.alloc(0), idBytes);
 }
 
 const SHAPES: readonly (readonly [string, (scratch: ScratchCheckout) => void])[] = [
@@ -134,9 +134,24 @@ describe('an index', () => {
       bytes.write(name, bytes.indexOf('xxx'), 'latin1');
       writeFileSync(join(scratch.root, '.git/index'), bytes);
       expect(IndexRecords.of(bytes, 20)).toBeNull();
-      await expect(scratch.open()).rejects.toThrow('holds paths that no work tree can have');
+      await expect(scratch.open()).rejects.toThrow('holds paths or modes that no work tree can have');
     },
   );
+
+  test.each([
+    // As git lists it, with six digits and with more.
+    ['a mode of no file', 2, '100664'],
+    ['a mode out of range', 2, '100100644'],
+    ['a mode out of range, listed by git', 4, '100100644'],
+  ])('with %s is no index', async (_, version, mode) => {
+    const scratch = filled();
+    scratch.git('update-index', `--index-version=${version}`);
+    const { bytes } = indexOf(scratch);
+    bytes.writeUInt32BE(Number.parseInt(mode, 8), 12 + 24);
+    writeFileSync(join(scratch.root, '.git/index'), bytes);
+    expect(IndexRecords.of(bytes, 20)).toBeNull();
+    await expect(scratch.open()).rejects.toThrow('holds paths or modes that no work tree can have');
+  });
 
   test('that somebody has broken is left to git, wherever it is broken', () => {
     const scratch = filled();
@@ -154,6 +169,15 @@ describe('an index', () => {
     const required = Buffer.from(bytes);
     required.write('t', bytes.lastIndexOf('TREE'));
     expect(IndexRecords.of(required, 20)).toBeNull();
+    // A path that ends before its end, a flag that git does not know.
+    const cut = Buffer.from(bytes);
+    cut[bytes.indexOf('a-b/c') + 1] = 0;
+    expect(IndexRecords.of(cut, 20)).toBeNull();
+    scratch.git('update-index', '--skip-worktree', '.gitignore');
+    const { bytes: flagged } = indexOf(scratch);
+    expect(IndexRecords.of(flagged, 20)?.at(0).skipWorktree).toBe(true);
+    flagged.writeUInt16BE(0xc000, flagged.indexOf('.gitignore') - 2);
+    expect(IndexRecords.of(flagged, 20)).toBeNull();
     // Whatever a byte becomes, nothing is read beyond the end and nothing hangs.
     for (let at = 0; at < bytes.length; at += 1) {
       const broken = Buffer.from(bytes);
