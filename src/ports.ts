@@ -389,7 +389,7 @@ export interface CommandResult {
   readonly output: Excerpt;
 }
 
-/** The way out of the sandbox to the allowed hosts. Absent when no host is allowed. */
+/** The way out of the sandbox to the allowed hosts. Absent where commands are not contained. */
 export interface Egress {
   /** Absolute path of the UNIX socket on which an HTTP proxy listens. */
   readonly socket: string;

@@ -83,8 +83,8 @@ async function onConnect(
   if (passed.status !== 'ok') return refuseConnection(socket, passed.code, passed.reason);
   if (passed.target.port === 80) {
     // In a tunnel, the host that the request is really for would be invisible.
-    const why = `${gate.refuse(passed.target.host)}: plain HTTP goes through the proxy as a request, not as a tunnel`;
-    return refuseConnection(socket, 403, why);
+    const why = 'plain HTTP goes through the proxy as a request, not as a tunnel';
+    return refuseConnection(socket, 403, gate.refuse(passed.target.host, why));
   }
   await tunnel(gate, passed, socket, head);
 }
@@ -102,8 +102,8 @@ async function onRequest(
   const passed = await gate.judge(authority, 80);
   if (passed.status !== 'ok') return refuseRequest(response, passed.code, passed.reason);
   if (passed.target.port === 443) {
-    const why = `${gate.refuse(passed.target.host)}: port 443 is for TLS, through a tunnel`;
-    return refuseRequest(response, 403, why);
+    const why = 'port 443 is for TLS, through a tunnel';
+    return refuseRequest(response, 403, gate.refuse(passed.target.host, why));
   }
   await forward(passed satisfies Passed, {
     request,

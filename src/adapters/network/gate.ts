@@ -2,10 +2,10 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
-import { parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
+import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { isPublicAddress } from './public-address.ts';
-import { plainName, Refusals } from './refusals.ts';
+import { plainName, type Refusal, Refusals } from './refusals.ts';
 
 /** What the gate permits. The functions default to the machine's own. */
 export interface GateOptions {
@@ -59,13 +59,10 @@ export class NetworkGate {
   /** Names are resolved only if they are on the list: a DNS query carries data too. */
   async judge(authority: string, defaultPort: number | null): Promise<Passed | HeldBack> {
     const target = parseTarget(authority, defaultPort);
-    if (typeof target === 'string') return held(403, `${this.refuse(authority)}: ${target}`);
+    if (typeof target === 'string') return held(403, this.refuse(authority, target));
     if (!permits(this.#allowed, target)) {
       const asked = target.port === 443 || target.port === 80 ? target.host : authority;
-      return held(
-        403,
-        `${this.refuse(asked)} is not one of the allowed domains (${listed(this.#allowed, MAX_NAMED)})`,
-      );
+      return held(403, this.#refuseUnlisted(asked, flagFor(target)));
     }
     let found: string[];
     try {
@@ -75,13 +72,24 @@ export class NetworkGate {
     }
     const addresses = found.filter(this.#mayConnect);
     if (addresses.length > 0) return { status: 'ok', target, addresses };
-    return held(403, `${this.refuse(target.host)} does not resolve to a public address`);
+    return held(403, this.refuse(target.host, whyNotPublic(found)));
   }
 
-  /** Counts a refusal; returns the host in printable form. */
-  refuse(host: string): string {
-    this.refusals.add(host);
-    return plainName(host);
+  /** Counts a refusal; returns it in words, with the host in printable form. */
+  refuse(host: string, why: string, allow: Refusal['allow'] = null): string {
+    const words = `${plainName(host)}: ${why}`;
+    this.refusals.add(host, { why: words, allow });
+    return words;
+  }
+
+  #refuseUnlisted(host: string, allow: string): string {
+    const why =
+      this.#allowed.length === 0
+        ? 'is refused: no host is allowed'
+        : `is not one of the allowed domains (${listed(this.#allowed, MAX_NAMED)})`;
+    const words = `${plainName(host)} ${why}; to allow it: ${allow}`;
+    this.refusals.add(host, { why: words, allow });
+    return words;
   }
 }
 
@@ -107,6 +115,10 @@ export function codeOf(error: unknown): string {
 
 async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function whyNotPublic(addresses: readonly string[]): string {
+  return `it resolves to ${listed(addresses, 3)}, which is not public`;
 }
 
 function held(code: HeldBack['code'], reason: string): HeldBack {

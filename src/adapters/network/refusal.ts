@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { REFUSED } from '../../domain/review/denied.ts';
 
 /** Most clients print the status line and drop the body, so both contain the reason. */
 export function refuseConnection(socket: Duplex, code: number, reason: string): void {
@@ -28,5 +29,5 @@ export function refuseRequest(response: ServerResponse, code: number, reason: st
 
 /** Text that is valid in a status line: ASCII on one line. */
 function textOf(reason: string): string {
-  return `Refused by the sandbox: ${reason}`.replace(/[^\x20-\x7e]/g, '.');
+  return `${REFUSED}${reason}`.replace(/[^\x20-\x7e]/g, '.');
 }

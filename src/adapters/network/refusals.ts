@@ -5,22 +5,29 @@ import type { RefusedHost } from '../../domain/review/allowed-domain.ts';
 /** Maximum number of hosts counted separately; the rest are counted together. */
 const MAX_HOSTS = 100;
 const MAX_NAME = 120;
+const OTHERS = 'other hosts';
+
+/** Why a host was refused, and the flag that would allow it. */
+export type Refusal = Pick<RefusedHost, 'why' | 'allow'>;
 
 /** Counts refused connections by host. It remembers a limited number of hosts; the rest count as one. */
 export class Refusals {
-  readonly #times = new Map<string, number>();
+  readonly #hosts = new Map<string, RefusedHost>();
 
-  add(host: string): void {
-    const plain = plainName(host);
-    const key = this.#times.has(plain) || this.#times.size < MAX_HOSTS ? plain : 'other hosts';
-    this.#times.set(key, (this.#times.get(key) ?? 0) + 1);
+  add(name: string, refusal: Refusal): void {
+    const plain = plainName(name);
+    const host = this.#hosts.has(plain) || this.#hosts.size < MAX_HOSTS ? plain : OTHERS;
+    const { why, allow } = host === OTHERS ? MORE : refusal;
+    this.#hosts.set(host, { host, times: (this.#hosts.get(host)?.times ?? 0) + 1, why, allow });
   }
 
   /** In the order in which they were first requested. */
   list(): RefusedHost[] {
-    return [...this.#times].map(([host, times]) => ({ host, times }));
+    return [...this.#hosts.values()];
   }
 }
+
+const MORE: Refusal = { why: `Only the first ${MAX_HOSTS} hosts are told apart.`, allow: null };
 
 /** Printable ASCII on one line, cut where it is too long. */
 export function plainName(text: string): string {

@@ -41,7 +41,9 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   const { target } = passed;
   const refused = await helloFor(target.host, inner, outer, head);
   if (refused === null) return join(inner, outer);
-  if (refused !== NOBODY) gate.refuse(refused);
+  if (refused === target.host)
+    gate.refuse(refused, 'what was sent to it on port 443 is not TLS that names it');
+  else if (refused !== NOBODY) gate.refuse(refused, `it was asked for in a tunnel to ${target.host}`);
   outer.destroy();
   inner.end(ACCESS_DENIED);
 }

@@ -24,6 +24,8 @@ export interface SandboxOptions {
   readonly scratchDir: string;
   /** The socket of the proxy through which contained commands reach the network; null or absent for no network at all. */
   readonly proxySocket?: string | null;
+  /** The proxy permits no host: programs need not try again. */
+  readonly isNetworkClosed?: boolean;
   /** The environment in which to find toolchains. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   /** Called while a first command proves the sandbox, which takes some milliseconds: time for other work. */

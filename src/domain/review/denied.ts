@@ -31,6 +31,9 @@ export const Denial = z.strictObject({
 });
 export type Denial = z.infer<typeof Denial>;
 
+/** Before what the sandbox refuses, in the output of commands. */
+export const REFUSED = 'Refused by the sandbox: ';
+
 /** Whether a run to which something was denied went well. */
 export const IF_DENIED = ['report', 'error'] as const;
 
@@ -95,12 +98,8 @@ export function deniedHosts(network: NetworkUse | null, known: readonly Denial[]
   const named = new Set(known.filter(({ kind }) => kind === 'network').map(({ what }) => what));
   return (network?.refused ?? [])
     .filter(({ host }) => !named.has(host))
-    .map(({ host, times }) =>
-      denialBy([])(
-        'network',
-        host,
-        `Refused by the sandbox ${times === 1 ? 'once' : `${times} times`}: not among the allowed hosts.`,
-      ),
+    .map(({ host, times, why }) =>
+      denialBy([])('network', host, `Refused ${times === 1 ? 'once' : `${times} times`}: ${why}`),
     );
 }
 

@@ -8,6 +8,7 @@ import { listed } from '../../domain/text/listed.ts';
 import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import type { Closing } from './closing.ts';
+import { namingRefusals } from './refusal-notes.ts';
 
 /**
  * Opens another sandbox that differs only in what it shows as the work tree. Rejects if the first one could be opened and
@@ -23,7 +24,7 @@ export type ContainedSandbox =
 /** What is needed to open the sandbox and its proxy. */
 export interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'proxySocket'>;
-  /** Hosts that commands may reach. If empty, no proxy is started. */
+  /** Hosts that commands may reach. The proxy says so to those that ask for others, also if there is none. */
   readonly allowed: readonly string[];
   readonly closing: Closing;
 }
@@ -33,13 +34,19 @@ export async function openContained(
   session: Session,
   { options, allowed, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const egress = options.mode === 'off' || allowed.length === 0 ? null : await openEgress(options, allowed);
+  const egress = options.mode === 'off' ? null : await openEgress(options, allowed);
   if (egress !== null) closing.own(() => egress.close());
-  const withProxy = { ...options, proxySocket: egress?.socket ?? null };
+  const withProxy = {
+    ...options,
+    proxySocket: egress?.socket ?? null,
+    isNetworkClosed: allowed.length === 0,
+  };
   const opened = await openSandbox(withProxy);
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
-  const beside = besides(withProxy, sandbox.level);
+  const withNotes = (one: Sandbox) => (egress === null ? one : namingRefusals(one, egress));
+  const openBeside = besides(withProxy, sandbox.level);
+  const beside: OpenSibling = async (place) => withNotes(await openBeside(place));
   if (sandbox.level === 'none') {
     closing.own(() => sandbox.close());
     await egress?.close();
@@ -50,7 +57,7 @@ export async function openContained(
   if (egress !== null) closing.own(() => reportRefused(session, egress, allowed));
   // Closed first, so that no command sends another request.
   closing.own(() => sandbox.close());
-  return { ...opened, beside };
+  return { ...opened, sandbox: withNotes(sandbox), beside };
 }
 
 /** Always of the first sandbox's level. Anything the disk has lost since then counts for it too. */
@@ -104,5 +111,9 @@ async function reportRefused(session: Session, egress: Egress, allowed: readonly
   session.record({ network: { allowed: [...allowed], refused } });
   if (refused.length === 0) return;
   const named = refused.map(({ host, times }) => `${host} (${times})`);
-  session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.`);
+  const flags = refused.flatMap(({ allow }) => allow ?? []);
+  const how = flags.length === 0 ? '' : ` To allow what they need: ${flags.slice(0, MAX_NAMED).join(' ')}`;
+  session.warn(`Commands tried to reach hosts that are not allowed: ${listed(named, MAX_NAMED)}.${how}`);
+  const others = refused.filter(({ allow }) => allow === null).map(({ why }) => why);
+  if (others.length > 0) session.warn(`Not allowed by any flag: ${listed(others, MAX_NAMED)}.`);
 }

@@ -3,8 +3,10 @@
 import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import { REFUSED } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
@@ -129,7 +131,18 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-function setupFailed({ directory }: Session, { command, end }: CommandReport, where: string): string {
+function setupFailed({ directory }: Session, { command, end, output }: CommandReport, where: string): string {
   const what = `The plan's setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
-  return `${what}. Its output is in ${directory?.result ?? 'the result'}.`;
+  return `${what}. Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
 }
+
+/** What the runner says in the output about hosts, which is what to do something about. */
+function refusalsIn(output: string): string {
+  const lines = output.split('\n').filter((line) => line.startsWith(REFUSED));
+  return lines
+    .slice(-MAX_REFUSALS)
+    .map((line) => ` ${oneLine(line, 300)}.`)
+    .join('');
+}
+
+const MAX_REFUSALS = 3;

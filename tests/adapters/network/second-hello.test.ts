@@ -89,7 +89,7 @@ async function conversation(answers: Buffer[], first: Buffer, then: Buffer) {
   socket.once('data', () => socket.write(then));
   socket.write(first);
   await hasEnough;
-  return { said, refused: proxy.refused() };
+  return { said, refused: proxy.refused().map(({ host, times }) => ({ host, times })) };
 }
 
 const good = clientHello('good.example');

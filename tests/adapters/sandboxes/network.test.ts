@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -145,12 +145,14 @@ describe('a sandbox with hosts that may be reached', () => {
       socket.pipe(process.stdout);`;
     expect(await text(`node -e "${script.replaceAll('\n', ' ')}"`)).toContain('403 Refused by the sandbox');
     const tampering =
-      'for f in proxy.sock relay.cjs node; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith';
-    expect((await text(tampering)).trim().split('\n').slice(-4)).toEqual([
+      'for f in proxy.sock relay.cjs relay.pl tunnel node; do rm -f /run/patchsmith/$f; echo x > /run/patchsmith/$f; done 2>&1; ls /run/patchsmith';
+    expect((await text(tampering)).trim().split('\n').slice(-6)).toEqual([
       'objects-0',
       'proxy.sock',
       'relay.cjs',
+      'relay.pl',
       'shells',
+      'tunnel',
     ]);
     expect(await text('/run/patchsmith/node -p 1; head -c 12 /run/patchsmith/relay.cjs')).toBe(
       "1\n'use strict';".slice(0, 14),
@@ -162,7 +164,7 @@ describe('a sandbox with hosts that may be reached', () => {
     const { root, run, text } = await openWithNetwork(['good.example']);
     // Those of this sandbox, in whose mounts its folder is; other tests have relays as well.
     const relays = () =>
-      processesWith('/run/patchsmith/relay.cjs').filter((pid) =>
+      processesWith('/run/patchsmith/relay.pl').filter((pid) =>
         readIfThere(`/proc/${pid}/mountinfo`).includes(basename(dirname(root))),
       );
     const running = run('until [ -e go-on ]; do sleep 0.05; done');
@@ -221,12 +223,75 @@ describe('a sandbox with hosts that may be reached', () => {
       const { end, output } = await run('rm -rf node_modules; npm ci --cache /tmp/other 2>&1');
       expect(end.exitCode).not.toBe(0);
       expect(output.head).toContain('403 Refused by the sandbox: evil.example');
-      expect(proxy.refused()).toEqual([{ host: `evil.example:${port}`, times: 1 }]);
+      expect(proxy.refused()).toMatchObject([{ host: `evil.example:${port}`, times: 1 }]);
     },
   );
 });
 
-test('without such hosts there is no relay, no socket and no variable', async () => {
+const SSH = versionOutside('ssh -V') !== null;
+
+describe('what is not allowed', () => {
+  test('is named to programs that know no HTTP proxy, such as git by git:// and ssh', async () => {
+    const { run, proxy } = await openWithNetwork([]);
+    const tries = [
+      'git ls-remote git://evil.example/a',
+      ...(SSH ? ['git ls-remote git@evil.example:a/b'] : []),
+    ];
+    for (const command of tries) {
+      const { end, output } = await run(command);
+      const port = command.includes('git://') ? 9418 : 22;
+      expect(output.head).toContain(
+        `Refused by the sandbox: evil.example:${port} is refused: no host is allowed; to allow it: --allow-domain evil.example:${port}`,
+      );
+      expect([end.exitCode, end.durationMs < 5_000]).toEqual([128, true]);
+    }
+    expect(proxy.refused()).toHaveLength(tries.length);
+  });
+
+  test('is a final answer where a program looks names up by itself', async () => {
+    const { text } = await openWithNetwork([]);
+    const lookup = 'require("dns").lookup("evil.example", (e) => console.log(e.code))';
+    expect(await text(`node -e '${lookup}'`)).toBe('ENOTFOUND\n');
+    expect(await text('getent hosts localhost sandbox | wc -l')).toBe('2\n');
+  });
+});
+
+describe('the relay', () => {
+  const fetched = 8 * 1024 * 1024;
+  const byEither = [
+    ['perl', 'pgrep -f "perl .*[r]elay[.]pl" > /dev/null; '],
+    // Where it is not there, node does the same.
+    [
+      'node',
+      'kill $(pgrep -f "perl .*[r]elay[.]pl"); [ "$( (/run/patchsmith/node /run/patchsmith/relay.cjs & ) )" = ready ]; ',
+    ],
+  ];
+
+  test.each(byEither)('in %s carries a lot at a time, and half a close', async (_name, before) => {
+    const { port } = await origin(() => Buffer.alloc(fetched, 'x'));
+    const echo = createTcpServer({ allowHalfOpen: true }, (socket) => {
+      let bytes = 0;
+      socket.on('data', (chunk) => {
+        bytes += chunk.length;
+      });
+      socket.on('end', () => socket.end(`got ${bytes}`));
+    }).listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+    onTestFinished(() => void echo.close());
+    const { port: echoPort } = echo.address() as AddressInfo;
+    const { text } = await openWithNetwork([`good.example:${port}`, `good.example:${echoPort}`]);
+    const get = `curl -s http://good.example:${port}/ | wc -c`;
+    const send = `node -e '
+      const socket = require("net").connect({ port: 17128, host: "127.0.0.1", allowHalfOpen: true });
+      socket.end("CONNECT good.example:${echoPort} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + "x".repeat(${fetched}));
+      socket.pipe(process.stdout);'`;
+    expect(
+      (await text(`${before}(${get}) & (${get}) & wait; ${send} | tail -n 1`)).trim().split('\n'),
+    ).toEqual([...Array(2).fill(String(fetched)), `got ${fetched}`]);
+  });
+});
+
+test('without a proxy there is no relay, no socket and no variable', async () => {
   const { text } = await open(makePlace(), 'required');
   expect(
     await text(

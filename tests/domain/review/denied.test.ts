@@ -99,8 +99,8 @@ test('hosts that the proxy refused are named where no call names them', () => {
   const network = {
     allowed: [],
     refused: [
-      { host: 'a.org', times: 1 },
-      { host: 'b.org', times: 2 },
+      { host: 'a.org', times: 1, why: 'a.org is refused', allow: null },
+      { host: 'b.org', times: 2, why: 'b.org is refused', allow: null },
     ],
   };
   const known = denialsOf(run, ended('curl: (6) Could not resolve host: a.org'));
@@ -109,7 +109,7 @@ test('hosts that the proxy refused are named where no call names them', () => {
       kind: 'network',
       what: 'b.org',
       calls: [],
-      why: 'Refused by the sandbox 2 times: not among the allowed hosts.',
+      why: 'Refused 2 times: b.org is refused',
     },
   ]);
 });

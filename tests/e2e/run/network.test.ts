@@ -54,8 +54,18 @@ describe('a run with --allow-domain', () => {
     expect(result.network).toEqual({
       allowed,
       refused: [
-        { host: 'evil.example', times: 2 },
-        { host: '127.0.0.1:443', times: 1 },
+        {
+          host: 'evil.example',
+          times: 2,
+          why: 'evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443); to allow it: --allow-domain evil.example',
+          allow: '--allow-domain evil.example',
+        },
+        {
+          host: '127.0.0.1:443',
+          times: 1,
+          why: '127.0.0.1:443: an address is not a host name',
+          allow: null,
+        },
       ],
     });
     expect(events[0]).toMatchObject({ type: 'run.started', allowedDomains: allowed });
@@ -66,7 +76,7 @@ describe('a run with --allow-domain', () => {
       'HTTP/1.1 403 Refused by the sandbox: evil.example is not one of the allowed domains (registry.npmjs.org, *.example.com:8443)',
     );
     expect(stderr).toContain(
-      'Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1).',
+      'Commands tried to reach hosts that are not allowed: evil.example (2), 127.0.0.1:443 (1). To allow what they need: --allow-domain evil.example',
     );
   });
 
@@ -145,7 +155,10 @@ describe('a run with --allow-domain', () => {
     const text = readFileSync(journal, 'utf8').replace('["good.example"]', '["good.example","evil.example"]');
     writeFileSync(journal, text);
     const alone = await replay();
-    expect(JSON.parse(alone.stdout).network).toEqual({ allowed: [], refused: [] });
+    expect(JSON.parse(alone.stdout).network).toMatchObject({
+      allowed: [],
+      refused: [{ host: 'evil.example' }],
+    });
     expect(alone.stderr).toContain(
       "The recorded run could reach good.example, evil.example, and this replay cannot. Permit it with --allow-domain 'good.example' --allow-domain 'evil.example'.",
     );
@@ -170,16 +183,47 @@ describe('a run with --allow-domain', () => {
   });
 });
 
-test('a run without --allow-domain has no network at all', async () => {
+test('a run without --allow-domain reaches nothing, and names what was asked for and the flag that allows it', async () => {
   const { port, visits } = await victim();
-  const { told, result, events } = await run(
-    `env | grep -i _proxy; ls -d /run/patchsmith/proxy.sock; (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1; cat /proc/net/dev | grep -c :`,
+  const { told, result, events, stderr } = await run(
+    [
+      `(exec 3<>/dev/tcp/127.0.0.1/${port}) 2>&1`,
+      'git ls-remote https://registry.example/a',
+      'node -e \'fetch("https://looked-up.example").catch((e) => { console.error(e.cause); process.exit(1); })\'',
+      'exit 1',
+    ].join('; '),
   );
-  expect(result.network).toEqual({ allowed: [], refused: [] });
   expect(events[0]).toMatchObject({ allowedDomains: [] });
   expect(told).toContain('Connection refused');
-  expect(told).not.toContain('proxy=');
   expect(visits()).toBe(0);
+  const allow = '--allow-domain registry.example';
+  const why = `registry.example is refused: no host is allowed; to allow it: ${allow}`;
+  expect(result.network).toEqual({
+    allowed: [],
+    refused: [{ host: 'registry.example', times: 1, why, allow }],
+  });
+  expect(told).toContain(`Refused by the sandbox: ${why}\\n`);
+  expect(told).toContain(
+    'Refused by the sandbox: looked-up.example was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: --allow-domain looked-up.example\\n',
+  );
+  expect(result.denied.map(({ kind, what }) => [kind, what])).toEqual([
+    ['network', 'looked-up.example'],
+    ['network', 'registry.example'],
+  ]);
+  expect(stderr).toContain(`To allow what they need: ${allow}`);
+});
+
+test('a setup command that needs the network fails with the flag that allows it', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const plan = join(temporaryFolder(), 'plan.md');
+  writeFileSync(plan, '---\nsetup: [curl -sSf https://registry.example/]\n---\nDo it.\n');
+  const { result, stderr } = await scriptedRun({ repository, turns: [done], plan });
+  expect(result.outcome).toBe('usage_error');
+  expect(result.reason).toContain(
+    '/result.json. Refused by the sandbox: registry.example is refused: no host is allowed; to allow it: --allow-domain registry.example.',
+  );
+  expect(result.network?.refused).toMatchObject([{ host: 'registry.example', times: 1 }]);
+  expect(stderr).toContain('Commands tried to reach hosts that are not allowed: registry.example (1).');
 });
 
 test('a socket that nobody listens at is not what keeps commands in: a machine with a busy port is no way out', async () => {

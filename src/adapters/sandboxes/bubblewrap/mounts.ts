@@ -31,6 +31,8 @@ export interface View {
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
+  /** The program through which ssh reaches hosts; null for no way. */
+  readonly tunnel: string | null;
   readonly toolchains: readonly { readonly source: string; readonly at: string }[];
   /** Added by the operator. */
   readonly added: readonly UserMount[];

@@ -22,7 +22,7 @@ import { closedShells } from './closed-shells.ts';
 import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
-import { relayTo } from './relay.ts';
+import { ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
 import { seccompProgram } from './seccomp.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
@@ -52,17 +52,20 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     pipes.close();
     return { status: 'refused', reason: added.problem };
   }
+  const tunnel = options.proxySocket ? TUNNEL_INSIDE : null;
   const view = {
     root,
     at,
     agentGit,
     files,
-    gitConfig: gitConfig(at),
+    gitConfig: gitConfig(at, tunnel),
+    tunnel,
     toolchains: toolchains.mounts,
     added: added.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
   const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
+  const proxied = { ...relay?.variables, ...(options.isNetworkClosed ? ONE_TRY : {}) };
   const caches = cacheVariables(
     hostEnv,
     added.mounts.map((mount) => mount.at),
@@ -83,7 +86,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     directory: at,
     mounts: [...(relay?.mounts ?? []), ...mounts],
     covers: await coversOf(view),
-    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', caches, relay?.variables ?? {}) },
+    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', caches, proxied) },
     outerEnv: {},
     relay,
     limits: enforcedLimits(options.limits, true),

@@ -1,13 +1,15 @@
 /**
  * The inner end of the way out. A network namespace has no interface but its own loopback, and programs address proxies by
- * host and port; so a few lines of node in the sandbox forward a loopback port to the proxy's mounted socket.
+ * host and port; so a small program in the sandbox forwards a loopback port to the proxy's mounted socket.
  */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findProgram } from '../command/shell.ts';
 import { realPathOf } from '../host-files.ts';
 import type { Mount } from './args.ts';
 import { oursInside } from './mounts.ts';
+import { nodeRelay, perlRelay, tunnelScript } from './relay-scripts.ts';
 
 /**
  * Every namespace has all ports to itself; this one is used by nothing well known and is outside the kernel's ephemeral
@@ -15,8 +17,11 @@ import { oursInside } from './mounts.ts';
  */
 const PORT = 17_128;
 const PROXY = `http://127.0.0.1:${PORT}`;
-/** Whatever runs in the sandbox itself is reached directly. */
-const DIRECT = 'localhost,127.0.0.1,::1';
+/** Whatever runs in the sandbox itself is reached directly, by any of the names that it has for itself. */
+const DIRECT = 'localhost,.localhost,127.0.0.1,127.0.0.0/8,0.0.0.0,::1,[::1],sandbox';
+
+/** Where the program is that ssh and git use for a tunnel. */
+export const TUNNEL_INSIDE = '/run/patchsmith/tunnel';
 
 /** Lets programs inside reach the proxy outside, through a socket in the file system. */
 export interface Relay {
@@ -32,51 +37,55 @@ export interface Relay {
 export async function relayTo(socket: string, files: string, node: string): Promise<Relay> {
   const program = oursInside(realPathOf(node) ?? node, 'node');
   const proxy = oursInside(socket, 'proxy.sock');
-  const script = join(files, 'relay.cjs');
-  await writeFile(script, relayScript(proxy.at), { mode: 0o644 });
-  const relay = oursInside(script, 'relay.cjs');
+  const write = async (name: string, text: string, mode: number) => {
+    await writeFile(join(files, name), text, { mode });
+    return oursInside(join(files, name), name);
+  };
+  const [perl, nodeScript, tunnel] = await Promise.all([
+    write('relay.pl', perlRelay(proxy.at, PORT), 0o644),
+    write('relay.cjs', nodeRelay(proxy.at, PORT), 0o644),
+    write('tunnel', tunnelScript(PORT), 0o755),
+  ]);
+  const interpreter = findProgram('perl');
   return {
-    mounts: [program, proxy, relay],
+    mounts: [program, proxy, perl, nodeScript, tunnel],
     variables: PROXY_VARIABLES,
-    around: (line) => ['/bin/sh', '-c', startingScript(program.at, relay.at), 'sh', ...line],
+    around: (line) => [
+      '/bin/sh',
+      '-c',
+      startingScript([
+        ...(interpreter === null ? [] : [`${interpreter} ${perl.at} < /dev/null > /dev/null 2>&1`]),
+        // The substitution ends when the relay closes its output.
+        `[ "$( (${program.at} ${nodeScript.at} < /dev/null 2> /dev/null & ) )" = ready ]`,
+      ]),
+      'sh',
+      ...line,
+    ],
   };
 }
 
 /**
- * The substitution ends when the relay closes its output, which it does once it listens. By then the relay has been
- * orphaned, so no program that waits for its children sees it; it dies with the namespace.
+ * The first of the programs that starts is the relay. It has been orphaned by the time the command starts, so no program
+ * that waits for its children sees it; it dies with the namespace.
  */
-function startingScript(node: string, relay: string): string {
-  return (
-    `[ "$( (${node} ${relay} < /dev/null 2> /dev/null & ) )" = ready ] || ` +
-    `echo 'The relay to the network did not start: nothing can be reached.' >&2; exec "$@"`
-  );
-}
-
-function relayScript(socket: string): string {
-  return `'use strict';
-const net = require('node:net');
-const fs = require('node:fs');
-const server = net.createServer({ allowHalfOpen: true }, (inner) => {
-  const outer = net.connect({ path: ${JSON.stringify(socket)}, allowHalfOpen: true });
-  for (const [from, to] of [[inner, outer], [outer, inner]]) {
-    from.pipe(to);
-    from.on('error', () => to.destroy());
-    from.on('close', () => to.destroySoon());
-  }
-});
-server.listen(${PORT}, '127.0.0.1', () => {
-  fs.writeSync(1, 'ready');
-  fs.closeSync(1);
-  // In its place, or the next connection would be descriptor 1, which node never closes without falling over.
-  fs.openSync('/dev/null', 'w');
-});
-`;
+function startingScript(starts: readonly string[]): string {
+  const failed = "echo 'The relay to the network did not start: nothing can be reached.' >&2";
+  return `${[...starts, failed].join(' || ')}; exec "$@"`;
 }
 
 const JAVA_OPTIONS = ['http', 'https']
   .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PORT}`])
   .join(' ');
+
+/** Package managers take the proxy's answer as final: Cargo would ask for 11 seconds. */
+export const ONE_TRY: Readonly<Record<string, string>> = {
+  BUNDLE_RETRY: '0',
+  CARGO_NET_RETRY: '0',
+  PIP_RETRIES: '0',
+  UV_HTTP_RETRIES: '0',
+  YARN_HTTP_RETRY: '0',
+  npm_config_fetch_retries: '0',
+};
 
 const PROXY_VARIABLES: Readonly<Record<string, string>> = {
   HTTP_PROXY: PROXY,

@@ -37,14 +37,16 @@ export function commandEnvironment(surroundings: CommandSurroundings): Record<st
 /**
  * A system configuration that lets git work in a tree with another owner, for exactly that tree, and commit without a
  * configured user. As the lowest level, it is overridden by whatever a project's own tests configure.
+ * `tunnel` is the program through which git:// goes.
  */
-export function gitConfig(root: string): string {
+export function gitConfig(root: string, tunnel: string | null = null): string {
   const quoted = root.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
   return [
     `[safe]\n\tdirectory = "${quoted}"`,
     '[user]\n\tname = patchsmith\n\temail = patchsmith@localhost',
     // A garbage collection would outlive its command and be killed half-way.
     '[gc]\n\tauto = 0',
+    ...(tunnel === null ? [] : [`[core]\n\tgitProxy = ${tunnel}`]),
     '',
   ].join('\n');
 }

@@ -29,7 +29,6 @@ const ETC_FILES = [
   'maven/logging',
   'maven/m2.conf',
   'mime.types',
-  'nsswitch.conf',
   'os-release',
   'perl',
   'pki/ca-trust/extracted',
@@ -57,18 +56,25 @@ export interface Etc {
   readonly files: string;
   /** Text of the git configuration. */
   readonly gitConfig: string;
+  /** The program through which ssh reaches hosts; null for no way. */
+  readonly tunnel: string | null;
   readonly user: User;
   /** Mounted later; a mount below `/etc` needs a place there. */
   readonly later: readonly { readonly source: string; readonly at: string }[];
 }
 
 /** Makes the folder, and returns its mount and those into it. */
-export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
+export function etcMounts({ files, gitConfig, tunnel, user, later }: Etc): Mount[] {
   const folder = join(files, 'etc');
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   writeFileSync(join(folder, 'hosts'), HOSTS);
   writeFileSync(join(folder, 'gitconfig'), gitConfig);
   writeFileSync(join(folder, 'passwd'), passwdFor(user, readText('/etc/passwd') ?? ''));
+  writeFileSync(join(folder, 'nsswitch.conf'), nameSources(readText('/etc/nsswitch.conf') ?? ''));
+  if (tunnel !== null) {
+    mkdirSync(join(folder, 'ssh'), { recursive: true, mode: 0o755 });
+    writeFileSync(join(folder, 'ssh/ssh_config'), `Host *\n  ProxyCommand ${tunnel} %h %p\n`);
+  }
   const mounts: Mount[] = [{ kind: 'read-only', source: folder, at: '/etc' }];
   const java = (entriesOf('/etc') ?? []).map(({ name }) => name).filter((name) => name.startsWith('java-'));
   for (const name of [...ETC_FILES, ...java]) {
@@ -89,6 +95,16 @@ export function etcMounts({ files, gitConfig, user, later }: Etc): Mount[] {
     if (name !== null) makePlace(join(folder, name), statOfTarget(source)?.isDirectory() ?? true);
   }
   return mounts;
+}
+
+/**
+ * There is no name server inside. Asking for one fails as if it might be there later, and programs would try again; a name
+ * that is not found is final.
+ */
+function nameSources(machines: string): string {
+  const others = machines.split('\n').filter((line) => !/^\s*hosts\s*:/.test(line));
+  const own = /^\s*hosts\s*:.*\bmyhostname\b/m.test(machines) ? ' myhostname' : '';
+  return `${others.join('\n').trimEnd()}\nhosts: files${own}\n`;
 }
 
 /** The entries of a folder, each after its own folder; null if they are too much to copy. */
