@@ -191,7 +191,8 @@ export class BaselineRules {
     for (const [path, bytes] of due) {
       const place = this.#placeOf(path);
       try {
-        rmSync(place, { force: true });
+        // Folders stay that earlier questions have made, or that held rule files.
+        rmSync(place, { force: true, recursive: bytes !== null });
         if (bytes === null) continue;
         mkdirSync(encodeName(dirname(`${this.#tree}/${path}`)), { recursive: true });
         writeFileSync(place, bytes);

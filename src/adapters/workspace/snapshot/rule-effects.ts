@@ -23,7 +23,7 @@ export interface RuleEffectsParts {
 
 /** Files that have come into view. */
 export interface IntoView {
-  /** Older than the work: they are the user's, and are not taken in. */
+  /** Older than the work, and hidden where they are when it began: they are the user's, and are not taken in. */
   readonly left: ReadonlySet<string>;
   /** All others that the rules of the start would hide. */
   readonly shown: ReadonlySet<string>;
@@ -32,7 +32,7 @@ export interface IntoView {
 /** Keeps in mind which files rules have shown and hidden. */
 export class RuleEffects {
   readonly #parts: RuleEffectsParts;
-  /** What git ignored at the start; folders end with a slash. */
+  /** What git ignored at the start, repositories of their own included; folders end with a slash. */
   #ignoredAtStart: ReadonlySet<string> = new Set();
   /** Files that are in view, though the run has not made them and the base has not got them. */
   readonly #exposed = new Map<string, FileStat>();
@@ -44,8 +44,11 @@ export class RuleEffects {
   }
 
   /** Ends the first look, which found this. */
-  begin({ ignored, ignoredFiles }: Walked): void {
-    this.#ignoredAtStart = new Set([...ignored.map((folder) => `${folder}/`), ...ignoredFiles]);
+  begin({ ignored, nested, ignoredFiles }: Walked): void {
+    this.#ignoredAtStart = new Set([
+      ...[...ignored, ...nested].map((folder) => `${folder}/`),
+      ...ignoredFiles,
+    ]);
     const names = [...this.#ignoredAtStart].map((path) => encodeName(`${path}\0`));
     writeFileSync(this.#parts.ignoredFile, Buffer.concat(names));
   }
@@ -86,7 +89,7 @@ export class RuleEffects {
       const known = this.#exposed.get(path);
       const isOld = known
         ? sameStat(known, stat)
-        : ignored.has(path) && (beganNs === null || stat.ctimeNs < beganNs);
+        : ignored.has(path) && this.mayHaveBeen(path) && (beganNs === null || stat.ctimeNs < beganNs);
       if (isOld) {
         this.#exposed.set(path, stat);
         left.add(path);

@@ -75,6 +75,30 @@ describe.each([0, 2_000])('with many files from %i', (manyFiles) => {
     expect(run.workspace.exposed()).toEqual([]);
   });
 
+  test('what a command moves to where nothing was is its work, and rules are followed where a folder was', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', '*.js\nbuild/\nout/\n');
+    scratch.write('lib/a.txt', 'a\n');
+    scratch.write('out/theirs.txt', 'x\n');
+    scratch.commit();
+    const run = await openWithLedger(scratch, manyFiles);
+    scratch.write('sub/.gitignore/.gitignore', '*\n');
+    scratch.write('other/.gitignore/x', 'x\n');
+    expect(await run.look()).toEqual(['+other/.gitignore/x']);
+    for (const folder of ['sub', 'other']) {
+      scratch.remove(`${folder}/.gitignore`);
+      scratch.write(`${folder}/.gitignore`, '!keep.js\n*.txt\n');
+      scratch.write(`${folder}/keep.js`, 'x\n');
+      scratch.write(`${folder}/hidden.txt`, 'x\n');
+    }
+    scratch.move('lib', 'build');
+    scratch.write('.gitignore', '*.js\n');
+    await run.look();
+    const made = ['other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
+    expect(await run.patched()).toEqual(['.gitignore', 'build/a.txt', ...made]);
+    expect(run.workspace.exposed()).toEqual(['out/theirs.txt']);
+  });
+
   test('files of the base stay in it, whatever rules come to say of them', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('tracked.log', 'x\n');
