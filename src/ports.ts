@@ -193,8 +193,16 @@ export interface Workspace {
   warnings(): string[];
   /** Takes changes that the run did not make into the baseline, so that the patch applies on top of them. */
   rebase(changes: readonly PathChange[]): Promise<void>;
-  /** The patch that makes the commit of the base into its tree; null where nothing was uncommitted when the run began. */
-  uncommitted(): Promise<PatchResult | null>;
+  /**
+   * The patch of the base's commit that the patch of these net changes applies to; null where nothing was uncommitted when the
+   * run began.
+   */
+  uncommitted(net: readonly PathChange[]): Promise<UncommittedPatch | null>;
+  /**
+   * Called once, when nothing changes any more: of the stored contents, keeps those that undoing, showing and replaying all
+   * these changes takes, and that the repository does not have. Null on success, otherwise the reason.
+   */
+  keepEssentials(changes: readonly PathChange[]): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }
@@ -322,6 +330,11 @@ export interface ProvenPatch {
   readonly tree: string;
   readonly files: ChangedFile[];
 }
+
+/** `leftOut`: large uncommitted files that are not in the patch, since the run did not change them. */
+export type UncommittedPatch =
+  | { status: 'proven'; patch: ProvenPatch; leftOut: readonly string[] }
+  | { status: 'failed'; message: string };
 
 /** The files of a commit, read instead of a work tree that others have written to. */
 export interface Revision {

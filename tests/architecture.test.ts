@@ -31,6 +31,7 @@ const INNER_ARROWS: Record<string, Record<string, string[]>> = {
     snapshot: ['baseline', 'unwalked'],
     restore: ['baseline', 'snapshot', 'unwalked'],
     patch: [],
+    kept: ['baseline', 'patch'],
     search: [],
   },
   'adapters/sandboxes': { visible: [], command: [], bubblewrap: ['visible', 'command'] },

@@ -111,6 +111,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['[RUN]'],
     settings: [
       ...settingsIn('Replay'),
+      'repo',
       ...CHANGES,
       ...OF_THE_MACHINE,
       'allowedDomains',
@@ -135,6 +136,7 @@ export const COMMANDS: readonly Command[] = [
     operands: ['RUN'],
     settings: [
       'repo',
+      'keepBase',
       'provider',
       'baseUrl',
       'allowInsecureBaseUrl',
@@ -219,7 +221,8 @@ export const COMMANDS: readonly Command[] = [
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const read = readSettings(edge, flags, problems);
   if (read.status === 'refused') return read;
-  const named = await namedRun(edge, operands[0], { quiet: read.settings.quiet });
+  const { repo, quiet } = read.settings;
+  const named = await namedRun(edge, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
   // In the sandbox nothing of the job can be reached.
   const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;

@@ -171,6 +171,10 @@ export const Settings = z.strictObject({
     help: 'Folder for the journal, the result and the patch; outside the repository',
     defaultHelp: 'below RUNNER_TEMP, else the XDG state folder' }),
 
+  keepBase: yesOrNo().default(false).register(about, {
+    flag: 'keep-base', group: 'Repository', file: 'refused',
+    help: 'Store the whole base in the run directory, so that replay works without the repository' }),
+
   trustAuthors: texts(z.string().trim().toLowerCase().pipe(z.enum(AUTHOR_ASSOCIATIONS, `expected one of ${AUTHOR_ASSOCIATIONS.join(', ')}`)))
     .default(['owner', 'member', 'collaborator']).register(about, {
       flag: 'trust-author', value: AUTHOR_ASSOCIATIONS.join('|'), repeatable: true, group: 'Trust on GitHub', file: 'refused',

@@ -147,6 +147,7 @@ function begin(
     env: session.input.env,
     limits: changeLimits(session),
     isReadOnly,
+    keepsBase: session.input.settings.keepBase,
   });
   return {
     agentGit: begun.agentGit,

@@ -17,6 +17,7 @@ export type { Checkout } from '../../git/checkout-layout.ts';
 export { copyBase } from './baseline/base-copy.ts';
 export { copyIgnored, ignoredAndMissing } from './baseline/copy-ignored.ts';
 export { contentsOf } from './contents.ts';
+export { completeBase } from './kept/missing-base.ts';
 export { beginWorkspace, openWorkspace } from './open.ts';
 export { disarmSandboxGitDir } from './reset-sandbox-git-dir.ts';
 export { type PlantedGitDirs, removePlantedGitDirs } from './unwalked/planted-git.ts';

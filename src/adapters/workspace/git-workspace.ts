@@ -9,11 +9,10 @@ import type { BaseRevision } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
-import { askGit } from '../../git/git.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
 import type { SandboxGitDir, Workspace } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
-import { makeProvenPatch, makeTreePatch } from './patch/patch.ts';
+import { makeProvenPatch } from './patch/patch.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
 import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -41,6 +40,8 @@ interface WorkspaceParts {
   readonly beside: NestedFolders;
   readonly warnings: Set<string>;
   readonly budget: ChangeBudget;
+  /** The whole base is stored with the run. */
+  readonly keepsBase: boolean;
 }
 
 /** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
@@ -51,7 +52,8 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
   /** When the last commands began, provided that the file system's clock can be used. */
   let lastCommands: Instant | null = null;
   /**
-   * Resolves when the shadow repository holds the whole base; started while the model is busy, needed when the run is over.
+   * Resolves when the shadow repository holds the whole base, if it is to; started while the model is busy, needed when the run
+   * is over.
    */
   let keeping: Promise<void> | null = null;
   const inTurn = oneByOne();
@@ -63,7 +65,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     ...workTreeFiles(parts, base.objectFormat),
 
     capture(scope) {
-      keeping ??= keepBase(parts, base);
+      if (parts.keepsBase) keeping ??= keepBase(parts, base);
       return inTurn(() => snapshot.capture(scope));
     },
 
@@ -142,13 +144,17 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       snapshot.rebase(changes);
     },
 
-    async uncommitted() {
+    async uncommitted(net) {
       if (!base.dirty) return null;
-      const committed =
-        base.commit === null ? EMPTY_TREE[base.objectFormat] : await treeOf(shadowDir, base.commit);
-      if (committed === null)
-        return { status: 'failed', message: `The commit ${base.commit} is not there any more.` };
-      return inTurn(() => makeTreePatch(shadowDir, committed, base.tree));
+      const { makeUncommittedPatch } = await import('./kept/uncommitted-patch.ts');
+      return inTurn(() => makeUncommittedPatch(shadowDir, base, net));
+    },
+
+    async keepEssentials(changes) {
+      const { keepEssentials } = await import('./kept/essentials.ts');
+      await keeping;
+      const hasWholeBase = keeping !== null;
+      return inTurn(() => keepEssentials({ shadowDir, base, changes, hasWholeBase }));
     },
 
     async makePatch(net) {
@@ -157,19 +163,6 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       return made;
     },
   };
-}
-
-/** What a repository without commits has. */
-const EMPTY_TREE = {
-  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
-  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
-} as const;
-
-/** Null when the repository does not hold the commit. */
-async function treeOf(shadowDir: string, commit: string): Promise<string | null> {
-  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${commit}^{tree}`];
-  const answer = await askGit({ cwd: shadowDir, args });
-  return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
 }
 
 /** Returns a function that starts a piece of work when the previous one has ended, whether or not it succeeded. */

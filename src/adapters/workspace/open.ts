@@ -34,6 +34,8 @@ export interface WorkspacePlaces {
   readonly limits?: ChangeLimits;
   /** Whether commands may not change anything in a repository in this folder. Default: they may. */
   readonly isReadOnly?: (folder: string) => boolean;
+  /** Whether the whole base is stored with the run. Default: only what the repository does not have. */
+  readonly keepsBase?: boolean;
 }
 
 /** A workspace whose baseline is yet to be taken; a sandbox for its commands can be opened in the meantime. */
@@ -65,6 +67,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     limits = DEFAULT_CHANGE_LIMITS,
     manyFiles = MANY_FILES,
     isReadOnly = () => false,
+    keepsBase = false,
   } = places;
   const settings = await readUserSettings(root, places.env);
   makeRepository(shadowRepository(checkout, shadowDir));
@@ -110,6 +113,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     beside: nestedFolders(parts, { foreign, openedNs, shadowDir }),
     warnings,
     budget,
+    keepsBase,
   });
 }
 

@@ -88,6 +88,7 @@ export async function reopenWorkspace(
     limits = DEFAULT_CHANGE_LIMITS,
     manyFiles = MANY_FILES,
     isReadOnly = () => false,
+    keepsBase = false,
   } = places;
   if (!existsSync(join(shadowDir, 'rules')))
     return failed(`The shadow repository ${shadowDir} is gone, and the run's changes with it.`);
@@ -161,6 +162,7 @@ export async function reopenWorkspace(
     beside: nestedFolders(parts, { foreign, openedNs: BigInt(openedNs), shadowDir }),
     warnings,
     budget: parts.contents.budget,
+    keepsBase,
   });
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };

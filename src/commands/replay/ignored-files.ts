@@ -5,6 +5,7 @@ import { relative, resolve } from 'node:path';
 import { copyIgnored, findCheckout, ignoredAndMissing } from '../../adapters/workspace/find-checkout.ts';
 import { isWithin, parseRepoPath, type RepoPath } from '../../domain/changes/path.ts';
 import type { Session } from '../../engine/session.ts';
+import { placeOfReplay } from './base.ts';
 
 /** Paths relative to the root of the caller's checkout; both lists are empty where there is none. */
 export interface BroughtFiles {
@@ -18,8 +19,9 @@ export async function bringIgnored(
   { input, interrupt }: Pick<Session, 'input' | 'interrupt'>,
   copy: string,
 ): Promise<({ status: 'ok' } & BroughtFiles) | { status: 'failed'; message: string }> {
-  const { cwd, env, settings } = input;
+  const { env, settings } = input;
   const asked = settings.copyIgnored;
+  const cwd = placeOfReplay({ input });
   const found = await findCheckout(cwd, env);
   if (found.status === 'failed') {
     return asked.length === 0

@@ -4,12 +4,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { createProvider } from '../../adapters/providers/registry.ts';
 import { readJournal } from '../../adapters/storage/read-journal.ts';
 import { type RunDirectory, readResult } from '../../adapters/storage/run-directory.ts';
-import {
-  beginWorkspace,
-  type Checkout,
-  copyBase,
-  findCheckout,
-} from '../../adapters/workspace/find-checkout.ts';
+import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
@@ -30,9 +25,9 @@ import type {
 } from '../../engine/open-run.ts';
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits, type Session } from '../../engine/session.ts';
-import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import type { Workspace } from '../../ports.ts';
 import { toolsOf } from '../../tools/registry.ts';
+import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
 import { ReplayTracker } from './tracker.ts';
 import { judgeReplay } from './verdict.ts';
@@ -79,11 +74,8 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const { events } = read;
   const obstacle = whyNotAgain(run, events);
   if (obstacle !== null) return stopped(usageError(obstacle));
-  const { base } = events[0];
-  const { shadowGit: shadowDir } = run;
-  openKeptObjects({ shadowDir, objectFormat: base.objectFormat, objects: null, gitDir: objectsGitDir });
-  const copied = await copyBase({ shadowDir, objectsGitDir, base, folder });
-  if (copied !== null) return stopped(usageError(`The base of the run cannot be restored: ${copied}.`));
+  const missing = await copyBaseOf(session, { run, start: events[0], folder, objectsGitDir });
+  if (missing !== null) return stopped(usageError(missing));
   const ignored = await bringIgnored(session, folder);
   if (ignored.status === 'failed') return stopped(usageError(ignored.message));
   const found = await findCheckout(folder, NO_USER);

@@ -127,6 +127,7 @@ async function begin(
     env: session.input.env,
     isReadOnly,
     limits: changeLimits(session, session.limits),
+    keepsBase: session.input.settings.keepBase,
   };
   return beginReopening(checkout, places, {
     base: stateOf(run).base,

@@ -104,11 +104,23 @@ async function takeSteps(
   const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven }));
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
-  const uncommitted = await tryStep(() => uncommittedPart(ready, kept));
+  const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
   const attributed = await tryStep(() => attributedPart(ready, state, proven));
   const nested = await tryStep(() => nestedPart(ready));
   const ignored = await tryStep(() => ready.workspace.ignoredWrites());
+  await keepEssentials(session, ready, state.changes.history);
   return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
+}
+
+/** What could not be tidied takes more room, and nothing else is wrong with it. */
+async function keepEssentials(
+  session: Session,
+  { workspace }: Ready,
+  history: readonly PathChange[],
+): Promise<void> {
+  const kept = await tryStep(() => workspace.keepEssentials(history));
+  const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
+  if (why !== null) session.warn(`The run directory takes more room than it needs: ${why}`);
 }
 
 /** A broken machine is a reason for having no patch. Anything else that is thrown is a bug. */

@@ -1,7 +1,11 @@
 /** What the patch of a run applies to, where the work tree had uncommitted work when it began. */
 
 import { patchFilePublisher } from '../../adapters/storage/patch-file.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { quotedName } from '../../domain/changes/path.ts';
 import type { RunResult } from '../../domain/run/result.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 
@@ -16,19 +20,27 @@ const NOTHING: UncommittedPart = { patch: null, warnings: [] };
 /** Keeps the uncommitted work beside a patch that has something in it: without it nobody could apply the patch to the commit. */
 export async function uncommittedPart(
   { workspace, directory }: Ready,
+  net: readonly PathChange[],
   kept: { readonly patch: ProvenPatch | null; readonly isThere: boolean },
 ): Promise<UncommittedPart> {
   if (kept.patch === null || kept.patch.bytes.length === 0 || !kept.isThere) return NOTHING;
-  const made = await workspace.uncommitted();
+  const made = await workspace.uncommitted(net);
   if (made === null) return NOTHING;
   if (made.status === 'failed') return { patch: null, warnings: [notKept(made.message)] };
+  const { leftOut } = made;
+  const left = `${pluralize(leftOut.length, 'large uncommitted file')} that the run did not change ${leftOut.length === 1 ? 'is' : 'are'} not kept: ${listed(leftOut.map(quotedName), 5)}.`;
+  const notes = leftOut.length === 0 ? [] : [left];
   const { bytes, sha256 } = made.patch;
+  if (bytes.length === 0) return { patch: null, warnings: notes };
   const failure = await patchFilePublisher(directory.uncommitted).publish(made.patch);
   if (failure !== null) return { patch: null, warnings: [notKept(failure)] };
   const { commit } = workspace.base();
   const base = commit === null ? 'an empty tree' : commit.slice(0, 12);
   const what = `The work tree had uncommitted changes when the run began. The patch applies to ${base} after ${directory.uncommitted}.`;
-  return { patch: { path: directory.uncommitted, sha256, bytes: bytes.length }, warnings: [what] };
+  return {
+    patch: { path: directory.uncommitted, sha256, bytes: bytes.length },
+    warnings: [what, ...notes],
+  };
 }
 
 function notKept(why: string): string {

@@ -53,14 +53,19 @@ export class ObjectStore {
   /**
    * The same for contents too large for memory. If `chunks` are not `size` bytes in total, stores nothing and returns null.
    */
-  async writeStream(chunks: AsyncIterable<Buffer>, size: number): Promise<string | null> {
+  async writeStream(
+    chunks: AsyncIterable<Buffer>,
+    size: number,
+    elsewhere: string | null = null,
+  ): Promise<string | null> {
     const hash = blobHash(size, this.#format);
     const temporary = this.#temporary();
     let seen = 0;
 
+    const [first, rest] = await begun(chunks);
     async function* object(): AsyncGenerator<Buffer> {
       yield header(size);
-      for await (const chunk of chunks) {
+      for await (const chunk of rest) {
         seen += chunk.length;
         hash.update(chunk);
         yield chunk;
@@ -68,7 +73,7 @@ export class ObjectStore {
     }
     await pipeline(
       object,
-      createDeflate({ level: 1 }),
+      createDeflate({ level: shrinks(first) ? 1 : 0 }),
       createWriteStream(temporary, { mode: 0o444, flags: 'wx' }),
     ).catch((error: unknown) => {
       rmSync(temporary, { force: true });
@@ -79,7 +84,8 @@ export class ObjectStore {
       return null;
     }
     const id = hash.digest('hex');
-    this.#keep(temporary, id);
+    if (id === elsewhere) rmSync(temporary);
+    else this.#keep(temporary, id);
     return id;
   }
 
@@ -96,6 +102,28 @@ export class ObjectStore {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     renameSync(temporary, path);
   }
+}
+
+/** The first chunk, and all of them. */
+async function begun(chunks: AsyncIterable<Buffer>): Promise<[Buffer, AsyncIterable<Buffer>]> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  async function* all(): AsyncGenerator<Buffer> {
+    if (first.done === true) return;
+    yield first.value;
+    for (;;) {
+      const next = await iterator.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+  return [first.done === true ? Buffer.alloc(0) : first.value, all()];
+}
+
+/** Most large files are compressed already, and compressing them again takes twenty times as long as writing them. */
+function shrinks(first: Buffer): boolean {
+  const sample = first.subarray(0, 64 * 1024);
+  return deflateSync(sample, { level: 1 }).length < sample.length * 0.9;
 }
 
 function blobHash(size: number, format: ObjectFormat): Hash {

@@ -167,7 +167,7 @@ export class ScratchCheckout {
   }
 
   /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
-  async open(startDir = this.root, manyFiles = 0): Promise<Workspace> {
+  async open(startDir = this.root, manyFiles = 0, { keepsBase = false } = {}): Promise<Workspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {
@@ -175,6 +175,7 @@ export class ScratchCheckout {
       agentGitDir: join(run, 'agent.git'),
       env: this.env,
       manyFiles,
+      keepsBase,
     });
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { RunEvent } from '../../../src/domain/run/events.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { withEnoughTime } from '../../support/waiting/enough-time.ts';
 
@@ -16,7 +16,8 @@ const command = (text: string) => ({ calls: [call('run_command', { command: text
 /** Replays a run from an empty folder, without a key. */
 async function replay({ runDir }: Pick<FinishedRun, 'runDir'>, ...args: string[]) {
   const state = temporaryFolder();
-  const end = await runCli(['replay', runDir, ...args], {
+  const repository = args.includes('--repo') ? [] : ['--repo', checkoutOf(runDir)];
+  const end = await runCli(['replay', runDir, ...repository, ...args], {
     cwd: temporaryFolder(),
     env: { XDG_STATE_HOME: state },
   });
@@ -35,7 +36,7 @@ const proven =
   /^patchsmith: done \(exit 0\): \d+ events replayed to the same patch, byte for byte \([\d,]+ bytes\)\.$/;
 
 describe('a replay proves the same patch', () => {
-  test('with all seven tools, setup and verify commands, after the checkout has gone', async () => {
+  test('with all seven tools, setup and verify commands, after the checkout of a run with --keep-base has gone', async () => {
     const repository = await makeRepository({
       'plan.md':
         '---\nsetup: [echo generated > generated.txt]\nverify: [test -f new.txt && pwd && date]\nprotect: [kept.txt]\n---\nDo it.\n',
@@ -49,6 +50,7 @@ describe('a replay proves the same patch', () => {
     const recorded = await scriptedRun({
       repository,
       plan: join(repository.root, 'plan.md'),
+      args: ['--keep-base'],
       turns: [
         {
           calls: [
@@ -68,7 +70,7 @@ describe('a replay proves the same patch', () => {
     });
     expect(recorded.result.outcome, recorded.stderr).toBe('done');
     rmSync(repository.root, { recursive: true });
-    const end = await replay(recorded);
+    const end = await replay(recorded, '--repo', temporaryFolder());
     expect(end.lastLine, end.stderr).toMatch(proven);
     expect(end.exitCode).toBe(0);
   });
@@ -201,11 +203,14 @@ test('a replay leaves the run as it was and no copy behind', async () => {
   const repository = await makeRepository({ 'a.txt': 'old\n' });
   const recorded = await scriptedRun({ repository, turns: [write('a.txt', 'new\n'), done] });
   const temporary = temporaryFolder();
-  const end = await runCli(['replay', recorded.runDir, '--run-dir', join(temporary, 'again')], {
-    cwd: temporary,
-    env: { TMPDIR: temporary },
-    built: true,
-  });
+  const end = await runCli(
+    ['replay', recorded.runDir, '--repo', repository.root, '--run-dir', join(temporary, 'again')],
+    {
+      cwd: temporary,
+      env: { TMPDIR: temporary },
+      built: true,
+    },
+  );
   expect(end.lastLine).toMatch(proven);
   expect(readFileSync(join(temporary, 'again/changes.patch'))).toEqual(
     readFileSync(join(recorded.runDir, 'changes.patch')),

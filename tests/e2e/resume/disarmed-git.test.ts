@@ -90,7 +90,9 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
       false,
       false,
     ]);
-    const replayed = await runCli(['replay', ended.runDir, '--sandbox', sandbox], { cwd: temporaryFolder() });
+    const replayed = await runCli(['replay', ended.runDir, '--repo', repository.root, '--sandbox', sandbox], {
+      cwd: temporaryFolder(),
+    });
     expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
   });
 });

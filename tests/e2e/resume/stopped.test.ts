@@ -9,7 +9,7 @@ import type { ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
 import { isRunning, oddSeconds } from '../../support/machine/processes.ts';
-import { CLI, runCli } from '../../support/runs/cli.ts';
+import { CLI, checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, patient, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, KEY } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
@@ -30,7 +30,9 @@ function ended(end: RunEnd | string): RunEnd {
 
 /** The last line of a replay. */
 async function replay(runDir: string): Promise<string> {
-  const { lastLine } = await runCli(['replay', runDir, '--sandbox', 'off'], { cwd: temporaryFolder() });
+  const { lastLine } = await runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--sandbox', 'off'], {
+    cwd: temporaryFolder(),
+  });
   return lastLine;
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
@@ -143,7 +143,7 @@ describe('a run with --allow-domain', () => {
     );
     expect(events.length).toBeGreaterThan(3);
     const replay = (...args: string[]) =>
-      runCli(['replay', runDir, '--output', 'json', ...args], {
+      runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--output', 'json', ...args], {
         cwd: temporaryFolder(),
         env: { XDG_STATE_HOME: temporaryFolder() },
       });

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun, cutsOf, type RunEnd } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 import { MATRIX_MS } from '../../support/setup/sample.ts';
@@ -42,7 +42,8 @@ const toolTexts = ({ events }: Pick<RunEnd, 'events'>) =>
 
 async function replayed({ runDir }: Pick<FinishedRun, 'runDir'>): Promise<string> {
   const env = { XDG_STATE_HOME: temporaryFolder() };
-  return (await runCli(['replay', runDir], { cwd: temporaryFolder(), env })).lastLine;
+  return (await runCli(['replay', runDir, '--repo', checkoutOf(runDir)], { cwd: temporaryFolder(), env }))
+    .lastLine;
 }
 
 describe('what a command does to protected paths is put back:', () => {

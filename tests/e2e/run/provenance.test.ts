@@ -7,7 +7,7 @@ import {
   removeFolders,
   temporaryFolder,
 } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -152,7 +152,9 @@ describe('a change that no call explains', () => {
 
   test('is taken into the patch with --include-foreign, named as what it is, and there again in a replay', async () => {
     const { result, stderr, runDir } = await meddled(['--include-foreign']);
-    const replayed = await runCli(['replay', runDir, '--sandbox', 'off'], { cwd: temporaryFolder() });
+    const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--sandbox', 'off'], {
+      cwd: temporaryFolder(),
+    });
     expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
     expect(result.unexplained).toEqual([]);
     expect(result.provenance?.files.map(({ path, sources }) => [path, sources.map(({ by }) => by)])).toEqual([

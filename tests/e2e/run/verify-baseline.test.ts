@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -39,7 +39,9 @@ describe('verify commands that run before the work', () => {
       ['sh check.sh', 1],
       ['test -f a.txt', 0],
     ]);
-    const replayed = await runCli(['replay', runDir, '--sandbox', 'off'], { cwd: temporaryFolder() });
+    const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir), '--sandbox', 'off'], {
+      cwd: temporaryFolder(),
+    });
     expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
     expect(result.preexistingFailures).toEqual(['sh check.sh']);
     expect(result.verify.map(({ end }) => end.exitCode)).toEqual([1, 0]);

@@ -116,7 +116,9 @@ describe.each(['required', 'off'])('--sandbox %s', (sandbox) => {
     expect(JSON.stringify(ended.server.requests[2])).toContain('sh check.sh');
     expect(readdirSync(ended.runDir)).not.toContain('scratch');
     // Played again, the same happens in another folder.
-    const replayed = await runCli(['replay', ended.runDir, ...SANDBOX], { cwd: temporaryFolder() });
+    const replayed = await runCli(['replay', ended.runDir, '--repo', repository.root, ...SANDBOX], {
+      cwd: temporaryFolder(),
+    });
     expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
   });
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
-import { runCli } from '../../support/runs/cli.ts';
+import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
 
 afterAll(removeFolders);
@@ -41,7 +41,9 @@ describe.each(['worktree', 'checkout'])('verify commands in the %s', (place) => 
       ['false\ntrue', 1],
       ['(false; true); true', 1],
     ]);
-    const replayed = await runCli(['replay', runDir], { cwd: temporaryFolder() });
+    const replayed = await runCli(['replay', runDir, '--repo', checkoutOf(runDir)], {
+      cwd: temporaryFolder(),
+    });
     expect(replayed.lastLine).toContain('replayed to the same patch, byte for byte');
   });
 

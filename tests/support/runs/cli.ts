@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { execa } from 'execa';
 import { PATIENCE_MS } from '../waiting/patience.ts';
 import { cliHere } from './in-process.ts';
@@ -43,4 +46,11 @@ interface Given {
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly input?: string;
+}
+
+/** The checkout that a recorded run worked in. */
+export function checkoutOf(runDir: string): string {
+  if (!existsSync(join(runDir, 'events.jsonl'))) return tmpdir();
+  const [first = ''] = readFileSync(join(runDir, 'events.jsonl'), 'utf8').split('\n', 1);
+  return (JSON.parse(first) as { root: string }).root;
 }

@@ -1,6 +1,6 @@
 /** The tree a run began with: stored whole in the shadow repository, and turned into a fresh checkout again. */
 
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
@@ -82,7 +82,7 @@ export async function copyBase({
     },
   });
   // With objects of its own, since the shadow repository may borrow from a checkout that is gone.
-  const unpacked = await packTree(objectsGitDir, base.tree, gitDir);
+  const unpacked = (await packTree(objectsGitDir, base.tree, gitDir)) ?? (await whyCorrupt(gitDir));
   if (unpacked !== null) return unpacked;
   for (const name of ['info/exclude', 'info/attributes']) {
     const kept = join(rules, 'git', name);
@@ -111,6 +111,15 @@ export async function copyBase({
     if (answer.exitCode !== 0) return answer.stderr || `git ${args[0]} gave no reason`;
   }
   return null;
+}
+
+/** Packing does not check whether contents belong to their ids, and a run directory may have anything under an id. */
+async function whyCorrupt(gitDir: string): Promise<string | null> {
+  const packs = join(gitDir, 'objects/pack');
+  const names = readdirSync(packs).filter((name) => name.endsWith('.idx'));
+  const args = [`--git-dir=${gitDir}`, 'verify-pack', ...names.map((name) => join(packs, name))];
+  const answer = await askGit({ cwd: gitDir, args });
+  return answer.exitCode === 0 ? null : answer.stderr || 'git verify-pack gave no reason';
 }
 
 const COMMITTER = {

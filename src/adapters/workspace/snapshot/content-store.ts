@@ -179,7 +179,7 @@ async function takeContent(
   const { conversion, crlfInIndex } = turning;
   if (conversion.filter === 'lfs') return takeLfs(file, want, sources);
   if (file.stat.size > STREAMED_BYTES && !conversion.ident && conversion.encoding === null) {
-    return takeStreamed(file, turning, store);
+    return takeStreamed(file, turning, { store, inIndex: want.inIndex });
   }
   const raw = readWhole(file);
   const converted = toGit(raw, conversion, crlfInIndex);
@@ -197,7 +197,7 @@ async function takeContent(
 async function takeStreamed(
   file: OpenedFile,
   { conversion, crlfInIndex }: Turning,
-  store: ObjectStore,
+  { store, inIndex }: { store: ObjectStore; inIndex: string | null },
 ): Promise<Content | 'ask_index' | null> {
   const { size } = file.stat;
   let crlf = 0;
@@ -209,9 +209,9 @@ async function takeStreamed(
     if (turn) crlf = stats.crlf;
   }
   const chunks = crlf > 0 ? streamWithoutCr(chunksOf(file)) : chunksOf(file);
-  const blob = await store.writeStream(chunks, size - crlf);
+  const blob = await store.writeStream(chunks, size - crlf, inIndex);
   if (blob === null || crlf === 0) return blob === null ? null : { blob, size };
-  const raw = await store.writeStream(chunksOf(file), size);
+  const raw = await store.writeStream(chunksOf(file), size, inIndex);
   return raw === null ? null : { blob, size, raw };
 }
 

@@ -20,7 +20,7 @@ function plantMany(scratch: ScratchCheckout): void {
 
 /** Does what a run does, and then takes the checkout away. Returns all objects of the base that the run has kept, by name. */
 async function keptOf(scratch: ScratchCheckout): Promise<string> {
-  const workspace = await scratch.open();
+  const workspace = await scratch.open(scratch.root, 0, { keepsBase: true });
   await workspace.writeFile(at('a.txt'), Buffer.from('three\n'));
   const made = await workspace.makePatch(await workspace.capture('all'));
   expect(made.status).toBe('proven');

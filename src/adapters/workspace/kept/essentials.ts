@@ -1,0 +1,112 @@
+/** What is left of a run's own objects when it has ended: what undo, blame and replay need beyond the repository's. */
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PathChange } from '../../../domain/changes/change.ts';
+import type { BaseRevision } from '../../../domain/run/events.ts';
+import { askGit, runGit } from '../../../git/git.ts';
+import {
+  committedTree,
+  MAX_KEPT_BYTES,
+  MAX_KEPT_FILE_BYTES,
+  sizesOf,
+  uncommittedFiles,
+  withinBounds,
+} from './uncommitted.ts';
+
+/** A run that has ended. */
+export interface EndedRun {
+  readonly shadowDir: string;
+  readonly base: BaseRevision;
+  /** Everything that it has recorded. */
+  readonly changes: readonly PathChange[];
+  /** All objects of the base are in a pack of its own. */
+  readonly hasWholeBase: boolean;
+}
+
+/**
+ * Takes in what recorded changes began with, and uncommitted files of the base as far as they fit into the bounds; drops
+ * larger ones that did not change, and the indexes that only a running run needs. Null on success, otherwise the reason.
+ */
+export async function keepEssentials({
+  shadowDir,
+  base,
+  changes,
+  hasWholeBase,
+}: EndedRun): Promise<string | null> {
+  for (const name of readdirSync(shadowDir))
+    if (name.endsWith('.index') && name !== KEPT_INDEX) rmSync(join(shadowDir, name), { force: true });
+  const recorded = recordedBlobs(changes);
+  const committed = base.dirty ? await committedTree(shadowDir, base) : null;
+  const files = committed === null ? [] : await uncommittedFiles(shadowDir, committed, base.tree);
+  const isRecorded = ({ blob }: { blob: string | null }) => blob !== null && recorded.has(blob);
+  const kept = withinBounds(files, isRecorded);
+  const loose = (id: string) => join(shadowDir, 'objects', id.slice(0, 2), id.slice(2));
+  const keptBlobs = new Set([...kept].flatMap(({ blob }) => blob ?? []));
+  if (!hasWholeBase) {
+    const trees = committed === null ? [] : await treesOf(shadowDir, base.tree, committed);
+    const wanted = [...(await smallOf(shadowDir, recorded)), ...keptBlobs, ...trees];
+    const why = await packOwn(
+      shadowDir,
+      wanted.filter((id) => !existsSync(loose(id))),
+    );
+    if (why !== null) return why;
+  }
+  for (const { blob } of files) {
+    if (blob === null || recorded.has(blob) || (!hasWholeBase && keptBlobs.has(blob))) continue;
+    rmSync(loose(blob), { force: true });
+  }
+  return null;
+}
+
+/** The index of the start says which files a sparse checkout left out. */
+const KEPT_INDEX = 'start.index';
+
+function recordedBlobs(changes: readonly PathChange[]): Set<string> {
+  const states = changes.flatMap(({ before, after }) => [before, after]);
+  return new Set(
+    states.flatMap((state) =>
+      state === null || state.mode === '160000'
+        ? []
+        : [state.blob, ...(state.raw === undefined ? [] : [state.raw])],
+    ),
+  );
+}
+
+/** Those that fit into the bounds; the others are in the repository. */
+async function smallOf(shadowDir: string, ids: ReadonlySet<string>): Promise<string[]> {
+  const sizes = [...(await sizesOf(shadowDir, [...ids]))].sort(([, a], [, b]) => a - b);
+  let bytes = 0;
+  return sizes.flatMap(([id, size]) => {
+    bytes += size;
+    return size > MAX_KEPT_FILE_BYTES || bytes > MAX_KEPT_BYTES ? [] : [id];
+  });
+}
+
+/** The trees that the commit does not have. */
+async function treesOf(shadowDir: string, tree: string, committed: string): Promise<string[]> {
+  const args = ['rev-list', '--objects', '--no-object-names', '--filter=blob:none', tree, `^${committed}`];
+  const listed = await runGit({ cwd: shadowDir, args: [`--git-dir=${shadowDir}`, ...args] });
+  return listed
+    .toString('latin1')
+    .split('\n')
+    .filter((id) => id !== '');
+}
+
+/** Packs objects that so far are only in the repository. */
+async function packOwn(shadowDir: string, ids: readonly string[]): Promise<string | null> {
+  if (ids.length === 0) return null;
+  const packed = await askGit({
+    cwd: shadowDir,
+    args: [
+      `--git-dir=${shadowDir}`,
+      'pack-objects',
+      '--quiet',
+      '--window=0',
+      '--threads=1',
+      join(shadowDir, 'objects/pack/pack'),
+    ],
+    input: Buffer.from([...new Set(ids)].map((id) => `${id}\n`).join('')),
+  });
+  return packed.exitCode === 0 ? null : packed.stderr || 'git did not say why';
+}

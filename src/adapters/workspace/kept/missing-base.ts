@@ -1,0 +1,86 @@
+/** Completes the base of a run whose directory does not keep all of it: from a repository, and from files as they are now. */
+
+import { closeSync } from 'node:fs';
+import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { decodeName } from '../../../files/names.ts';
+import { chunksOf, openRegular } from '../../../files/opened-file.ts';
+import { viewing } from '../../../files/tree-view.ts';
+import { askGit } from '../../../git/git.ts';
+import { type ObjectFormat, ObjectStore } from '../../../git/store/object-store.ts';
+import { leftOut } from '../baseline/base-copy.ts';
+
+/** Which base is to be completed, and where to. */
+export interface IncompleteBase {
+  /** The git dir through which objects are read: the run's, the repository's where there is one, and those taken here. */
+  readonly objectsGitDir: string;
+  /** Where those go. */
+  readonly takenGitDir: string;
+  readonly shadowDir: string;
+  readonly tree: string;
+  readonly objectFormat: ObjectFormat;
+  /** A checkout whose files may be those that are missing; null for none. */
+  readonly root: string | null;
+}
+
+/** What is still missing; `tree`: not even the names of the files are known. */
+export type CompletedBase = { status: 'ok' } | { status: 'tree' } | { status: 'files'; paths: string[] };
+
+/** Contents are taken by their id alone: a file that is no longer as it was is no part of the base. */
+export async function completeBase({
+  objectsGitDir,
+  takenGitDir,
+  shadowDir,
+  tree,
+  objectFormat,
+  root,
+}: IncompleteBase): Promise<CompletedBase> {
+  const git = { cwd: objectsGitDir };
+  const ask = (...args: string[]) => askGit({ ...git, args: [`--git-dir=${objectsGitDir}`, ...args] });
+  const walked = await ask('rev-list', '--objects', '--no-object-names', '--missing=print', tree);
+  if (walked.exitCode !== 0) return { status: 'tree' };
+  const missing = new Set(
+    [...walked.stdout.toString('latin1').matchAll(/^\?([0-9a-f]+)/gm)].map(([, id = '']) => id),
+  );
+  if (missing.size === 0) return { status: 'ok' };
+  const listed = await ask('ls-tree', '-r', '-z', '--full-tree', tree);
+  // A folder of it is missing.
+  if (listed.exitCode !== 0) return { status: 'tree' };
+  const absent = new Set(decodeName(await leftOut(shadowDir, objectsGitDir)).split('\0'));
+  const store = new ObjectStore(takenGitDir, objectFormat);
+  const lost: string[] = [];
+  for (const [, mode, id = '', name = ''] of listed.stdout.toString('latin1').matchAll(ENTRY)) {
+    const path = decodeName(Buffer.from(name, 'latin1'));
+    if (!missing.has(id) || absent.has(path)) continue;
+    const isFound = root !== null && (await take({ root, path, id, isLink: mode === '120000' }, store));
+    if (isFound) missing.delete(id);
+    else lost.push(path);
+  }
+  return lost.length === 0 ? { status: 'ok' } : { status: 'files', paths: lost };
+}
+
+interface Wanted {
+  readonly root: string;
+  readonly path: string;
+  readonly id: string;
+  readonly isLink: boolean;
+}
+
+/** Stores the content of a file if it has this id. The path comes from a run directory that anyone may have written. */
+async function take({ root, path, id, isLink }: Wanted, store: ObjectStore): Promise<boolean> {
+  const parsed = parseRepoPath(path);
+  if (!parsed.ok) return false;
+  if (isLink) {
+    const link = viewing(root, (view) => view.readLink(parsed.path));
+    return link.status === 'seen' && store.write(link.target, null) === id;
+  }
+  const opening = openRegular(root, parsed.path);
+  if (opening.status !== 'open') return false;
+  try {
+    return (await store.writeStream(chunksOf(opening.file), opening.file.stat.size)) === id;
+  } finally {
+    closeSync(opening.file.descriptor);
+  }
+}
+
+/** `mode type id TAB path NUL` */
+const ENTRY = /(\d{6}) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0/g;

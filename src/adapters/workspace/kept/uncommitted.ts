@@ -1,0 +1,96 @@
+/** The files of a run's base that its commit does not have: what was uncommitted or untracked when the run began. */
+
+import type { BaseRevision } from '../../../domain/run/events.ts';
+import { decodeName } from '../../../files/names.ts';
+import { askGit, runGit } from '../../../git/git.ts';
+import type { TreeEdit } from '../../../git/store/trees.ts';
+
+/** The largest uncommitted file that a run directory keeps although the run did not change it. */
+export const MAX_KEPT_FILE_BYTES = 8 * 1024 * 1024;
+
+/** The most bytes of such files together; the smallest are kept first. */
+export const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+
+/** A path that differs between commit and base. */
+export interface UncommittedFile {
+  readonly path: string;
+  /** Its state in the commit; null where it has none. */
+  readonly committed: TreeEdit['state'];
+  /** Blob in the base; null where the file had been deleted, and for a submodule. */
+  readonly blob: string | null;
+  /** Bytes of that blob; 0 without one. */
+  readonly size: number;
+}
+
+/** The tree of the base's commit, that of no files without commits; null when the repository does not hold the commit. */
+export async function committedTree(shadowDir: string, base: BaseRevision): Promise<string | null> {
+  if (base.commit === null) return EMPTY_TREE[base.objectFormat];
+  const args = [`--git-dir=${shadowDir}`, 'rev-parse', '--verify', '--quiet', `${base.commit}^{tree}`];
+  const answer = await askGit({ cwd: shadowDir, args });
+  return answer.exitCode === 0 ? answer.stdout.toString('latin1').trim() : null;
+}
+
+/** What a repository without commits has. */
+const EMPTY_TREE = {
+  sha1: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  sha256: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+} as const;
+
+/** `committed` and `tree` are trees of the repository at `shadowDir`. */
+export async function uncommittedFiles(
+  shadowDir: string,
+  committed: string,
+  tree: string,
+): Promise<UncommittedFile[]> {
+  const git = { cwd: shadowDir };
+  const args = [`--git-dir=${shadowDir}`, 'diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
+  const listed = await runGit({ ...git, args: [...args, '--ignore-submodules=none', committed, tree] });
+  const found = [...listed.toString('latin1').matchAll(ENTRY)].map(
+    ([, fromMode = '', mode, from = '', to = '', path = '']) => ({
+      path: decodeName(Buffer.from(path, 'latin1')),
+      committed: fromMode === NO_MODE ? null : ({ mode: fromMode, blob: from } as TreeEdit['state']),
+      blob: mode === NO_MODE || mode === SUBMODULE ? null : to,
+    }),
+  );
+  const sizes = await sizesOf(
+    shadowDir,
+    found.flatMap(({ blob }) => blob ?? []),
+  );
+  return found.map((file) => ({ ...file, size: sizes.get(file.blob ?? '') ?? 0 }));
+}
+
+/** Bytes of the objects that are there, in this store or one that it reads from. */
+export async function sizesOf(gitDir: string, ids: readonly string[]): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  if (ids.length === 0) return sizes;
+  const listed = await runGit({
+    cwd: gitDir,
+    args: [`--git-dir=${gitDir}`, 'cat-file', '--batch-check=%(objectname) %(objectsize)'],
+    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
+  });
+  for (const [, id = '', size] of listed.toString('latin1').matchAll(/^([0-9a-f]+) (\d+)$/gm))
+    sizes.set(id, Number(size));
+  return sizes;
+}
+
+/** Those of the files that fit into the bounds, smallest first; `isNeeded` are kept whatever their size. */
+export function withinBounds(
+  files: readonly UncommittedFile[],
+  isNeeded: (file: UncommittedFile) => boolean,
+): Set<UncommittedFile> {
+  const kept = new Set(files.filter(isNeeded));
+  let bytes = 0;
+  for (const file of [...files].sort((a, b) => a.size - b.size)) {
+    if (kept.has(file)) continue;
+    bytes += file.size;
+    if (file.size > MAX_KEPT_FILE_BYTES || bytes > MAX_KEPT_BYTES) break;
+    kept.add(file);
+  }
+  return kept;
+}
+
+const NO_MODE = '000000';
+const SUBMODULE = '160000';
+
+/** `:mode mode id id status NUL path NUL` */
+const ENTRY = /:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*\0([^\0]+)\0/g;

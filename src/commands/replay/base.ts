@@ -1,0 +1,71 @@
+/** The base of a replay: from the run directory, and what that does not keep from a repository of the caller's. */
+
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import { completeBase, copyBase, findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { quotedName } from '../../domain/changes/path.ts';
+import type { RunStarted } from '../../domain/run/events.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { absolutePath, type Session } from '../../engine/session.ts';
+import { makeRepository } from '../../git/store/bare-repository.ts';
+import { openKeptObjects } from '../../git/store/kept-objects.ts';
+
+/** Which base to copy, and where to. */
+export interface BaseOfReplay {
+  readonly run: RunDirectory;
+  readonly start: RunStarted;
+  /** An empty folder for the copy. */
+  readonly folder: string;
+  /** Where to create the git dir through which its objects are read. */
+  readonly objectsGitDir: string;
+}
+
+/** The folder whose checkout is the repository. */
+export function placeOfReplay({ input: { cwd, settings } }: Pick<Session, 'input'>): string {
+  return settings.repo === null ? cwd : absolutePath(cwd, settings.repo);
+}
+
+/**
+ * Null on success, otherwise the reason and what helps. Objects come from the run directory and from the checkout of the
+ * caller, never from one that the run names; each is checked by its id.
+ */
+export async function copyBaseOf(session: Session, asked: BaseOfReplay): Promise<string | null> {
+  const { run, start, folder, objectsGitDir } = asked;
+  const { base } = start;
+  const { shadowGit: shadowDir } = run;
+  const place = placeOfReplay(session);
+  const found = await findCheckout(place, session.input.env);
+  const { objectFormat } = base;
+  const checkout =
+    found.status === 'ok' && found.checkout.objectFormat === objectFormat ? found.checkout : null;
+  const objects = checkout?.objects ?? null;
+  // The run directory is only read: what is taken from files goes into a store between it and the repository.
+  const takenGitDir = `${objectsGitDir}.taken`;
+  const core = { bare: true };
+  makeRepository({
+    gitDir: takenGitDir,
+    objectFormat,
+    alternate: objects,
+    head: 'ref: refs/heads/none',
+    core,
+  });
+  openKeptObjects({ shadowDir, objectFormat, objects: `${takenGitDir}/objects`, gitDir: objectsGitDir });
+  const root = checkout?.root ?? null;
+  const asIs = { objectsGitDir, takenGitDir, shadowDir, tree: base.tree, objectFormat, root };
+  const completed = await completeBase(asIs);
+  if (completed.status !== 'ok') return whyIncomplete(completed, { start, place, root });
+  const failure = await copyBase({ shadowDir, objectsGitDir, base, folder });
+  return failure === null ? null : `The base of the run cannot be restored: ${failure}.`;
+}
+
+function whyIncomplete(
+  completed: { status: 'tree' } | { status: 'files'; paths: readonly string[] },
+  { start: { root: began, base }, place, root }: { start: RunStarted; place: string; root: string | null },
+): string {
+  const [commit, full] =
+    base.commit === null ? ['no commit', ''] : [`commit ${base.commit.slice(0, 12)}`, ` ${base.commit}`];
+  if (root === null)
+    return `The base of the run (${commit}) is not kept in its directory, and ${place} is in no checkout of the repository. The run worked in ${began}: go there, or name a clone with --repo. A run with --keep-base is replayed without.`;
+  if (completed.status === 'tree')
+    return `${root} does not have the base of the run (${commit}). Fetch it (git fetch origin${full}), or name another clone with --repo. A run with --keep-base is replayed without.`;
+  return `The base of the run is incomplete: ${root} no longer has ${listed(completed.paths.map(quotedName), 5)} as of then (${commit}). A file that was large and uncommitted has to be there as it was; what was committed can be fetched (git fetch origin${full}). A run with --keep-base is replayed without.`;
+}
