@@ -143,7 +143,7 @@ test('objects of a repository that the run directory names are not read', async 
   const replayed = await over('replay', run);
   expect([replayed.exitCode, replayed.lastLine]).toEqual([
     2,
-    expect.stringContaining('The base of the run cannot be restored'),
+    expect.stringContaining('does not have the base of the run'),
   ]);
   const blob = (await secret.git('rev-parse', 'HEAD:private.txt')).trim();
   const stolen = foreign();

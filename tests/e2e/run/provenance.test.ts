@@ -61,8 +61,8 @@ describe('who made the patch', () => {
   test('is told by patchsmith blame, line by line', async () => {
     const run = await shared;
     const told = await blame(run);
-    expect(told.stdout).toBe(`[1]  turn 1  edit_file a.js  (toolu_0_0)
-[2]  turn 2  run_command sed -i 's/uno(1,2)/uno(1, 2);/' a.js && chmod +x run.sh && git mv b.js c.js  (toolu_1_0)
+    expect(told.stdout).toBe(`[1]  turn 1  edit_file a.js
+[2]  turn 2  run_command sed -i 's/uno(1,2)/uno(1, 2);/' a.js && chmod +x run.sh && git mv b.js c.js
 
 M a.js +1 −1  [1,2]
   @@ -1,3 +1,3 @@  [1,2]
