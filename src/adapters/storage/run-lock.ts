@@ -1,6 +1,6 @@
 /** Keeps two processes from working on one run, and two runs from working in one work tree. */
 
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /** Resolves with a function that lets go, or with null when another process works on the run. */
@@ -17,18 +17,23 @@ export function lockWorkTree(root: string): Promise<(() => void) | null> {
  * The lock is a name of Linux's abstract sockets: the kernel hands it to one process and takes it back when that dies, however
  * it dies, so that none is ever stale. It names the folder itself, whatever path leads there.
  */
-function lockFolder(kind: string, folder: string): Promise<(() => void) | null> {
-  const { dev, ino } = statSync(folder);
+function lockFolder(kind: 'run' | 'tree', folder: string): Promise<(() => void) | null> {
+  const name = lockName(kind, statSync(folder, { bigint: true }));
   const server = createServer((stranger) => stranger.destroy());
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
     );
-    server.listen(`\0patchsmith-${kind}-${dev}-${ino}`, () => {
+    server.listen(name, () => {
       server.unref();
       resolve(() => server.close());
     });
   });
+}
+
+/** Inodes need all their digits: those of overlays and network file systems go beyond what a number holds exactly. */
+export function lockName(kind: 'run' | 'tree', { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string {
+  return `\0patchsmith-${kind}-${dev}-${ino}`;
 }
 
 /** The message if the lock for `runDirectory` is taken. */

@@ -3,7 +3,7 @@
  * sparse file until memory is full.
  */
 
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
+import { type BigIntStats, type Dirent, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
 import { Breath } from '../../files/time-limit.ts';
@@ -95,7 +95,7 @@ async function checkFolder(top: string, breath: Breath, maxBytes: number | null 
   }
 }
 
-function checkFile(path: string, maxBytes: number): Stats | null {
+function checkFile(path: string, maxBytes: number): BigIntStats | null {
   const stat = statOf(path);
   if (stat === null || stat.isDirectory()) return stat;
   if (!stat.isFile()) throw new UnusableFile(path, 'is not a file');
@@ -112,8 +112,8 @@ function entriesOf(folder: string): Dirent[] {
   return orNone(() => readdirSync(folder, { withFileTypes: true })) ?? [];
 }
 
-function statOf(path: string): Stats | null {
-  return orNone(() => statSync(path));
+function statOf(path: string): BigIntStats | null {
+  return orNone(() => statSync(path, { bigint: true }));
 }
 
 function orNone<T>(look: () => T): T | null {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
+import { lockName, lockRun, lockWorkTree } from '../../../src/adapters/storage/run-lock.ts';
 import { tempFolder } from '../../support/files/temp-folder.ts';
 
 test('a run directory is locked for one, until that one lets go', async () => {
@@ -40,4 +40,9 @@ test('a work tree has a lock of its own, whatever path leads there', async () =>
   expect(await lockWorkTree(`${folder}/.`)).toBeNull();
   letGo?.();
   letGoOfRun?.();
+});
+
+test('folders whose inodes a number cannot tell apart have locks of their own', () => {
+  const names = [2n ** 63n, 2n ** 63n + 1n].map((ino) => lockName('tree', { dev: 1n, ino }));
+  expect(new Set(names).size).toBe(2);
 });
