@@ -14,6 +14,8 @@ import { type GateOptions, NetworkGate, type Passed } from './gate.ts';
 import { refuseConnection, refuseRequest } from './refusal.ts';
 import { tunnel } from './tunnel.ts';
 
+export { upstreamByEnvironment } from './upstream.ts';
+
 /** What the proxy permits, and where its socket is. */
 export interface ProxyOptions extends GateOptions {
   /** A private folder in which the socket is created; created if missing. */
@@ -79,7 +81,7 @@ async function onConnect(
   if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0') {
     return refuseConnection(socket, 400, 'CONNECT takes no body');
   }
-  const passed = await gate.judge(request.url ?? '', null);
+  const passed = await gate.judge(request.url ?? '', 'tunnel');
   if (passed.status !== 'ok') return refuseConnection(socket, passed.code, passed.reason);
   if (passed.target.port === 80) {
     // In a tunnel, the host that the request is really for would be invisible.
@@ -99,7 +101,7 @@ async function onRequest(
     const why = 'ask for http://… in full, and for https://… with CONNECT';
     return refuseRequest(response, 400, why);
   }
-  const passed = await gate.judge(authority, 80);
+  const passed = await gate.judge(authority, 'plain');
   if (passed.status !== 'ok') return refuseRequest(response, passed.code, passed.reason);
   if (passed.target.port === 443) {
     const why = 'port 443 is for TLS, through a tunnel';

@@ -7,6 +7,7 @@ import { type IncomingMessage, request as openRequest, type ServerResponse } fro
 import { pipeline } from 'node:stream/promises';
 import { codeOf, lookupAmong, type Passed } from './gate.ts';
 import { refuseRequest } from './refusal.ts';
+import { askProxy, proxyAnswer } from './upstream.ts';
 
 /** One plain HTTP request to the proxy, and the answer to it. */
 export interface Exchange {
@@ -32,27 +33,25 @@ const HOP_BY_HOP = [
 const IDLE_MS = 300_000;
 
 /** Forwards one plain HTTP request to a host that the gate has permitted, and returns its answer. */
-export async function forward({ target, addresses }: Passed, exchange: Exchange): Promise<void> {
+export async function forward(passed: Passed, exchange: Exchange): Promise<void> {
   const { request, response, path } = exchange;
+  const { target, addresses, via } = passed;
   const { host, port } = target;
-  const upstream = openRequest({
-    host,
-    port,
-    path,
-    method: request.method ?? 'GET',
-    // The host that was judged, whatever the client's header says.
-    headers: [
-      ...endToEnd(request, ['host', 'content-length']),
-      ...framing(request),
-      'Host',
-      port === 80 ? host : `${host}:${port}`,
-      'Connection',
-      'close',
-    ],
-    lookup: lookupAmong(addresses),
-    agent: false,
-    timeout: IDLE_MS,
-  });
+  const authority = port === 80 ? host : `${host}:${port}`;
+  const method = request.method ?? 'GET';
+  // The host that was judged, whatever the client's header says.
+  const headers = [
+    ...endToEnd(request, ['host', 'content-length']),
+    ...framing(request),
+    ...['Host', authority, 'Connection', 'close'],
+  ];
+  const upstream =
+    via === null
+      ? openRequest({
+          ...{ host, port, path, method, headers },
+          ...{ lookup: lookupAmong(addresses), agent: false, timeout: IDLE_MS },
+        })
+      : askProxy(via, { method, path: `http://${authority}${path}`, headers, timeout: IDLE_MS });
   upstream.on('timeout', () => upstream.destroy());
   response.once('close', () => upstream.destroy());
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
@@ -64,6 +63,11 @@ export async function forward({ target, addresses }: Passed, exchange: Exchange)
   request.pipe(upstream);
   try {
     const answer = await answered;
+    // The login is the machine's, and a client that is asked for one would ask its user.
+    if (via !== null && answer.statusCode === 407) {
+      answer.destroy();
+      return refuseRequest(response, 502, proxyAnswer(via, 407, answer.statusMessage ?? ''));
+    }
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', endToEnd(answer, []));
     await pipeline(answer, response);
   } catch (error) {

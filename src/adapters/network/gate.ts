@@ -2,10 +2,12 @@
 
 import { lookup } from 'node:dns/promises';
 import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { isPublicAddress } from './public-address.ts';
 import { plainName, type Refusal, Refusals } from './refusals.ts';
+import type { Upstream } from './upstream.ts';
 
 /** What the gate permits. The functions default to the machine's own. */
 export interface GateOptions {
@@ -17,6 +19,8 @@ export interface GateOptions {
   readonly mayConnect?: (address: string) => boolean;
   /** Opens a connection to one of the checked addresses. */
   readonly connect?: (passed: Passed) => Socket;
+  /** The machine's own proxy. Default: none. */
+  readonly upstream?: Upstream;
 }
 
 /** A permitted host, reachable at these addresses only: its name is not resolved again. */
@@ -24,7 +28,12 @@ export interface Passed {
   readonly status: 'ok';
   readonly target: Target;
   readonly addresses: readonly string[];
+  /** The proxy that leads to it, which resolves its name; null for the direct way. */
+  readonly via: URL | null;
 }
+
+/** How a client asks: for a tunnel, or by a request of plain HTTP. */
+export type Asked = 'tunnel' | 'plain';
 
 /** `code` is an HTTP status; `reason` is for readers of the command's output. */
 export interface HeldBack {
@@ -33,6 +42,9 @@ export interface HeldBack {
   readonly reason: string;
 }
 
+/** How long a name may take that is to be resolved elsewhere. */
+const LOOKUP_MS = 1_000;
+const MAX_KNOWN = 1_000;
 /** Maximum number of entries named in a refusal. */
 const MAX_NAMED = 10;
 
@@ -42,6 +54,8 @@ export class NetworkGate {
   readonly #allowed: readonly string[];
   readonly #resolve: (host: string) => Promise<string[]>;
   readonly #mayConnect: (address: string) => boolean;
+  readonly #upstream: Upstream;
+  readonly #known = new Map<string, Promise<string[]>>();
   readonly connect: (passed: Passed) => Socket;
 
   constructor({
@@ -49,21 +63,26 @@ export class NetworkGate {
     resolve = resolveByMachine,
     mayConnect = isPublicAddress,
     connect = connectTo,
+    upstream = { routeTo: () => null },
   }: GateOptions) {
     this.#allowed = allowed;
     this.#resolve = resolve;
     this.#mayConnect = mayConnect;
     this.connect = connect;
+    this.#upstream = upstream;
   }
 
   /** Names are resolved only if they are on the list: a DNS query carries data too. */
-  async judge(authority: string, defaultPort: number | null): Promise<Passed | HeldBack> {
-    const target = parseTarget(authority, defaultPort);
+  async judge(authority: string, asked: Asked): Promise<Passed | HeldBack> {
+    const target = parseTarget(authority, asked === 'plain' ? 80 : null);
     if (typeof target === 'string') return held(403, this.refuse(authority, target));
     if (!permits(this.#allowed, target)) {
-      const asked = target.port === 443 || target.port === 80 ? target.host : authority;
-      return held(403, this.#refuseUnlisted(asked, flagFor(target)));
+      const name = target.port === 443 || target.port === 80 ? target.host : authority;
+      return held(403, this.#refuseUnlisted(name, flagFor(target)));
     }
+    const via = this.#upstream.routeTo(target, asked === 'plain');
+    if (typeof via === 'string') return held(502, `${target.host} cannot be reached: ${via}`);
+    if (via !== null) return this.#judgeBehind(via, target);
     let found: string[];
     try {
       found = await this.#resolve(target.host);
@@ -71,8 +90,29 @@ export class NetworkGate {
       return held(502, `${target.host} has no address (${codeOf(error)})`);
     }
     const addresses = found.filter(this.#mayConnect);
-    if (addresses.length > 0) return { status: 'ok', target, addresses };
+    if (addresses.length > 0) return { status: 'ok', target, addresses, via: null };
     return held(403, this.refuse(target.host, whyNotPublic(found)));
+  }
+
+  /**
+   * The proxy resolves the name, and whether it connects to an address is its own affair. Where this machine knows the name,
+   * none of its addresses may be one that is refused; a machine behind a proxy often knows no names of the internet.
+   */
+  async #judgeBehind(via: URL, target: Target): Promise<Passed | HeldBack> {
+    const known = await this.#lookUpAside(target.host);
+    const closed = known.filter((address) => !this.#mayConnect(address));
+    if (closed.length > 0) return held(403, this.refuse(target.host, whyNotPublic(closed)));
+    return { status: 'ok', target, addresses: [], via };
+  }
+
+  /** What is known here of a name that is resolved elsewhere; asked once, since it may take a second to find nothing. */
+  #lookUpAside(host: string): Promise<string[]> {
+    if (this.#known.size > MAX_KNOWN) this.#known.clear();
+    const known =
+      this.#known.get(host) ??
+      Promise.race([this.#resolve(host).catch(() => []), setTimeout(LOOKUP_MS, [], { ref: false })]);
+    this.#known.set(host, known);
+    return known;
   }
 
   /** Counts a refusal; returns it in words, with the host in printable form. */
@@ -94,7 +134,7 @@ export class NetworkGate {
 }
 
 /** Connects to one of the checked addresses, whatever a name server says by now. */
-function connectTo({ target, addresses }: Passed): Socket {
+function connectTo({ target, addresses }: Pick<Passed, 'target' | 'addresses'>): Socket {
   return connectSocket({ ...target, lookup: lookupAmong(addresses), allowHalfOpen: true });
 }
 

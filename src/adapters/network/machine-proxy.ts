@@ -5,7 +5,8 @@
 
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The platform's fetch where no proxy is named. It knows none on every Node that is supported, so a client that does is loaded
@@ -29,7 +30,8 @@ export async function fetchByEnvironment(
   return proxiedFetch({ proxy, variable, exceptions, isDirect: (host) => isDirect(host, addresses) });
 }
 
-const NOT_A_PROXY =
+/** Ends a sentence that begins with the variable's name. */
+export const NOT_A_PROXY =
   'must be http://HOST:PORT or https://HOST:PORT, with a user name and password if the proxy needs them';
 
 /** Which hosts are reached without the proxy: this machine, and the addresses and ranges in the list of exceptions. */
@@ -57,7 +59,7 @@ function addressesIn(exceptions: string): BlockList {
 }
 
 /** Null if invalid. A name without a scheme is a proxy that is addressed in plain HTTP. */
-function parseProxy(named: string): URL | null {
+export function parseProxy(named: string): URL | null {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`;
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : null;

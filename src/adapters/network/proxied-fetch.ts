@@ -1,7 +1,7 @@
 /** The HTTP client with proxy support. Loaded only if there is a proxy: it is larger than everything else. */
 
 import { fetch as ask, EnvHttpProxyAgent } from 'undici';
-import { percentDecoded } from '../../domain/text/uri.ts';
+import { loginFor } from './proxy-login.ts';
 
 /** `exceptions` is the value of NO_PROXY; hosts for which `isDirect` is true are also reached directly. */
 export interface ProxyUse {
@@ -35,10 +35,9 @@ export function proxiedFetch({ proxy, variable, exceptions, isDirect }: ProxyUse
 }
 
 /** The client itself drops a user without a password. */
-function login({ username, password }: URL): { token?: string } {
-  if (username === '' && password === '') return {};
-  const words = `${percentDecoded(username)}:${percentDecoded(password)}`;
-  return { token: `Basic ${Buffer.from(words).toString('base64')}` };
+function login(proxy: URL): { token?: string } {
+  const token = loginFor(proxy);
+  return token === null ? {} : { token };
 }
 
 /**

@@ -7,6 +7,7 @@ import { readClientHello } from './client-hello.ts';
 import { codeOf, type NetworkGate, type Passed } from './gate.ts';
 import { readSecondHello, readServerAnswer } from './hello-retry.ts';
 import { refuseConnection } from './refusal.ts';
+import { TunnelRefused, tunnelThrough } from './upstream.ts';
 
 const CONNECT_MS = 30_000;
 const HELLO_MS = 30_000;
@@ -18,18 +19,8 @@ const ACCESS_DENIED = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
 
 /** Connects a client that sent CONNECT with a host that the gate has permitted, until one side ends. */
 export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, head: Buffer): Promise<void> {
-  const outer = gate.connect(passed);
-  inner.once('close', () => outer.destroy());
-  // Reported by its end.
-  outer.on('error', () => outer.destroy());
-  try {
-    await once(outer, 'connect', { signal: timeoutSignal(CONNECT_MS) });
-  } catch (error) {
-    outer.destroy();
-    const { host, port } = passed.target;
-    refuseConnection(inner, 502, `${host}:${port} cannot be reached (${codeOf(error)})`);
-    return;
-  }
+  const outer = await connected(gate, passed, inner);
+  if (outer === null) return;
   inner.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (passed.target.port !== 443) {
     if (head.length > 0) outer.write(head);
@@ -46,6 +37,41 @@ export async function tunnel(gate: NetworkGate, passed: Passed, inner: Socket, h
   else if (refused !== NOBODY) gate.refuse(refused, `it was asked for in a tunnel to ${target.host}`);
   outer.destroy();
   inner.end(ACCESS_DENIED);
+}
+
+/** A connection that ends with the client's; null if there is none, which the client has been told. */
+async function connected(gate: NetworkGate, passed: Passed, inner: Socket): Promise<Socket | null> {
+  const gone = new AbortController();
+  inner.once('close', () => gone.abort());
+  const signal = AbortSignal.any([gone.signal, timeoutSignal(CONNECT_MS)]);
+  try {
+    const outer =
+      passed.via === null
+        ? await directly(gate, passed, signal)
+        : await tunnelThrough(passed.via, passed.target, signal);
+    inner.once('close', () => outer.destroy());
+    // Reported by its end.
+    outer.on('error', () => outer.destroy());
+    if (inner.destroyed) outer.destroy();
+    return outer;
+  } catch (error) {
+    const { host, port } = passed.target;
+    const why = error instanceof TunnelRefused ? error.message : codeOf(error);
+    refuseConnection(inner, 502, `${host}:${port} cannot be reached (${why})`);
+    return null;
+  }
+}
+
+async function directly(gate: NetworkGate, passed: Passed, signal: AbortSignal): Promise<Socket> {
+  const outer = gate.connect(passed);
+  outer.on('error', () => outer.destroy());
+  try {
+    await once(outer, 'connect', { signal });
+    return outer;
+  } catch (error) {
+    outer.destroy();
+    throw error;
+  }
 }
 
 /** The other side disconnected or took too long: no host was requested. */

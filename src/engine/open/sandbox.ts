@@ -34,7 +34,7 @@ export async function openContained(
   session: Session,
   { options, allowed, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const egress = options.mode === 'off' ? null : await openEgress(options, allowed);
+  const egress = options.mode === 'off' ? null : await openEgress(session, options, allowed);
   if (egress !== null) closing.own(() => egress.close());
   const withProxy = {
     ...options,
@@ -95,11 +95,15 @@ const NOT_CONTAINED =
 
 /** Loaded only when needed. */
 async function openEgress(
+  { input }: Session,
   { scratchDir }: { scratchDir: string },
   allowed: readonly string[],
 ): Promise<Egress> {
-  const { openFilteringProxy } = await import('../../adapters/network/filtering-proxy.ts');
-  return openFilteringProxy({ allowed, folder: `${scratchDir}/network` });
+  const { openFilteringProxy, upstreamByEnvironment } = await import(
+    '../../adapters/network/filtering-proxy.ts'
+  );
+  const upstream = upstreamByEnvironment(input.env);
+  return openFilteringProxy({ allowed, folder: `${scratchDir}/network`, upstream });
 }
 
 /** Maximum number of hosts named in one warning. */

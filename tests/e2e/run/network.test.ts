@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
 import { checkoutOf, runCli } from '../../support/runs/cli.ts';
 import { cutRun } from '../../support/runs/recorded-run.ts';
 import { call, type FinishedRun, scriptedRun } from '../../support/runs/scripted-run.ts';
@@ -103,6 +104,31 @@ describe('a run with --allow-domain', () => {
       expect.arrayContaining(names.map((name) => `${name}:${port}`)),
     );
     expect(visits()).toBe(0);
+  });
+
+  test('goes on through the proxy of the machine, whose login no command sees', async () => {
+    const registry = createServer((_request, response) => response.end('a package')).listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    onTestFinished(() => void registry.close());
+    const { port } = registry.address() as AddressInfo;
+    const servers = { 'registry.example.test': `http://127.0.0.1:${port}` };
+    const proxy = await startConnectProxy({ servers, login: 'user:a-word-to-keep' });
+    onTestFinished(() => proxy.close());
+    const repository = await makeRepository({ 'ca.pem': readFileSync(proxy.certificate, 'utf8') });
+    const curl =
+      'curl -sS --cacert ca.pem https://registry.example.test/; curl -sS https://evil.example.test/';
+    const { server, result, stderr } = await scriptedRun({
+      repository,
+      turns: [command(`${curl}; env; tr '\\0' '\\n' < /proc/1/environ`), done],
+      args: domains('registry.example.test'),
+      env: { HTTPS_PROXY: `http://user:a-word-to-keep@${proxy.host}` },
+    });
+    const told = JSON.stringify(server.requests[1] ?? {});
+    expect(told, stderr).toContain('a package');
+    expect(told).not.toContain('a-word-to-keep');
+    expect(told).not.toContain(proxy.host);
+    expect(proxy.asked).toEqual(['registry.example.test:443']);
+    expect(result.network?.refused.map(({ host }) => host)).toEqual(['evil.example.test']);
   });
 
   test('without a sandbox claims nothing and warns', async () => {

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openFilteringProxy, upstreamByEnvironment } from '../../../src/adapters/network/filtering-proxy.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { startConnectProxy } from '../../support/machine/connect-proxy.ts';
+
+const LOGIN = `Basic ${Buffer.from('user:word').toString('base64')}`;
+const NOWHERE = () => Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
+
+async function open(env: Record<string, string>, resolve: (host: string) => Promise<string[]> = NOWHERE) {
+  const proxy = await openFilteringProxy({
+    folder: tempFolder(),
+    allowed: ['*.example.test', 'git.example.test:22'],
+    upstream: upstreamByEnvironment(env),
+    resolve,
+  });
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** A web server, and a proxy with a login in front of it. */
+async function machine(login: string | null = 'user:p@ss') {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    response.writeHead(request.url?.endsWith('/moved') ? 302 : 200, {
+      location: 'http://169.254.169.254/latest',
+    });
+    response.end(`${request.headers.host} ${request.url} ${request.headers['proxy-authorization'] ?? '-'}`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy = await startConnectProxy({ servers: { 'registry.example.test': url }, login });
+  onTestFinished(() => proxy.close());
+  return { url, proxy, asked };
+}
+
+async function ask(socketPath: string, text: string): Promise<{ socket: Socket; line: string }> {
+  const socket = connect(socketPath);
+  socket.write(text);
+  const [bytes] = await once(socket, 'data');
+  return { socket, line: String(bytes).split('\r\n')[0] ?? '' };
+}
+
+const tunnelTo = (socketPath: string, authority: string) =>
+  ask(socketPath, `CONNECT ${authority} HTTP/1.1\r\nHost: x\r\n\r\n`);
+
+describe('where the machine has a proxy', () => {
+  test('tunnels go through it with its login, and still only to the host that was asked for', async () => {
+    const { proxy } = await machine();
+    const { socket } = await open({ HTTPS_PROXY: `http://user:p%40ss@${proxy.host}` });
+    const fetched = async (servername: string) => {
+      const { socket: tunnel } = await tunnelTo(socket, 'registry.example.test:443');
+      const client = connectTls({ socket: tunnel, servername, rejectUnauthorized: false });
+      client.on('error', () => client.destroy());
+      client.write('GET /a HTTP/1.1\r\nHost: registry.example.test\r\nConnection: close\r\n\r\n');
+      let text = '';
+      client.on('data', (bytes) => {
+        text += bytes;
+      });
+      await once(client, 'close').catch(() => undefined);
+      return text;
+    };
+    expect(await fetched('registry.example.test')).toContain('registry.example.test /a -');
+    expect(await fetched('other.example.test')).toBe('');
+    expect(proxy.asked).toEqual(['registry.example.test:443', 'registry.example.test:443']);
+  });
+
+  test('what it answers to a tunnel is passed on in words, without a word of its login', async () => {
+    const { proxy } = await machine();
+    const wrong = await open({ https_proxy: `http://user:wrong-word@${proxy.host}` });
+    const { line } = await tunnelTo(wrong.socket, 'registry.example.test:443');
+    expect(line).toBe(
+      `HTTP/1.1 502 Refused by the sandbox: registry.example.test:443 cannot be reached (the proxy of this machine (${proxy.host}) answered 407 Proxy Authentication Required)`,
+    );
+    const none = await open({ HTTPS_PROXY: 'http://127.0.0.1:9' });
+    expect((await tunnelTo(none.socket, 'registry.example.test:443')).line).toContain('(ECONNREFUSED)');
+    const unfit = await open({ HTTPS_PROXY: 'socks5://user:word@127.0.0.1:9' });
+    expect((await tunnelTo(unfit.socket, 'registry.example.test:443')).line).toMatch(
+      /502 Refused by the sandbox: registry\.example\.test cannot be reached: HTTPS_PROXY must be http:\/\/HOST:PORT/,
+    );
+  });
+
+  test('what is not allowed is never asked of it, and so is no address by any name', async () => {
+    const { proxy } = await machine(null);
+    const addresses: Record<string, string[]> = {
+      'public.example.test': ['93.184.216.34'],
+      'metadata.example.test': ['169.254.169.254'],
+      'mixed.example.test': ['93.184.216.34', '10.0.0.1'],
+    };
+    const { socket, refused } = await open(
+      { HTTPS_PROXY: `http://${proxy.host}` },
+      async (host) => addresses[host] ?? NOWHERE(),
+    );
+    for (const authority of [
+      'evil.example:443',
+      '169.254.169.254:443',
+      'metadata.example.test:443',
+      'mixed.example.test:443',
+    ])
+      expect((await tunnelTo(socket, authority)).line).toMatch(/^HTTP\/1\.1 403 /);
+    expect(proxy.asked).toEqual([]);
+    expect(refused().at(-1)?.why).toBe('mixed.example.test: it resolves to 10.0.0.1, which is not public');
+    await tunnelTo(socket, 'public.example.test:443');
+    await tunnelTo(socket, 'git.example.test:22');
+    expect(proxy.asked).toEqual(['public.example.test:443', 'git.example.test:22']);
+  });
+
+  test('plain requests go to that of HTTP_PROXY, and a redirect is followed by nobody', async () => {
+    const { url, asked } = await machine();
+    const { socket, refused } = await open({ HTTP_PROXY: url.replace('//', '//user:word@') });
+    const get = (path: string) =>
+      ask(
+        socket,
+        `GET http://registry.example.test${path} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic b3du\r\n\r\n`,
+      );
+    const { socket: answer, line } = await get('/moved');
+    expect(line).toBe('HTTP/1.1 302 Found');
+    answer.destroy();
+    const { socket: second } = await get('/b');
+    second.destroy();
+    expect(asked).toEqual(['/moved', '/b'].map((path) => `http://registry.example.test${path} ${LOGIN}`));
+    expect((await ask(socket, 'GET http://169.254.169.254/latest HTTP/1.1\r\nHost: x\r\n\r\n')).line).toMatch(
+      /^HTTP\/1\.1 403 /,
+    );
+    expect(refused()).toHaveLength(1);
+  });
+
+  test.each([
+    ['example.test', null],
+    ['.example.test', null],
+    ['*.example.test', null],
+    ['*', null],
+    ['a, registry.example.test:443', null],
+    ['registry.example.test:8443', 'http://127.0.0.1:9/'],
+    ['ample.test', 'http://127.0.0.1:9/'],
+    ['10.0.0.0/8', 'http://127.0.0.1:9/'],
+    ['', 'http://127.0.0.1:9/'],
+  ])('NO_PROXY=%s names the direct way', (exceptions, expected) => {
+    const upstream = upstreamByEnvironment({ HTTPS_PROXY: '127.0.0.1:9', NO_PROXY: exceptions });
+    const route = upstream.routeTo({ host: 'registry.example.test', port: 443 }, false);
+    expect(route === null ? null : String(route)).toBe(expected);
+    expect(upstream.routeTo({ host: 'registry.example.test', port: 80 }, true)).toBeNull();
+  });
+});
