@@ -189,7 +189,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'init',
-    summary: 'Write a GitHub Actions workflow with a starter plan and principles: init [TEMPLATE]',
+    summary:
+      'Look at the repository and write project file, plan, principles and a GitHub Actions workflow: init [TEMPLATE]',
     examples: [
       [
         'patchsmith init issue',

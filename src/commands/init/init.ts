@@ -1,11 +1,19 @@
-/** `patchsmith init`: writes a workflow and the files it names, and prints what is left to do. Never overwrites anything. */
+/**
+ * `patchsmith init`: looks at the repository, writes project file, workflow, plans and principles, and prints what it found,
+ * what it guessed, and what is left to do. Never overwrites anything, and executes nothing of the repository.
+ */
 
+import { PROJECT_FILE } from '../../config/resolve.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { absolutePath } from '../../engine/session.ts';
 import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
+import { surveyLines } from './report.ts';
+import type { Project } from './survey/project.ts';
+import { surveyRepository } from './survey/survey.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
+import { projectFileText, verifyOf, withCommands, workflowText } from './written-files.ts';
 
 /** The arguments of `patchsmith init`. */
 export interface InitInput {
@@ -17,7 +25,7 @@ export interface InitInput {
   readonly say: (line: string) => void;
 }
 
-/** Writes a workflow template and its plans into a repository. Existing files are never replaced. */
+/** Writes a workflow template, its plans and the project file into a repository. Existing files are never replaced. */
 export async function initialise({ template: name, repo, cwd, say }: InitInput): Promise<RunOutcome> {
   const names = Object.keys(WORKFLOW_TEMPLATES);
   const template = Object.hasOwn(WORKFLOW_TEMPLATES, name) ? WORKFLOW_TEMPLATES[name] : undefined;
@@ -30,31 +38,58 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
       'This is not a checkout of a repository. Run patchsmith in one, or name it with --repo.',
     );
 
+  const survey = await surveyRepository(root);
+  for (const line of surveyLines(survey)) say(line);
+  const { project } = survey;
   const files: FileToWrite[] = [
-    { path: `.github/workflows/patchsmith-${name}.yml`, text: template.workflow, unless: [] },
+    { path: PROJECT_FILE, text: projectFileText(project), unless: ['.patchsmith.yaml'] },
+    {
+      path: `.github/workflows/patchsmith-${name}.yml`,
+      text: workflowText(template.workflow, project),
+      unless: [],
+    },
     ...Object.entries(template.plans).map(([plan, text]) => ({
-      path: `.github/patchsmith/${plan}`,
-      text,
+      path: `${PLANS}/${plan}`,
+      text: withCommands(text, project),
       unless: [],
     })),
-    { path: 'AGENTS.md', text: PRINCIPLES_SAMPLE, unless: ['CLAUDE.md'] },
+    { path: 'AGENTS.md', text: withCommands(PRINCIPLES_SAMPLE, project), unless: ['CLAUDE.md'] },
   ];
   let written = 0;
+  const kept: string[] = [];
   for (const file of files) {
     const came = await writeNewFile(root, file);
     if (came.status === 'failed') return usageError(`${file.path} cannot be written: ${came.why}.`);
     if (came.status === 'written') written += 1;
+    else kept.push(file.path);
     say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);
   }
   say('Left to do:');
+  const plans = Object.keys(template.plans).map((plan) => `${PLANS}/${plan}`);
   const steps = [
-    `Look at the plan and the commands in it: ${Object.keys(template.plans)
-      .map((plan) => `.github/patchsmith/${plan}`)
-      .join(', ')}.`,
+    ...survey.decisions,
+    ...(project?.test ? [] : [NO_TESTS]),
+    ...(kept.includes(PROJECT_FILE) ? notWritten(project) : []),
+    `Look at the commands in ${PROJECT_FILE}, and at the plan: ${plans.join(', ')}.`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...template.next,
   ];
   for (const [at, step] of steps.entries()) say(`  ${at + 1}. ${step}`);
   if (written === 0) return noChange('Everything is there already.');
   return done(`${pluralize(written, 'file')} written. Commit what you want to keep.`);
+}
+
+const PLANS = '.github/patchsmith';
+const NO_TESTS = `No test command was found: name one as verify in ${PROJECT_FILE}. Without it, nothing shows that a change is right.`;
+
+/** For a project file that was there before. */
+function notWritten(project: Project | null): string[] {
+  if (project === null) return [];
+  const commands = [
+    ...project.setup.map(({ text }) => `setup: ${text}`),
+    ...verifyOf(project).map(({ text }) => `verify: ${text}`),
+  ];
+  return commands.length === 0
+    ? []
+    : [`See whether ${PROJECT_FILE}, which was there, has this: ${commands.join(', ')}.`];
 }

@@ -36,6 +36,7 @@ test('without a name it is the workflow for issues', async () => {
   expect(written(root)).toEqual([
     '.github/patchsmith/issue.md',
     '.github/workflows/patchsmith-issue.yml',
+    '.patchsmith.yml',
     'AGENTS.md',
   ]);
 });
@@ -48,11 +49,35 @@ test('what is there stays as it is', async () => {
   expect(written(root)).toEqual([
     '.github/patchsmith/issue.md',
     '.github/workflows/patchsmith-issue.yml',
+    '.patchsmith.yml',
     'CLAUDE.md',
   ]);
   expect(readFileSync(join(root, '.github/patchsmith/issue.md'), 'utf8')).toBe('Mine.\n');
   const again = await runCli(['init', 'issue'], { cwd: root });
   expect(again.lastLine).toBe('patchsmith: no_change (exit 0): Everything is there already.');
+});
+
+test('the commands of a repository are found and written, and what was there already is named', async () => {
+  const manifest = { scripts: { test: 'node --test' }, dependencies: { a: '1' } };
+  const files = {
+    'package.json': JSON.stringify(manifest),
+    'package-lock.json': '{}',
+    '.gitignore': 'node_modules\n',
+  };
+  const { root } = await makeRepository(files);
+  const end = await runCli(['init'], { cwd: root });
+  expect(end.stderr).toContain(
+    'Found Node.js: npm, from package-lock.json, locked by package-lock.json\n  setup  test -d node_modules || npm ci  (from package-lock.json)\n  test   npm test  (from package.json, scripts.test)\n',
+  );
+  expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toContain(
+    'setup:\n  # from package-lock.json\n  - test -d node_modules || npm ci\n',
+  );
+  expect(readFileSync(join(root, 'AGENTS.md'), 'utf8')).toContain('Run `npm test` before you end.');
+  const again = await runCli(['init', 'schedule'], { cwd: root });
+  expect(again.stderr).toContain('left .patchsmith.yml as it is');
+  expect(again.stderr).toContain(
+    'See whether .patchsmith.yml, which was there, has this: setup: test -d node_modules || npm ci, verify: npm test.',
+  );
 });
 
 test('nothing is written through a link', async () => {

@@ -2,6 +2,12 @@
 export const PINS = {
   'actions/checkout': '3d3c42e5aac5ba805825da76410c181273ba90b1',
   'actions/setup-node': '820762786026740c76f36085b0efc47a31fe5020',
+  'actions/setup-python': '5fda3b95a4ea91299a34e894583c3862153e4b97',
+  'actions/setup-go': 'b7ad1dad31e06c5925ef5d2fc7ad053ef454303e',
+  'actions/setup-java': 'b6effb05e454b25005698d916606bdc6ffcbf961',
+  'actions/setup-dotnet': 'a98b56852c35b8e3190ac28c8c2271da59106c68',
+  'ruby/setup-ruby': '0dafeac902942906541bc140009cdbf32665b601',
+  'shivammathur/setup-php': 'f3e473d116dcccaddc5834248c87452386958240',
   'actions/upload-artifact': 'bbbca2ddaa5d8feaa63e36b76fdaad77386f024f',
   'actions/download-artifact': '3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c',
   'your-org/patchsmith': '0'.repeat(40),

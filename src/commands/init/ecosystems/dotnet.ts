@@ -1,0 +1,45 @@
+/** .NET with NuGet. */
+
+import { type Ecosystem, type Folder, found } from '../survey/project.ts';
+import type { WorkflowStep } from '../survey/workflow-step.ts';
+
+/** The entry of the registry. */
+export const dotnet: Ecosystem = {
+  extensions: ['.cs', '.fs', '.vb'],
+  manifests: ['*.sln', '*.slnx', '*.csproj', '*.fsproj'],
+  async look(folder) {
+    const file = folder.first(...dotnet.manifests) ?? '';
+    const several = [...folder.names].filter((name) => /\.slnx?$/.test(name)).length > 1;
+    return {
+      ecosystem: '.NET',
+      manager: found('nuget', file),
+      lockfile: folder.first('packages.lock.json'),
+      setup: [],
+      test: found('dotnet test', file),
+      lint: null,
+      build: found('dotnet build', file),
+      domains: ['api.nuget.org'],
+      ...(await runnerOf(folder)),
+      makes: null,
+      decisions: several
+        ? ['There are several solutions, and dotnet takes none by itself: name one in verify.']
+        : [],
+    };
+  },
+};
+
+async function runnerOf(folder: Folder): Promise<{ steps: WorkflowStep[]; guesses: string[] }> {
+  if (folder.names.has('global.json')) {
+    const from = { 'global-json-file': `${folder.prefix}global.json` };
+    return { steps: [{ name: 'Install .NET', uses: 'actions/setup-dotnet', with: from }], guesses: [] };
+  }
+  const project = folder.first('*.csproj', '*.fsproj', 'Directory.Build.props');
+  const [, major = '9'] =
+    /<TargetFrameworks?>[^<]*\bnet(\d+)\.0/.exec((project && (await folder.text(project))) ?? '') ?? [];
+  return {
+    steps: [
+      { name: 'Install .NET', uses: 'actions/setup-dotnet', with: { 'dotnet-version': `${major}.0.x` } },
+    ],
+    guesses: [`.NET ${major}, since there is no global.json`],
+  };
+}

@@ -1,0 +1,117 @@
+/** Java and Kotlin: Maven, Gradle, with or without a wrapper. */
+
+import { type Ecosystem, type Folder, found, type Project, type Said } from '../survey/project.ts';
+import { plainVersion, type WorkflowStep } from '../survey/workflow-step.ts';
+
+const MAVEN_HOSTS = ['repo.maven.apache.org'];
+const GRADLE_HOSTS = [
+  'plugins.gradle.org',
+  'plugins-artifacts.gradle.org',
+  'repo.maven.apache.org',
+  'repo1.maven.org',
+];
+
+/** The entry of the registry for Maven. */
+export const maven: Ecosystem = {
+  extensions: ['.java', '.kt', '.scala'],
+  manifests: ['pom.xml'],
+  async look(folder) {
+    const pom = (await folder.text('pom.xml')) ?? '';
+    const [, release = null] =
+      /<(?:maven\.compiler\.(?:release|source|target)|java\.version|release)>\s*([\d.]+)\s*</.exec(pom) ?? [];
+    return {
+      ...toolOf(folder, { wrapper: 'mvnw', name: 'mvn', manager: 'maven', file: 'pom.xml' }, '-B -ntp', {
+        test: 'test',
+        build: 'package -DskipTests',
+      }),
+      setup: [],
+      domains: MAVEN_HOSTS,
+      ...runnerOf(folder, plainVersion(release), 'pom.xml'),
+      decisions: [],
+    };
+  },
+};
+
+/** The entry of the registry for Gradle. */
+export const gradle: Ecosystem = {
+  extensions: ['.java', '.kt', '.groovy', '.scala'],
+  manifests: ['settings.gradle.kts', 'settings.gradle', 'build.gradle.kts', 'build.gradle'],
+  async look(folder) {
+    const file = folder.first(...gradle.manifests) ?? 'build.gradle';
+    const build = (await folder.text(folder.first('build.gradle.kts', 'build.gradle') ?? file)) ?? '';
+    const [, language = null] = /JavaLanguageVersion\.of\((\d+)\)|jvmToolchain\((\d+)\)/.exec(build) ?? [];
+    const tool = toolOf(
+      folder,
+      { wrapper: 'gradlew', name: 'gradle', manager: 'gradle', file },
+      '--no-daemon --console=plain',
+      {
+        test: 'test',
+        build: 'assemble',
+      },
+    );
+    const hasWrapper = folder.names.has('gradlew');
+    return {
+      ...tool,
+      setup: [],
+      domains: hasWrapper ? [...GRADLE_HOSTS, 'services.gradle.org'] : GRADLE_HOSTS,
+      ...runnerOf(folder, plainVersion(language), file),
+      decisions: /android/i.test(build)
+        ? ['This builds for Android: its SDK has to be on the runner, and visible (--mount).']
+        : [],
+    };
+  },
+};
+
+interface Tool {
+  readonly wrapper: string;
+  readonly name: string;
+  readonly manager: string;
+  readonly file: string;
+}
+
+function toolOf(
+  folder: Folder,
+  { wrapper, name, manager, file }: Tool,
+  options: string,
+  tasks: { readonly test: string; readonly build: string },
+): Pick<Project, 'ecosystem' | 'manager' | 'lockfile' | 'test' | 'lint' | 'build' | 'makes'> {
+  const hasWrapper = folder.names.has(wrapper);
+  const program = hasWrapper ? `./${wrapper}` : name;
+  const from = hasWrapper ? `${wrapper}, ${file}` : file;
+  const run = (task: string): Said => found(`${program} ${options} ${task}`, from);
+  return {
+    ecosystem: 'Java',
+    manager: found(manager, from),
+    lockfile: folder.first('gradle.lockfile'),
+    test: run(tasks.test),
+    lint: null,
+    build: run(tasks.build),
+    makes: null,
+  };
+}
+
+/** `version` as `file` has it; releases before 8 no longer exist. */
+function runnerOf(
+  { prefix, first, inWorkflows }: Folder,
+  version: string | null,
+  file: string,
+): { steps: WorkflowStep[]; guesses: string[] } {
+  const own = first('.java-version', '.tool-versions', '.sdkmanrc');
+  const wanted = Number(version?.replace(/^1\./, ''));
+  const least = Number.isInteger(wanted) && wanted > 17 ? String(wanted) : '21';
+  const versionInput: Record<string, string> =
+    own === null ? { 'java-version': least } : { 'java-version-file': prefix + own };
+  const why = version === null ? `${file} names no version` : `${file} compiles for ${version}`;
+  const workflow = inWorkflows('java-version');
+  const compare = workflow === null ? '' : `; compare ${workflow}`;
+  return {
+    steps: [
+      {
+        name: 'Install Java',
+        uses: 'actions/setup-java',
+        with: { distribution: 'temurin', ...versionInput },
+      },
+    ],
+    guesses: own === null ? [`Java ${least}, since ${why}${compare}`] : [],
+  };
+}

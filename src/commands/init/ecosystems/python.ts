@@ -1,0 +1,214 @@
+/** Python: pip, uv, Poetry; pytest, unittest, tox. */
+
+import {
+  at,
+  type Ecosystem,
+  type Folder,
+  found,
+  guessed,
+  keysAt,
+  type Said,
+  textAt,
+} from '../survey/project.ts';
+import type { WorkflowStep } from '../survey/workflow-step.ts';
+
+/** What extras and groups of packages for tests are usually called; only these names are ever written. */
+const TEST_GROUPS = ['test', 'tests', 'testing', 'dev', 'develop', 'development'];
+const REQUIREMENTS = [
+  'requirements.txt',
+  'requirements-test.txt',
+  'requirements-tests.txt',
+  'test-requirements.txt',
+  'requirements-dev.txt',
+  'dev-requirements.txt',
+  'requirements_dev.txt',
+  'requirements/tests.txt',
+  'requirements/test.txt',
+  'requirements/dev.txt',
+];
+
+type Manager = 'uv' | 'poetry' | 'pip';
+
+/** The entry of the registry. */
+export const python: Ecosystem = {
+  extensions: ['.py', '.pyi'],
+  manifests: ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', ...REQUIREMENTS],
+  async look(folder) {
+    const project = await folder.toml('pyproject.toml');
+    const named = ['setup.cfg', 'tox.ini', 'setup.py', ...REQUIREMENTS];
+    const texts = new Map<string, string>();
+    for (const file of named) {
+      const text = await folder.text(file);
+      if (text !== null) texts.set(file, text);
+    }
+    const packages = packagesOf(project, texts);
+    const manager = managerOf(project, folder);
+    const name = manager.text as Manager;
+    const lockfile = folder.first('uv.lock', 'poetry.lock', 'Pipfile.lock', 'pdm.lock');
+    const within = { uv: 'uv run --no-sync ', poetry: 'poetry run ', pip: '.venv/bin/python -m ' }[name];
+    const test = testOf(project, texts, packages, folder);
+    const lint = lintOf(project, packages, folder);
+    return {
+      ecosystem: 'Python',
+      manager,
+      lockfile,
+      setup: [setupOf(name, { project, folder, texts, runner: test.runner })],
+      test: test.said && { ...test.said, text: within + test.said.text },
+      lint: lint && { ...lint, text: within + lint.text },
+      build: null,
+      domains: ['pypi.org', 'files.pythonhosted.org'],
+      ...runnerOf(name, project, folder),
+      // The other managers write a .gitignore into it.
+      makes: name === 'pip' ? '.venv' : null,
+      decisions: decisionsOf(lockfile, test.said, folder),
+    };
+  },
+};
+
+function managerOf(project: unknown, folder: Folder): Said {
+  const lock = folder.first('uv.lock', 'poetry.lock');
+  if (lock !== null) return found(lock === 'uv.lock' ? 'uv' : 'poetry', lock);
+  if (at(project, 'tool', 'poetry') !== undefined) return found('poetry', 'pyproject.toml, tool.poetry');
+  if (at(project, 'tool', 'uv') !== undefined) return found('uv', 'pyproject.toml, tool.uv');
+  const file = folder.first('pyproject.toml', 'setup.py', 'setup.cfg', ...REQUIREMENTS);
+  return file === null ? guessed('pip', 'no file names a package manager') : found('pip', file);
+}
+
+interface Test {
+  readonly said: Said | null;
+  /** What has to be installed for it, besides what the project names. */
+  readonly runner: string | null;
+}
+
+/** Where packages are named, as text; settings of tools are left out, since they name the tools as well. */
+function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): string {
+  const tables = [at(project, 'project'), at(project, 'dependency-groups'), at(project, 'tool', 'poetry')];
+  return [JSON.stringify(tables), ...texts.values()].join('\n').replaceAll(/^\[(?:tool:)?pytest\]/gm, '');
+}
+
+function testOf(
+  project: unknown,
+  texts: ReadonlyMap<string, string>,
+  packages: string,
+  folder: Folder,
+): Test {
+  const config =
+    (at(project, 'tool', 'pytest') !== undefined && 'pyproject.toml, tool.pytest') ||
+    folder.first('pytest.ini', 'conftest.py') ||
+    (/^\[tool:pytest\]/m.test(texts.get('setup.cfg') ?? '') && 'setup.cfg') ||
+    (/^\[pytest\]/m.test(texts.get('tox.ini') ?? '') && 'tox.ini') ||
+    folder.inWorkflows('pytest');
+  const isNamed = /\bpytest\b/i.test(packages);
+  const runner = isNamed ? null : 'pytest';
+  if (config) return { said: found('pytest', config), runner };
+  if (isNamed) return { said: guessed('pytest', 'it is among the packages'), runner };
+  const tests = folder.first('tests', 'test');
+  if (tests === null) return { said: null, runner: null };
+  const workflow = folder.inWorkflows('unittest');
+  const command = `unittest discover -s ${tests} -t .`;
+  return {
+    said: workflow
+      ? found(command, workflow)
+      : guessed(command, `there is a folder ${tests}, and nothing names pytest`),
+    runner: null,
+  };
+}
+
+function lintOf(project: unknown, packages: string, folder: Folder): Said | null {
+  const inProject = at(project, 'tool', 'ruff') !== undefined ? 'pyproject.toml, tool.ruff' : null;
+  const file = inProject ?? folder.first('ruff.toml', '.ruff.toml');
+  const isInstalled = /\bruff\b/.test(packages);
+  if (file !== null && isInstalled) return found('ruff check .', file);
+  if (file !== null) return guessed('ruff check .', `${file} has its rules, but nothing installs it`);
+  if (folder.names.has('.flake8')) return guessed('flake8', '.flake8 has its rules');
+  return null;
+}
+
+interface Parts {
+  readonly project: unknown;
+  readonly folder: Folder;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly runner: string | null;
+}
+
+function setupOf(manager: Manager, parts: Parts): Said {
+  const { project, folder } = parts;
+  if (manager === 'uv') {
+    const extras = TEST_GROUPS.filter((one) =>
+      keysAt(project, 'project', 'optional-dependencies').includes(one),
+    );
+    const groups = TEST_GROUPS.filter(
+      (one) => keysAt(project, 'dependency-groups').includes(one) && one !== 'dev',
+    );
+    const options = [
+      ...extras.map((one) => ` --extra ${one}`),
+      ...groups.map((one) => ` --group ${one}`),
+    ].join('');
+    const locked = folder.names.has('uv.lock') ? ' --locked' : '';
+    return found(`test -d .venv || uv sync${locked}${options}`, locked ? 'uv.lock' : 'pyproject.toml');
+  }
+  if (manager === 'poetry') {
+    const extras = TEST_GROUPS.some((one) =>
+      keysAt(project, 'project', 'optional-dependencies').includes(one),
+    );
+    const command = `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install${extras ? ' --all-extras' : ''}`;
+    return found(`test -d .venv || ${command}`, folder.first('poetry.lock') ?? 'pyproject.toml');
+  }
+  return pipSetup(parts);
+}
+
+function pipSetup({ project, folder, texts, runner }: Parts): Said {
+  const extras = TEST_GROUPS.filter((one) =>
+    keysAt(project, 'project', 'optional-dependencies').includes(one),
+  );
+  const groups = TEST_GROUPS.filter((one) => keysAt(project, 'dependency-groups').includes(one));
+  const files = REQUIREMENTS.filter((name) => texts.has(name));
+  const isPackage =
+    at(project, 'build-system') !== undefined ||
+    folder.names.has('setup.py') ||
+    at(project, 'project') !== undefined;
+  const what = [
+    ...(isPackage ? [extras.length > 0 ? `-e '.[${extras.join(',')}]'` : '-e .'] : []),
+    ...groups.map((one) => `--group ${one}`),
+    ...files.map((name) => `-r ${name}`),
+    ...(runner === null ? [] : [runner]),
+  ];
+  // A newer pip than the one of the interpreter knows groups.
+  const pip = groups.length > 0 ? '.venv/bin/pip install --upgrade pip && .venv/bin/pip' : '.venv/bin/pip';
+  const command = `test -d .venv || { python3 -m venv .venv && ${pip} install ${what.join(' ')}; }`;
+  const isFound = runner === null && (extras.length > 0 || groups.length > 0 || files.length > 0);
+  const from = [
+    ...(isPackage ? [folder.first('pyproject.toml', 'setup.py') ?? 'setup.cfg'] : []),
+    ...files,
+  ].join(', ');
+  if (isFound) return found(command, from);
+  return guessed(command, 'no extra, group or file of requirements names the packages of the tests');
+}
+
+function runnerOf(
+  manager: Manager,
+  project: unknown,
+  { prefix, first }: Folder,
+): { steps: WorkflowStep[]; guesses: string[] } {
+  const isNamed =
+    textAt(project, 'project', 'requires-python') ??
+    textAt(project, 'tool', 'poetry', 'dependencies', 'python');
+  const file = first('.python-version') ?? (isNamed ? 'pyproject.toml' : null);
+  const version: Record<string, string> =
+    file === null ? { 'python-version': '3.x' } : { 'python-version-file': prefix + file };
+  const steps: WorkflowStep[] = [{ name: 'Install Python', uses: 'actions/setup-python', with: version }];
+  const guesses = file === null ? ['Python 3.x, since no file names a version'] : [];
+  if (manager !== 'pip') steps.push({ name: `Install ${manager}`, run: `python -m pip install ${manager}` });
+  return { steps, guesses };
+}
+
+function decisionsOf(lockfile: string | null, test: Said | null, folder: Folder): string[] {
+  const decisions: string[] = [];
+  if (lockfile === 'Pipfile.lock' || lockfile === 'pdm.lock')
+    decisions.push(
+      `${lockfile} is not used: setup installs with pip. Write the command of your package manager.`,
+    );
+  if (folder.names.has('tox.ini') && test === null)
+    decisions.push('tox.ini is there: if tox runs the tests, write setup and verify after its commands.');
+  return decisions;
+}

@@ -1,0 +1,26 @@
+/** Every ecosystem that `init` knows. Where two are equally likely, the first one counts. */
+
+import type { Ecosystem } from '../survey/project.ts';
+import { dotnet } from './dotnet.ts';
+import { go } from './go.ts';
+import { gradle, maven } from './java.ts';
+import { make } from './make.ts';
+import { node } from './node.ts';
+import { php } from './php.ts';
+import { python } from './python.ts';
+import { ruby } from './ruby.ts';
+import { rust } from './rust.ts';
+
+/** `make` comes last: it is what remains where no other is found. */
+export const ECOSYSTEMS: readonly Ecosystem[] = [
+  node,
+  python,
+  go,
+  rust,
+  maven,
+  gradle,
+  ruby,
+  php,
+  dotnet,
+  make,
+];

@@ -1,0 +1,91 @@
+/** Reads a folder of a repository that anyone may have written: small regular files only, without following links. */
+
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseRepoPath } from '../../../domain/changes/path.ts';
+import { openNofollowFiles } from '../../../files/nofollow-files.ts';
+import { textOf } from '../../../files/read-bytes.ts';
+import type { Folder } from './project.ts';
+
+const MAX_BYTES = 1_048_576;
+const MAX_WORKFLOWS = 30;
+const MAX_NAMES = 10_000;
+
+/** The texts of the repository's workflows, by path. */
+export type Workflows = ReadonlyMap<string, string>;
+
+/** `prefix` is empty for the root, else ends with a slash; null when it is not a folder. */
+export function openFolder(root: string, prefix: string, workflows: Workflows): Folder | null {
+  const listed = namesIn(join(root, prefix));
+  if (listed === null) return null;
+  const names = new Set(listed);
+  const text = (path: string) => readText(root, prefix + path);
+  return {
+    prefix,
+    names,
+    first(...wanted) {
+      for (const one of wanted) {
+        const name = one.startsWith('*') ? listed.find((each) => each.endsWith(one.slice(1))) : one;
+        if (name !== undefined && names.has(name)) return name;
+      }
+      return null;
+    },
+    text,
+    async json(path) {
+      const content = await text(path);
+      return content === null ? null : parsed(content, JSON.parse);
+    },
+    async toml(path) {
+      const content = await text(path);
+      if (content === null) return null;
+      const { parse } = await import('smol-toml');
+      return parsed(content, parse);
+    },
+    inWorkflows(...texts) {
+      for (const [path, content] of workflows) if (texts.some((one) => content.includes(one))) return path;
+      return null;
+    },
+  };
+}
+
+/** The workflows that are there. */
+export async function readWorkflows(root: string): Promise<Workflows> {
+  const folder = '.github/workflows';
+  const isLink = ['.github', folder].some((path) =>
+    lstatSync(join(root, path), { throwIfNoEntry: false })?.isSymbolicLink(),
+  );
+  const names = isLink ? [] : (namesIn(join(root, folder)) ?? []);
+  const workflows = new Map<string, string>();
+  for (const name of names.filter((one) => /\.ya?ml$/.test(one)).slice(0, MAX_WORKFLOWS)) {
+    const text = await readText(root, `${folder}/${name}`);
+    if (text !== null) workflows.set(`${folder}/${name}`, text);
+  }
+  return workflows;
+}
+
+/** Sorted, without links; null when there is no such folder. */
+function namesIn(path: string): string[] | null {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return null;
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .slice(0, MAX_NAMES);
+}
+
+async function readText(root: string, written: string): Promise<string | null> {
+  const path = parseRepoPath(written);
+  if (!path.ok) return null;
+  const read = await openNofollowFiles(root).read(path.path, MAX_BYTES);
+  return read.status === 'ok' ? textOf(read.bytes) : null;
+}
+
+/** What a parser refuses is as good as missing: `init` goes by what it can read. */
+function parsed(text: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,182 @@
+/** Looks at a repository: which projects are in it, and what a person has to decide about them. Executes nothing of it. */
+
+import { listed } from '../../../domain/text/listed.ts';
+import { askGit, findGit } from '../../../git/git.ts';
+import { makeTarget } from '../ecosystems/make.ts';
+import { ECOSYSTEMS } from '../ecosystems/registry.ts';
+import { openFolder, readWorkflows, type Workflows } from './folder.ts';
+import type { Ecosystem, Folder, Project, Said } from './project.ts';
+
+/** What `init` knows of a repository. `project` is null when no ecosystem was recognised. */
+export interface Survey {
+  readonly project: Project | null;
+  /** The folder of the project, relative to the root; empty for the root. */
+  readonly folder: string;
+  /** Paths of the workflows that are there. */
+  readonly workflows: readonly string[];
+  /** A sentence each. */
+  readonly decisions: readonly string[];
+}
+
+/** A folder must hold this share of the tracked files to be taken for the project when the root has none. */
+const LEAST_SHARE = 1 / 3;
+/** Folders with other names would need quoting in too many places. */
+const PLAIN_FOLDER = /^[A-Za-z0-9_][\w.-]{0,60}(?:\/[A-Za-z0-9_][\w.-]{0,60})?$/;
+const MAX_GIT_MS = 10_000;
+
+/** `root` is the absolute path of a checkout. */
+export async function surveyRepository(root: string): Promise<Survey> {
+  const workflows = await readWorkflows(root);
+  const tracked = await trackedFiles(root);
+  const places = await placesIn(root, workflows, tracked);
+  const [first, ...others] = places.sort((one, other) => other.weight - one.weight);
+  const top = openFolder(root, '', workflows);
+  const shared = top === null ? [] : await sharedDecisions(top, workflows);
+  const paths = [...workflows.keys()];
+  if (first === undefined) return { project: null, folder: '', workflows: paths, decisions: shared };
+  const project = await withMake(first.project, first.folder);
+  return {
+    project: inFolder(project, first.folder.prefix),
+    folder: first.folder.prefix.replace(/\/$/, ''),
+    workflows: paths,
+    decisions: [
+      ...project.decisions,
+      ...others.map((other) => alsoFound(other)),
+      ...(await notIgnored(top, first.folder, project.makes)),
+      ...shared,
+    ],
+  };
+}
+
+interface Place {
+  readonly project: Project;
+  readonly folder: Folder;
+  /** How many tracked files are written in its languages. */
+  readonly weight: number;
+}
+
+/** In the root, else in the folders that hold much of the repository. */
+async function placesIn(root: string, workflows: Workflows, tracked: readonly string[]): Promise<Place[]> {
+  const atTop = await placesOf(openFolder(root, '', workflows), ECOSYSTEMS, tracked);
+  if (atTop.length > 0) return atTop;
+  const sizes = new Map<string, number>();
+  for (const path of tracked) {
+    const [outer = '', inner = '', name] = path.split('/', 3);
+    if (inner !== '') sizes.set(outer, (sizes.get(outer) ?? 0) + 1);
+    if (name !== undefined) sizes.set(`${outer}/${inner}`, (sizes.get(`${outer}/${inner}`) ?? 0) + 1);
+  }
+  const large = [...sizes].flatMap(([folder, size]) =>
+    PLAIN_FOLDER.test(folder) && size >= LEAST_SHARE * tracked.length ? [folder] : [],
+  );
+  const found = large.map((folder) =>
+    placesOf(openFolder(root, `${folder}/`, workflows), ECOSYSTEMS, tracked),
+  );
+  return (await Promise.all(found)).flat();
+}
+
+async function placesOf(
+  folder: Folder | null,
+  ecosystems: readonly Ecosystem[],
+  tracked: readonly string[],
+): Promise<Place[]> {
+  if (folder === null) return [];
+  const places: Place[] = [];
+  for (const ecosystem of ecosystems) {
+    if (folder.first(...ecosystem.manifests) === null) continue;
+    const project = await ecosystem.look(folder);
+    const weight = tracked.filter(
+      (path) => path.startsWith(folder.prefix) && ecosystem.extensions.some((end) => path.endsWith(end)),
+    ).length;
+    if (project !== null) places.push({ project, folder, weight });
+  }
+  // A makefile beside another project is a way to start its tools.
+  return places.length > 1 ? places.filter(({ project }) => project.ecosystem !== 'Make') : places;
+}
+
+/** Where the project itself names no test, or only a likely one, its makefile may. */
+async function withMake(project: Project, folder: Folder): Promise<Project> {
+  if (project.test !== null && 'found' in project.test.basis) return project;
+  const test = await makeTarget(folder, 'test', 'check');
+  return test === null ? project : { ...project, test };
+}
+
+function inFolder(project: Project, prefix: string): Project {
+  if (prefix === '') return project;
+  const folder = prefix.slice(0, -1);
+  const there = (said: Said | null) => said && { ...said, text: `cd ${folder} && ${said.text}` };
+  return {
+    ...project,
+    setup: project.setup.map((said) => ({ ...said, text: `cd ${folder} && { ${said.text}; }` })),
+    test: there(project.test),
+    lint: there(project.lint),
+    build: there(project.build),
+  };
+}
+
+function alsoFound({ project, folder }: Place): string {
+  const commands = [...project.setup, ...(project.test === null ? [] : [project.test])].map(
+    ({ text }) => text,
+  );
+  const where = folder.prefix === '' ? '' : ` in ${folder.prefix}`;
+  const usual = commands.length === 0 ? '' : ` Its commands would be: ${commands.join('; ')}.`;
+  return `There is ${project.ecosystem}${where} too: add what plans for it need to setup and verify.${usual}`;
+}
+
+async function notIgnored(top: Folder | null, folder: Folder, makes: string | null): Promise<string[]> {
+  if (makes === null) return [];
+  const rules = [await top?.text('.gitignore'), folder === top ? null : await folder.text('.gitignore')].join(
+    '\n',
+  );
+  const [name = ''] = makes.split('/').slice(-1);
+  const [outer = ''] = makes.split('/');
+  const isIgnored = rules
+    .split('\n')
+    .some((line) => /^[^#!]/.test(line) && (line.includes(name) || line.replaceAll(/[/*]/g, '') === outer));
+  return isIgnored
+    ? []
+    : [
+        `Setup makes ${makes}, and .gitignore does not name it: add it, or its files are looked through in every run.`,
+      ];
+}
+
+/** What concerns the repository whatever its language. */
+async function sharedDecisions(top: Folder, workflows: Workflows): Promise<string[]> {
+  const decisions: string[] = [];
+  if (top.names.has('.gitmodules'))
+    decisions.push(
+      'There are submodules: if tests need them, add submodules: true to the step Check out, and take verify-in: checkout out of the workflow, since they are empty folders in a fresh checkout.',
+    );
+  if (/filter=lfs/.test((await top.text('.gitattributes')) ?? ''))
+    decisions.push('There are files of Git LFS: if tests need them, add lfs: true to the step Check out.');
+  const having = (sign: RegExp) => [...workflows].flatMap(([path, text]) => (sign.test(text) ? [path] : []));
+  const services = having(/^ {4}services:/m);
+  if (services.length > 0)
+    decisions.push(
+      `Services such as a database are started by ${listed(services, 3)}: tests that need one fail in the sandbox, which has a network of its own. Verify with those that do not.`,
+    );
+  const packages = having(/apt(?:-get)? install/);
+  if (packages.length > 0)
+    decisions.push(
+      `Packages of the system are installed by ${listed(packages, 3)}: if tests need them, add that step to the workflow, before Carry out the plan.`,
+    );
+  return decisions;
+}
+
+/** Paths as git has them in its index; empty when nothing is tracked, or git does not answer. */
+async function trackedFiles(root: string): Promise<string[]> {
+  if (findGit() === null) return [];
+  const signal = AbortSignal.timeout(MAX_GIT_MS);
+  try {
+    const args = ['-c', `safe.directory=${root}`, 'ls-files', '-z'];
+    const { exitCode, stdout } = await askGit({ cwd: root, args, signal });
+    return exitCode === 0
+      ? stdout
+          .toString('utf8')
+          .split('\0')
+          .filter((path) => path !== '')
+      : [];
+  } catch (error) {
+    if (signal.aborted) return [];
+    throw error;
+  }
+}

