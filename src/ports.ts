@@ -64,6 +64,8 @@ export interface Tool<Input = unknown> {
   readonly name: string;
   readonly description: string;
   readonly schema: z.ZodType<Input>;
+  /** The JSON Schema that the model is shown, where it says more than `schema` can. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly lane: Lane;
   /** The path the call will write, so that two writes to one path never run together; null when it is not a legal path. */
   target?(input: Input): string | null;
@@ -93,7 +95,14 @@ export type ToolResult =
       command?: CommandEnd;
     }
   | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
-  | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string };
+  | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };
+
+/** The JSON Schema that the answer of a run must fit. */
+export interface AnswerSchema {
+  readonly schema: Readonly<Record<string, z.core.util.JSONType>>;
+  /** What is wrong with an answer, in one line for the model; null when it fits. */
+  problemIn(answer: unknown): string | null;
+}
 
 /** Builds that call from the text kept before the gap, the number of characters missing, and the text kept after it. */
 export type NextCall = (shownHead: string, omitted: number, shownTail: string) => string;

@@ -4,6 +4,7 @@
  */
 
 import alreadyRed from '../prompts/already-red.md';
+import answer from '../prompts/answer.md';
 import continueText from '../prompts/continue.md';
 import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
@@ -88,6 +89,11 @@ export function verifyFailedPrompt(reports: readonly CommandReport[], roundsLeft
 /** Asks the model to go on after an answer that was cut off by the output limit. */
 export function continuePrompt(): string {
   return render(continueText, {});
+}
+
+/** Asks for the answer of a run that has to end with one. */
+export function answerPrompt(): string {
+  return render(answer, {}).trim();
 }
 
 /** Tells the model that there is room for one more answer, in which only `finish` is carried out. */

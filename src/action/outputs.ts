@@ -20,6 +20,8 @@ export const OUTPUTS = {
   'tree-sha': 'The git tree that the patch makes of it',
   'changed-files':
     'JSON list of the changed files with path, kind, from, additions and deletions; null when it would be longer than 1 MB',
+  answer:
+    'The answer as JSON that fits output-schema; empty without one, or when it would be longer than 1 MB',
   iterations: 'Turns of the model',
   'input-tokens': 'Tokens of all prompts, cached ones included',
   'output-tokens': 'Tokens of all answers',
@@ -55,11 +57,13 @@ export function directoryOutputs({ path, result, events }: RunDirectory): Output
 export function resultOutputs(result: RunResult): Outputs {
   const { patch, tokens, costUsd } = result;
   const files = inertJson(JSON.stringify(result.changedFiles));
+  const answer = result.answer === null ? '' : inertJson(JSON.stringify(result.answer));
   return {
     'patch-file': patch?.path ?? '',
     'patch-sha256': patch?.sha256 ?? '',
     'base-sha': result.baseSha ?? '',
     'tree-sha': result.treeSha ?? '',
+    answer: answer.length > MAX_OUTPUT_CHARS ? '' : answer,
     'changed-files': files.length > MAX_OUTPUT_CHARS ? 'null' : files,
     iterations: String(result.iterations),
     'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),

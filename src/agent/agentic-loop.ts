@@ -13,7 +13,7 @@ import type { Interruption } from '../domain/run/limits.ts';
 import { advance, type RunState, withSpent } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
-import { continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
+import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
 import { reportWhile } from './report-while.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
@@ -120,6 +120,9 @@ export class AgenticLoop {
       }
       case 'continue':
         yield { type: 'message.added', text: continuePrompt() };
+        break;
+      case 'unanswered':
+        yield { type: 'message.added', text: answerPrompt() };
         break;
       case 'verify':
         yield* verification.run({

@@ -47,6 +47,7 @@ export function settleInterrupted(
       return settleCalls(state.phase, { found, tools, permits, iteration: state.iterations });
     case 'model':
     case 'continue':
+    case 'unanswered':
     case 'fix':
     case 'ended':
       return { made: [], answers: [], foreign: [...found] };

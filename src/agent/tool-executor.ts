@@ -14,7 +14,7 @@ import { changesRecorded, excludedRecorded, identicalRecorded } from '../domain/
 import { belongsTo } from '../domain/review/git-folder.ts';
 import { CutShort } from '../domain/run/cut-short.ts';
 import type { RunAction } from '../domain/run/events.ts';
-import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
+import { type Redact, redactedExcerpt, redactedStrings } from '../domain/secrets/redact.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type {
   Checkpoint,
@@ -270,7 +270,10 @@ export class ToolExecutor {
     const { redact, maxOutputChars } = this.#parts;
     if (result.status === 'finished') {
       const text = result.verdict === 'done' ? 'Work ended.' : 'Work ended as blocked.';
-      return { status: 'finished', verdict: result.verdict, summary: redact(result.summary), text };
+      const { verdict, answer } = result;
+      const answered =
+        answer === undefined ? {} : { answer: redactedStrings(answer, redact) as typeof answer };
+      return { status: 'finished', verdict, summary: redact(result.summary), ...answered, text };
     }
     const output = redactedExcerpt(result.output, redact);
     const shown = cutTo(output, maxOutputChars);

@@ -10,6 +10,7 @@ import {
   PROVIDERS,
   type ProviderEntry,
 } from '../adapters/providers/registry.ts';
+import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { AllowedDomain } from '../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../domain/review/denied.ts';
@@ -31,6 +32,7 @@ import {
   duration,
   entry,
   modelAddress,
+  namesAmong,
   price,
   repositoryName,
   size,
@@ -154,6 +156,19 @@ export const Settings = z.strictObject({
   ifDenied: choice(IF_DENIED).default('report').register(about, {
     flag: 'if-denied', value: IF_DENIED.join('|'), group: 'Task', file: 'set',
     help: 'Whether a run to which something was denied (a protected path, a missing program, a host) ends as it would, or with exit 8' }),
+
+  readOnly: yesOrNo().default(false).register(about, {
+    flag: 'read-only', group: 'Task', file: 'set',
+    help: 'No tool writes, and what commands change is put back: for reviews and reports' }),
+  tools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
+    flag: 'tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
+    help: `The only tools of the model besides finish: ${OPTIONAL_TOOLS.join(', ')}`, defaultHelp: 'all of them' }),
+  noTools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
+    flag: 'no-tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
+    help: 'Tools that the model does not get', defaultHelp: 'none' }),
+  outputSchema: text().nullable().default(null).register(about, {
+    flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
+    help: 'JSON Schema; the model ends with an answer that fits it, which the result holds', defaultHelp: 'no answer' }),
 
   repo: text().nullable().default(null).register(about, {
     flag: 'repo', value: 'DIR', group: 'Repository', file: 'refused',

@@ -34,6 +34,22 @@ export function texts(ofEach: z.ZodType<string, string>, min: 0 | 1 = 1) {
   }).pipe(z.array(ofEach).min(min, 'expected at least one entry'));
 }
 
+/** Several of some names, also with commas between them. */
+export function namesAmong(names: readonly string[]) {
+  return value('names with commas between them, or a list of names', (given) => {
+    const list = typeof given === 'string' ? [given] : given;
+    if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return undefined;
+    const asked = list.flatMap((item) => item.split(/[,\n]/)).map((name) => name.trim());
+    return asked.filter((name) => name !== '');
+  }).pipe(
+    z.array(
+      z.string().refine((name) => names.includes(name), {
+        error: ({ input }) => `expected ${names.join(', ')}, got ${shown(input)}`,
+      }),
+    ),
+  );
+}
+
 /** A schema for one of several names. */
 export function choice<const Name extends string>(names: readonly [Name, ...Name[]]) {
   return value(`one of ${names.join(', ')}`, (given) => names.find((name) => name === given));

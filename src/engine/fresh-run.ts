@@ -223,7 +223,7 @@ function taskPart({ input }: Session, { plan, paths, principles }: Task) {
 /** What the settings and the commands before the work say about it. */
 function settledPart(
   session: Session,
-  { verify }: Task,
+  { verify, toolNames, answer }: Task,
   { setup, changes, verifyBaseline }: Exclude<RanBefore, { status: 'interrupted' }>,
 ) {
   const { runId, limits } = session;
@@ -245,6 +245,8 @@ function settledPart(
       commandTimeoutMs: settings.commandTimeoutMs,
       maxCommandTimeoutMs: settings.maxCommandTimeoutMs,
       verifyTimeoutMs: settings.verifyTimeoutMs,
+      tools: toolNames === null ? null : [...toolNames],
+      answerSchema: answer?.schema ?? null,
     },
     ifNoChanges: settings.ifNoChanges,
     ifDenied: settings.ifDenied,

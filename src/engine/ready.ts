@@ -93,6 +93,7 @@ export function stoppedBefore(session: Session, ran: Exclude<RanBefore, { status
 export function interruptedOutcome({ interrupt, limits }: Session): RunOutcome {
   const facts = {
     changedFiles: 0,
+    answered: false,
     verified: 0,
     unverified: [],
     verifyIn: 'worktree',

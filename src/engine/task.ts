@@ -3,11 +3,13 @@
 import { readPlan } from '../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../adapters/plan/principles.ts';
 import type { Checkout } from '../adapters/workspace/find-checkout.ts';
+import type { Settings } from '../config/schema.ts';
+import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import type { RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
 import { raceAbort } from '../host/deadline.ts';
-import type { Tool } from '../ports.ts';
+import type { AnswerSchema, Tool } from '../ports.ts';
 import { toolsOf } from '../tools/registry.ts';
 import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
 import type { Session } from './session.ts';
@@ -24,6 +26,10 @@ export interface Task {
   /** The ones that also run before the work; null when none should. */
   readonly baseline: readonly string[] | null;
   readonly tools: readonly Tool[];
+  /** Which tools these are; recorded with the run. */
+  readonly toolNames: readonly string[] | null;
+  /** What the run has to answer; null when nothing was asked for. */
+  readonly answer: AnswerSchema | null;
   /** Relative to the root; empty for the root. */
   readonly workingDirectory: string;
 }
@@ -44,6 +50,10 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const unwaited = await whyUnwaited(plan.setup, verify);
   if (unwaited !== null) return stopped(usageError(unwaited));
   for (const note of planned.notes) session.warn(note);
+  const { outputSchema } = settings;
+  const schema =
+    outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
+  if (schema?.status === 'failed') return stopped(usageError(schema.message));
   const principles = await readPrinciples({
     files: settings.principles,
     root: checkout.root,
@@ -54,17 +64,36 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   });
   if (principles.status === 'failed') return stopped(usageError(principles.message));
   for (const warning of principles.warnings) session.warn(warning);
+  const toolNames = toolNamesOf(settings);
+  const answer = schema?.answer ?? null;
   return {
     status: 'ok',
     plan,
     principles: principles.principles,
-    paths: { allow: settings.allow, protect: settings.protect },
+    // What commands change all the same is put back.
+    paths: { allow: settings.allow, protect: settings.readOnly ? ['**'] : settings.protect },
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
-    tools: toolsOf(session.input, settings),
+    tools: toolsOf(session.input, { ...settings, tools: toolNames, answer }),
+    toolNames,
+    answer,
     workingDirectory: settings.workingDirectory ?? checkout.prefix,
   };
 }
+
+/** The library that checks answers is loaded only where one is asked for. */
+function answerSchemas() {
+  return import('../adapters/plan/answer-schema.ts');
+}
+
+/** Null when the run has all tools. */
+function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
+  if (tools.length === 0 && noTools.length === 0 && !readOnly) return null;
+  const chosen = tools.length === 0 ? OPTIONAL_TOOLS : tools;
+  return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
+}
+
+const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file'];
 
 /** Why the end of one of the commands would say nothing about its work; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {

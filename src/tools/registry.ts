@@ -6,46 +6,62 @@
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
 import { render } from '../domain/text/template.ts';
-import type { Tool } from '../ports.ts';
+import type { AnswerSchema, Tool } from '../ports.ts';
 import { editFileTool } from './edit-file.ts';
-import { finishTool } from './finish.ts';
+import { finishTool, finishWithAnswer } from './finish.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { type CommandTimes, runCommandTool } from './run-command.ts';
 import { searchTool } from './search.ts';
 import { writeFileTool } from './write-file.ts';
 
+/** What the tools of a run depend on. */
+export interface ToolChoice extends CommandTimes {
+  /** The only ones besides `finish`; null for all. */
+  readonly tools?: readonly string[] | null;
+  /** What `finish` has to answer; null when nothing was asked for. */
+  readonly answer?: AnswerSchema | null;
+}
+
 /** Always in the same order: the definitions come first in every request and are cached by their bytes. */
-export function createTools(settings: CommandTimes): readonly Tool[] {
-  return [
+export function createTools({ tools = null, answer = null, ...times }: ToolChoice): readonly Tool[] {
+  const all = [
     readFileTool,
     writeFileTool,
     editFileTool,
     listFilesTool,
     searchTool,
-    runCommandTool(settings),
-    finishTool,
+    runCommandTool(times),
+    answer === null ? finishTool : finishWithAnswer(answer),
   ];
+  return tools === null ? all : all.filter(({ name, lane }) => lane === 'finish' || tools.includes(name));
 }
 
 /** Makes the tools of a run, always in the same order. */
-export type ToolMaker = (settings: CommandTimes) => readonly Tool[];
+export type ToolMaker = (choice: ToolChoice) => readonly Tool[];
 
 /** The tools of a run, made by `makeTools` if given. */
-export function toolsOf({ makeTools = createTools }: { makeTools?: ToolMaker }, times: CommandTimes) {
-  return makeTools(times);
+export function toolsOf({ makeTools = createTools }: { makeTools?: ToolMaker }, choice: ToolChoice) {
+  return makeTools(choice);
 }
 
 /** The tools as the model sees them, without JSON Schema's defaults. */
 export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
-  return tools.map(({ name, description, schema }) => {
-    const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
-      io: 'input',
-      override({ jsonSchema }) {
-        // Every number in JSON is within the bounds of a safe integer anyway.
-        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      },
-    });
-    return { name, description: render(description, {}), inputSchema };
+  return tools.map(({ name, description, schema, inputSchema = jsonSchemaOf(schema) }) => ({
+    name,
+    description: render(description, {}),
+    inputSchema,
+  }));
+}
+
+/** What a schema says, as JSON Schema. */
+export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, {
+    io: 'input',
+    override({ jsonSchema }) {
+      // Every number in JSON is within the bounds of a safe integer anyway.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
   });
+  return inputSchema;
 }

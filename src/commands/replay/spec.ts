@@ -13,6 +13,7 @@ import type { RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Providing } from '../../engine/open/provider.ts';
+import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { baselineIn, forSetup } from '../../engine/open/setup-commands.ts';
 import type {
   Admitted,
@@ -26,7 +27,6 @@ import type {
 import { newRun, type Stopped, stopped } from '../../engine/ready.ts';
 import { changeLimits, type Session } from '../../engine/session.ts';
 import type { Workspace } from '../../ports.ts';
-import { toolsOf } from '../../tools/registry.ts';
 import { copyBaseOf } from './base.ts';
 import { type BroughtFiles, bringIgnored } from './ignored-files.ts';
 import { ReplayTracker } from './tracker.ts';
@@ -81,7 +81,7 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError(found.message));
   const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
-  return { status: 'located', checkout: found.checkout, directory, admit: async () => admit(replay) };
+  return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
 }
 
 /** Null when the recorded run can be replayed. */
@@ -118,9 +118,11 @@ function whyUnfinished(run: RunDirectory): string {
   return result?.outcome === 'internal_error' ? ` ${oneLine(result.reason, 2_000)}` : '';
 }
 
-function admit(replay: Replay): Admitted<CopiedWorkspace> {
+async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stopped> {
   const { session, run, folder, events, ignored } = replay;
   const [recorded] = events;
+  const made = await recordedTools(session.input, recorded);
+  if (made.status === 'failed') return stopped(usageError(made.message));
   const domains = permittedDomains(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
@@ -128,7 +130,7 @@ function admit(replay: Replay): Admitted<CopiedWorkspace> {
   const follower = new ReplayTracker(events, redact, stop);
   return {
     status: 'admitted',
-    tools: toolsOf(session.input, recorded.toolSettings),
+    tools: made.tools,
     permits: pathPolicy(recorded.plan, recorded.paths),
     forbidsBelow: forbidsBelow(recorded.plan, recorded.paths),
     sandbox: {

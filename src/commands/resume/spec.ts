@@ -15,13 +15,13 @@ import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance } from '../../domain/run/state.ts';
 import { openProvider } from '../../engine/open/provider.ts';
+import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
 import type { Admitted, BegunTaking, Located, OpenedRun, RunSpec, Settled } from '../../engine/open-run.ts';
 import { interruptedOutcome, type Stopped, stopped } from '../../engine/ready.ts';
 import { absolutePath, changeLimits, type Session } from '../../engine/session.ts';
 import { raceAbort } from '../../host/deadline.ts';
 import type { Sandbox } from '../../ports.ts';
-import { toolsOf } from '../../tools/registry.ts';
 import { callsOf, type RecordedRun, stateOf } from './recorded-run.ts';
 import { settleResumed } from './settle.ts';
 
@@ -73,7 +73,9 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     const why = 'The run began without a sandbox, so it cannot continue in one';
     return stopped(sandboxUnavailable(`${why}. Resume it with --sandbox off, or start a new run.`));
   }
-  const tools = toolsOf(session.input, start.toolSettings);
+  const recorded = await recordedTools(session.input, start);
+  if (recorded.status === 'failed') return stopped(usageError(recorded.message));
+  const { tools } = recorded;
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
   const admitted = {
     tools,

@@ -56,6 +56,8 @@ export const ToolOutcome = z.discriminatedUnion('status', [
     status: z.literal('finished'),
     verdict: z.enum(['done', 'blocked']),
     summary: z.string(),
+    /** What the run was asked for; it fits the run's schema. Left out without one, and by a model that is blocked. */
+    answer: z.json().optional(),
     text: z.string().min(1),
   }),
 ]);
@@ -67,6 +69,20 @@ export function wasInterrupted(outcome: ToolOutcome): boolean {
   const isSaid = outcome.status === 'failed' && outcome.reason === 'interrupted';
   return isSaid || outcome.command?.interrupted === true;
 }
+
+/** The tools that patchsmith brings along, in the order in which the model is shown them. */
+export const BUILT_IN_TOOLS = [
+  'read_file',
+  'write_file',
+  'edit_file',
+  'list_files',
+  'search',
+  'run_command',
+  'finish',
+] as const;
+
+/** Those of them that a run can do without; only `finish` is always there. */
+export const OPTIONAL_TOOLS = BUILT_IN_TOOLS.filter((name) => name !== 'finish');
 
 /**
  * Calls of one turn run in lanes: adjacent calls of the same lane run together, a change of lane is a barrier. Writes share

@@ -53,6 +53,10 @@ const ToolSettings = z.strictObject({
   commandTimeoutMs: z.int().positive(),
   maxCommandTimeoutMs: z.int().positive(),
   verifyTimeoutMs: z.int().positive(),
+  /** The only tools of the run besides `finish`; null for all. */
+  tools: z.array(z.string()).nullable().default(null),
+  /** The JSON Schema of the answer that `finish` carries; null when none was asked for. */
+  answerSchema: z.record(z.string(), z.json()).nullable().default(null),
 });
 
 /** The first event of a run. */

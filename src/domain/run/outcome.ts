@@ -26,6 +26,8 @@ export interface RunOutcome {
 export interface OutcomeFacts {
   readonly stop: StopReason;
   readonly changedFiles: number;
+  /** The model gave the answer that the run was to end with. */
+  readonly answered: boolean;
   /** Number of verify commands that passed at the end, and where. */
   readonly verified: number;
   readonly verifyIn: VerifyIn;
@@ -113,6 +115,8 @@ function completed(facts: OutcomeFacts): RunOutcome {
   }
   const without = denied.count > 0 ? `; denied: ${describeDenials(denied)}` : '';
   const verified = verifiedPart(facts);
+  if (facts.changedFiles === 0 && facts.answered && facts.ifNoChanges === 'ok')
+    return done(`The model answered, without changing a file${verified}${without}.`);
   if (facts.changedFiles === 0) {
     const reason = `The model finished without changing a file${verified}${without}.`;
     return facts.ifNoChanges === 'error' ? changesExpected(reason) : noChange(reason);

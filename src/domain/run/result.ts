@@ -32,6 +32,10 @@ export const RunResult = z.strictObject({
     .default([])
     .describe('Ends that this run had come to before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
+  answer: z
+    .json()
+    .default(null)
+    .describe("The model's answer, which fits the schema of --output-schema; null without one"),
   plan: z
     .strictObject({
       title: z.string(),

@@ -1,5 +1,6 @@
 /** Where a run stands: the pure fold of its events. */
 
+import type * as z from 'zod';
 import type { NearCap } from '../budget/caps.ts';
 import type { Spending } from '../budget/next-request.ts';
 import type { SpentTokens } from '../budget/spent.ts';
@@ -46,12 +47,13 @@ import { judgeReports } from './verify-baseline.ts';
 
 /**
  * What is due next. `model` the model's turn · `tools` its calls · `continue` telling it to go on after a cut-off text ·
- * `verify` the plan's commands · `fix` telling it what failed · `ended` nothing more.
+ * `unanswered` asking it for the answer without which the run cannot end · `verify` the plan's commands · `fix` telling it what failed · `ended` nothing more.
  */
 export type Phase =
   | { at: 'model' }
   | ToolsPhase
   | { at: 'continue' }
+  | { at: 'unanswered' }
   | { at: 'verify'; summary: string }
   | { at: 'fix'; failed: readonly CommandReport[]; summary: string }
   | { at: 'ended'; how: 'done' | 'blocked' | 'refused' | 'context_full'; summary: string };
@@ -66,6 +68,10 @@ export interface RunState extends Repeats, Spending {
   readonly startedAt: number;
   /** Time of the last event, Unix milliseconds. */
   readonly now: number;
+  /** The run has to end with an answer. */
+  readonly wantsAnswer: boolean;
+  /** The last answer that fitted the run's schema; null before the first. */
+  readonly answer: z.core.util.JSONType | null;
   /** Model turns that were completed. */
   readonly iterations: number;
   /** Some of `usage` is an estimate, since an answer was cut off. */
@@ -123,6 +129,8 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     seq: event.seq,
     startedAt: event.at,
     now: event.at,
+    wantsAnswer: event.toolSettings.answerSchema !== null,
+    answer: null,
     iterations: 0,
     usage: noUsage,
     isEstimated: false,
@@ -300,7 +308,7 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
     case 'end_turn':
       // At a cap only the word `done` counts: a text may as well say what is missing.
       if (state.lastTurn !== null) return { ...state, phase: { at: 'model' } };
-      return { ...state, phase: workDone(state, turn.text) };
+      return { ...state, phase: state.wantsAnswer ? { at: 'unanswered' } : workDone(state, turn.text) };
   }
 }
 
@@ -388,7 +396,12 @@ function afterTool(state: RunState, callId: string, outcome: ToolOutcome): RunSt
     ...said(state, { role: 'user', content: results }),
     ...afterOneMoreTurn(state, calls, outcomes),
   };
-  return { ...answered, phase: afterResults(answered, [...outcomes.values()]) };
+  const answer = [...outcomes.values()].findLast((each) => each.status === 'finished')?.answer;
+  return {
+    ...answered,
+    answer: answer ?? answered.answer,
+    phase: afterResults(answered, [...outcomes.values()]),
+  };
 }
 
 function afterResults(state: RunState, outcomes: readonly ToolOutcome[]): Phase {

@@ -231,6 +231,7 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
   const decided = decideOutcome({
     stop: isMade ? stop : stopOfInterruption(state, session.interrupt.reason, session.limits),
     changedFiles: proven?.files.length ?? 0,
+    answered: state.answer !== null,
     verified: state.reports.filter((report) => succeeded(report.end)).length,
     verifyIn: ready.start.verifyIn,
     unverified: session.result.unverified,

@@ -26,6 +26,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     reason: '',
     superseded: [],
     summary: '',
+    answer: null,
     plan: null,
     principles: [],
     paths: null,
@@ -118,6 +119,7 @@ export function statePart(state: RunState): Partial<RunResult> {
       ({ command }) => command,
     ),
     summary: state.phase.at === 'ended' ? state.phase.summary : '',
+    answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
   };
 }
 

@@ -51,6 +51,8 @@ export const started: RunStarted = {
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
+    tools: null,
+    answerSchema: null,
   },
   modelSettings: {
     effort: null,

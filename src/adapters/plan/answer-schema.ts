@@ -1,0 +1,74 @@
+/** The JSON Schema that the answer of a run must fit: read, checked, and put to use with ajv. */
+
+import { resolve } from 'node:path';
+import type { ErrorObject, Options } from 'ajv';
+import { type Failed, failed } from '../../domain/failed.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import { readBytes, textOf } from '../../files/read-bytes.ts';
+import type { AnswerSchema } from '../../ports.ts';
+
+const MAX_SCHEMA_BYTES = 65_536;
+
+/** A schema that can be used, or why it cannot. */
+export type AnswerSchemaRead = { status: 'ok'; answer: AnswerSchema } | Failed;
+
+/** The schema in a file; its path is relative to `cwd`. */
+export async function readAnswerSchema(file: string, cwd: string): Promise<AnswerSchemaRead> {
+  const name = `The schema of the answer, ${file} (--output-schema),`;
+  const read = await readBytes(resolve(cwd, file), { maxBytes: MAX_SCHEMA_BYTES, pipes: true });
+  if (read.status === 'failed') return failed(`${name} ${read.why}.`);
+  const text = textOf(read.bytes);
+  if (text === null) return failed(`${name} is not UTF-8 text.`);
+  let schema: unknown;
+  try {
+    schema = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return failed(`${name} is not JSON: ${oneLine(error.message, 300)}.`);
+    throw error;
+  }
+  if (!isObject(schema)) return failed(`${name} must be a JSON object, such as {"type":"object"}.`);
+  const opened = await openAnswerSchema(schema);
+  return opened.status === 'ok' ? opened : failed(`${name} ${opened.message}`);
+}
+
+/** The same for a schema at hand. References to other documents are refused: nothing is fetched. */
+export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<AnswerSchemaRead> {
+  const dialect = schema.$schema ?? DIALECTS[1];
+  if (typeof dialect !== 'string' || !DIALECTS.some((known) => dialect.startsWith(known)))
+    return failed(`has a $schema that is not known: use ${DIALECTS.join(' or ')}.`);
+  const { Ajv } = await import('ajv');
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const ajv = dialect.startsWith(DIALECTS[0]) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
+  try {
+    const fits = ajv.compile(schema);
+    const problemIn = (answer: unknown) => (fits(answer) ? null : describe(fits.errors ?? []));
+    return { status: 'ok', answer: { schema, problemIn } };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return failed(`is not a JSON Schema that can be used: ${oneLine(error.message, 300)}.`);
+  }
+}
+
+const DIALECTS = [
+  'http://json-schema.org/draft-07/schema',
+  'https://json-schema.org/draft/2020-12/schema',
+] as const;
+
+/** `format` is an annotation, as in the standard. */
+const OPTIONS: Options = { strict: false, allErrors: true, validateFormats: false, logger: false };
+
+const MAX_NAMED = 10;
+
+/** `/findings/0/line must be integer; …`. */
+function describe(errors: readonly ErrorObject[]): string {
+  const lines = errors.map(({ instancePath, message, params }) => {
+    const what = 'additionalProperty' in params ? ` (${String(params.additionalProperty)})` : '';
+    return oneLine(`${instancePath || 'as a whole'} ${message}${what}`, 300);
+  });
+  return `does not fit its schema: ${listed(lines, MAX_NAMED, 'problem')}`;
+}
+
+function isObject(value: unknown): value is AnswerSchema['schema'] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
