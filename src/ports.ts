@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { Retry, SpentTokens } from './domain/budget/spent.ts';
-import type { FileMode, FileState, FoundChange, PathChange } from './domain/changes/change.ts';
+import type { FileMode, FileState, FoundChange, PathChange, Writer } from './domain/changes/change.ts';
 import type { ChangedFile } from './domain/changes/changed-file.ts';
 import type { IgnoredFiles } from './domain/changes/ignored-files.ts';
 import type { RepoPath } from './domain/changes/path.ts';
@@ -134,9 +134,10 @@ export interface Workspace {
 
   readFile(path: RepoPath): Promise<FileRead>;
   /**
-   * Writes exact bytes through a temporary file and a rename: makes missing folders, keeps the mode of an existing file.
+   * Writes exact bytes through a temporary file and a rename: makes missing folders, keeps the mode of an existing file. Who
+   * writes is kept in mind where git ignores the path.
    */
-  writeFile(path: RepoPath, bytes: Uint8Array): Promise<FileWrite>;
+  writeFile(path: RepoPath, bytes: Uint8Array, by?: Writer): Promise<FileWrite>;
   /**
    * Files below `path` that git would see by the rules of this moment (tracked, or not ignored), sorted; links are listed and
    * never followed.
@@ -160,8 +161,13 @@ export interface Workspace {
    * cut short.
    */
   sweep(): Promise<void>;
-  /** Draws a line before commands run, so that earlier changes are not attributed to them. */
-  checkpoint(): Promise<Checkpoint>;
+  /** Draws a line before commands run, so that earlier changes are not attributed to them. Who runs them is kept in mind. */
+  checkpoint(by?: Writer): Promise<Checkpoint>;
+  /**
+   * Who wrote a file that the last look at everything found because rules have changed; null for what is the work of whoever
+   * the look was for.
+   */
+  writerOf(path: string): Writer | 'outside' | null;
   /**
    * Restores paths to their state `before` these changes, and captures everything. Follows no links. The contents it
    * replaces stay in the shadow repository. A file that is older than the run, and was in none of the places that `all`

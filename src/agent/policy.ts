@@ -6,6 +6,7 @@ import { changesRecorded } from '../domain/journal/change-events.ts';
 import { belongsTo } from '../domain/review/git-folder.ts';
 import type { RunAction } from '../domain/run/events.ts';
 import type { Workspace } from '../ports.ts';
+import { creditedChanges } from './credited-changes.ts';
 
 /** What commands did, before any of it is recorded. */
 export interface CommandChanges {
@@ -40,7 +41,7 @@ export async function enforcePolicy(
   if (refused.length === 0) {
     const { hidden, actions } = hiddenFiles(workspace);
     return {
-      actions: [...changesRecorded(changes, source, iteration), ...actions],
+      actions: [...creditedChanges(workspace, changes, source, iteration), ...actions],
       putBack: [],
       stuck: [],
       hidden,
@@ -67,7 +68,8 @@ export async function enforcePolicy(
         source,
         iteration,
       },
-      ...changesRecorded(
+      ...creditedChanges(
+        workspace,
         kept.filter(({ path }) => !found.has(path)),
         source,
         iteration,

@@ -3,7 +3,7 @@
  * they return. A failing call affects nothing else; the run goes on.
  */
 
-import type { FoundChange } from '../domain/changes/change.ts';
+import type { ChangeSource, FoundChange, Writer } from '../domain/changes/change.ts';
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
@@ -27,6 +27,7 @@ import type {
   Workspace,
 } from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
+import { creditedChanges } from './credited-changes.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
@@ -109,9 +110,7 @@ export class ToolExecutor {
       const refuse = await this.#refusalsOf(lane);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
       const unseen = new Map<string, FoundChange>();
-      const results = await sideBySide(lane, (prepared) =>
-        this.#perform(refuse(prepared), turn.signal, unseen),
-      );
+      const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn, unseen));
       const notice = yield* this.#recordChanges(lane, { line, unseen }, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
         const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
@@ -128,7 +127,7 @@ export class ToolExecutor {
   /** One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. */
   async *settle(iteration: number): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
-    yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
+    yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
   }
 
@@ -182,9 +181,14 @@ export class ToolExecutor {
   }
 
   /** Adds what no capture will show to `unseen`, by path. */
-  async #perform(prepared: Prepared, ofTurn: AbortSignal, unseen: Map<string, FoundChange>) {
+  async #perform(
+    prepared: Prepared,
+    { signal: ofTurn, iteration }: TurnCalls,
+    unseen: Map<string, FoundChange>,
+  ) {
     const { sandbox, clock, interruptOf } = this.#parts;
-    const workspace = notingUnseen(this.#parts.workspace, unseen);
+    const by = { source: sourceOf(prepared), iteration };
+    const workspace = notingUnseen(this.#parts.workspace, unseen, by);
     const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];
@@ -212,11 +216,12 @@ export class ToolExecutor {
       const targets = targetsOf(lane);
       // Rules may bring any file into view, and what was changed before must not count as their doing.
       const scope = targets.some(isRuleFile) ? 'all' : targets;
-      yield* changesRecorded(await workspace.capture(scope), { by: 'outside' }, iteration);
+      yield* creditedChanges(workspace, await workspace.capture(scope), { by: 'outside' }, iteration);
     }
-    if (kind !== 'command') return null;
-    const line = await workspace.checkpoint();
-    yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
+    const [first, ...more] = lane;
+    if (kind !== 'command' || first === undefined) return null;
+    const line = await workspace.checkpoint({ source: sourceOf(first, ...more), iteration });
+    yield* creditedChanges(workspace, line.changes, { by: 'outside' }, iteration);
     return line;
   }
 
@@ -232,10 +237,10 @@ export class ToolExecutor {
     const { workspace } = this.#parts;
     const ran = lane.flatMap((prepared) => ('refusal' in prepared ? [] : [prepared]));
     if (ran[0]?.lane === 'write') {
-      for (const { call, tool, target } of ran) {
+      for (const { call, target } of ran) {
         if (target === null) continue;
         const changes = await workspace.capture([target]);
-        const source = { by: 'tool' as const, tool: tool.name, calls: [call.id] };
+        const source = sourceOf({ call });
         yield* changesRecorded(changes, source, iteration);
         const write = changes.some(({ path }) => path === target) ? undefined : unseen.get(target);
         if (write !== undefined) yield* excludedRecorded([write], source, iteration);
@@ -245,9 +250,8 @@ export class ToolExecutor {
       const removed = workspace.removedGitDirs().length;
       const { earlier, since, identical } = await line.captureSince();
       const removedGit = workspace.removedGitDirs().slice(removed);
-      const calls = ran.map(({ call }) => call.id);
-      yield* changesRecorded(earlier, { by: 'outside' }, iteration);
-      const source = { by: 'tool' as const, tool: ran[0].tool.name, calls };
+      yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
+      const source = sourceOf(ran[0], ...ran.slice(1));
       const enforced = await enforcePolicy({ changes: since, source, iteration }, this.#parts);
       yield* enforced.actions;
       yield* identicalRecorded(identical, source, iteration);
@@ -259,11 +263,10 @@ export class ToolExecutor {
   /** What new rules and attributes do to other files is the doing of the calls that wrote them. */
   async *#recordRules(ran: readonly Ran[], iteration: number): AsyncGenerator<RunAction> {
     const writers = ran.filter(({ target }) => target !== null && isRuleFile(target));
-    const [first] = writers;
+    const [first, ...more] = writers;
     if (first === undefined) return;
-    const calls = writers.map(({ call }) => call.id);
     const changes = await this.#parts.workspace.capture('all');
-    yield* changesRecorded(changes, { by: 'tool', tool: first.tool.name, calls }, iteration);
+    yield* creditedChanges(this.#parts.workspace, changes, sourceOf(first, ...more), iteration);
   }
 
   #outcomeOf(tool: string, result: ToolResult): ToolOutcome {
@@ -285,6 +288,12 @@ export class ToolExecutor {
     result.shown?.(shown);
     return { status: 'ok', text: said, ...command };
   }
+}
+
+/** Calls of one tool, as who made a change. */
+function sourceOf(first: { call: ToolCall }, ...more: readonly { call: ToolCall }[]): ChangeSource {
+  const calls = [first, ...more].map(({ call }) => call.id);
+  return { by: 'tool', tool: first.call.name, calls };
 }
 
 /** Paths the calls will write. */
@@ -346,11 +355,11 @@ function completed(
 }
 
 /** The same workspace, but noting the writes that no capture will show. */
-function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>): Workspace {
+function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>, by: Writer): Workspace {
   return {
     ...workspace,
     async writeFile(path, bytes) {
-      const write = await workspace.writeFile(path, bytes);
+      const write = await workspace.writeFile(path, bytes, by);
       if (write.status === 'ok' && write.unseen !== null) unseen.set(path, write.unseen);
       return write;
     },

@@ -3,10 +3,11 @@
 import type { ChangeLedger } from '../domain/changes/ledger.ts';
 import { cutTo, excerptLength } from '../domain/conversation/excerpt.ts';
 import { succeeded } from '../domain/conversation/tool.ts';
-import { changesRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
+import { identicalRecorded } from '../domain/journal/change-events.ts';
 import type { CommandReport, RunAction } from '../domain/run/events.ts';
 import { type Redact, redactedExcerpt } from '../domain/secrets/redact.ts';
 import type { OpenedPlace, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
+import { creditedChanges } from './credited-changes.ts';
 import { enforcePolicy } from './policy.ts';
 
 /** What verify commands run in, and how their changes are judged. */
@@ -58,7 +59,7 @@ export class Verification {
     const { changes, iteration, signal } = verified;
     // Only known changes go into a fresh checkout.
     if (place.kind === 'checkout' && changes.includeForeign && !signal.aborted)
-      yield* changesRecorded(await workspace.capture('all'), { by: 'outside' }, iteration);
+      yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     const opened = await place.open(changes.net(), signal);
     if (opened.status === 'interrupted') return;
     if (place.kind === 'worktree') yield* this.#inWorkTree(opened, verified);
@@ -77,12 +78,13 @@ export class Verification {
     verified: Verified,
   ): AsyncGenerator<RunAction> {
     const { iteration } = verified;
-    const line = await this.#parts.workspace.checkpoint();
-    yield* changesRecorded(line.changes, { by: 'outside' }, iteration);
+    const { workspace } = this.#parts;
+    const source = { by: 'verify' as const };
+    const line = await workspace.checkpoint({ source, iteration });
+    yield* creditedChanges(workspace, line.changes, { by: 'outside' }, iteration);
     const reports = await this.#reports(opened, verified);
     const { earlier, since, identical } = await line.captureSince();
-    yield* changesRecorded(earlier, { by: 'outside' }, iteration);
-    const source = { by: 'verify' as const };
+    yield* creditedChanges(workspace, earlier, { by: 'outside' }, iteration);
     yield* (await enforcePolicy({ changes: since, source, iteration }, this.#parts)).actions;
     yield* identicalRecorded(identical, source, iteration);
     yield { type: 'verify.completed', reports, otherwise: verified.changes.otherwise() };

@@ -53,9 +53,9 @@ export function writeAhead(
     },
     workspace: {
       ...workspace,
-      async writeFile(path, bytes) {
+      async writeFile(path, bytes, by) {
         sync();
-        return workspace.writeFile(path, bytes);
+        return workspace.writeFile(path, bytes, by);
       },
       async putBack(changes, all) {
         sync();

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ChangeLedger } from '../../src/domain/changes/ledger.ts';
 import { stepsOf } from '../../src/domain/changes/recorded-steps.ts';
@@ -87,6 +88,42 @@ describe('the calls of a turn', () => {
     const ledger = new ChangeLedger();
     for (const change of changes) ledger.record(change);
     expect([ledger.net(), ledger.history.length, stepsOf(ledger.history)]).toEqual([[], 5, []]);
+  });
+
+  test('a file that is no longer ignored is put down to what wrote it, not to what changed the rules', async () => {
+    const parts = await openRealParts({ '.gitignore': '*.log\n', 'a.txt': 'a\n' });
+    const { root, workspace } = parts;
+    // The kernel's times count in steps of some milliseconds.
+    const pause = () => sleep(20);
+    await actionsOf(parts, [
+      call('t', 'write_file', { path: 'tool.log', content: 't\n' }),
+      call('c', 'run_command', {
+        command: 'echo c > command.log; echo "*.tmp" >> .gitignore; echo x > x.tmp',
+      }),
+    ]);
+    await pause();
+    writeFileSync(join(root, 'user.log'), 'u\n');
+    await pause();
+    const line = await workspace.checkpoint({ source: { by: 'verify' }, iteration: 1 });
+    writeFileSync(join(root, 'verify.log'), 'v\n');
+    await line.captureSince();
+    await pause();
+    const shown = story(
+      await actionsOf(parts, [
+        call('r', 'run_command', { command: ': > .gitignore; echo n > new.log; sleep 0.02' }),
+      ]),
+    );
+    expect(shown).toEqual([
+      'start r',
+      'create user.log by outside',
+      'create command.log by c',
+      'create tool.log by t',
+      'create verify.log by verify',
+      'create x.tmp by c',
+      'modify .gitignore by r',
+      'create new.log by r',
+      'end r ok',
+    ]);
   });
 
   test('what commands that ran together changed is put down to all of them', async () => {

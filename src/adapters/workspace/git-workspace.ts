@@ -21,6 +21,7 @@ import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
+import type { WriteLog } from './unwalked/write-log.ts';
 import { workTreeFiles } from './work-tree-files.ts';
 
 /** Maximum number of warnings; a hostile tree could cause thousands. */
@@ -36,6 +37,7 @@ interface WorkspaceParts {
   readonly agentGit: SandboxGitDir;
   readonly tree: WalkedTree;
   readonly snapshot: Snapshot;
+  readonly writeLog: WriteLog;
   readonly planted: PlantedGit;
   readonly beside: NestedFolders;
   readonly warnings: Set<string>;
@@ -46,7 +48,7 @@ interface WorkspaceParts {
 
 /** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
 export function openGitWorkspace(parts: WorkspaceParts): Workspace {
-  const { checkout, shadowDir, snapshot, tree, planted, warnings, budget } = parts;
+  const { checkout, shadowDir, snapshot, tree, planted, warnings, budget, writeLog } = parts;
   const { root } = checkout;
   let { base } = parts;
   /** When the last commands began, provided that the file system's clock can be used. */
@@ -69,7 +71,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
       return inTurn(() => snapshot.capture(scope));
     },
 
-    checkpoint() {
+    checkpoint(by) {
       keepBeginning(shadowDir);
       // Another file system may have another clock.
       const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
@@ -77,13 +79,17 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
         const changes = ownClock ? [] : await snapshot.capture('all');
         const instant = ownClock ? snapshot.instant() : null;
         lastCommands = instant;
+        if (instant === null) writeLog.distrust();
+        else if (by !== undefined) writeLog.begin(by, instant.clockNs);
         return {
           changes,
           captureSince: () =>
             inTurn(async () =>
               instant === null
                 ? { earlier: [], since: await snapshot.capture('after_commands'), identical: [] }
-                : snapshot.captureSince(instant),
+                : snapshot.captureSince(instant).finally(() => {
+                    if (by !== undefined) writeLog.end(snapshot.instant().clockNs);
+                  }),
             ),
         };
       });
@@ -109,6 +115,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
         return revert(changes, { root, shadowDir, snapshot, closed: tree.closed, whyKept: isKept });
       }),
 
+    writerOf: (path) => snapshot.writerOf(path),
     hidden: () => snapshot.hidden,
     exposed: () => snapshot.exposed,
     removedGitDirs: () => planted.removed,

@@ -114,6 +114,7 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     warnings,
     budget,
     keepsBase,
+    writeLog: parts.writeLog,
   });
 }
 

@@ -20,6 +20,7 @@ import type { SnapshotParts } from './snapshot/snapshot.ts';
 import { GitDirs } from './unwalked/git-dirs.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
+import { WriteLog } from './unwalked/write-log.ts';
 
 /** How the shadow repository of a run is set up. */
 export function shadowRepository({ objectFormat, objects }: Checkout, shadowDir: string): RepositoryPlan {
@@ -96,6 +97,7 @@ export function snapshotParts({
     }),
     fileMode,
     clockFile,
+    writeLog: new WriteLog(join(shadowDir, 'write-log')),
     shadowDir,
     emptyFoldersFile: emptyFoldersFile(shadowDir),
     contents: {

@@ -163,6 +163,7 @@ export async function reopenWorkspace(
     warnings,
     budget: parts.contents.budget,
     keepsBase,
+    writeLog: parts.writeLog,
   });
   const asInBase = found.filter(({ path, after }) => sameState(listed.get(path) ?? null, after));
   return { status: 'ok', workspace, found, planted, asInBase: new Set(asInBase.map(({ path }) => path)) };

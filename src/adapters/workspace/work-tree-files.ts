@@ -1,6 +1,6 @@
 /** How the model's tools read, write, list and search files of the work tree. */
 
-import type { FileMode, FileState, FoundChange, PathChange } from '../../domain/changes/change.ts';
+import type { FileState, FoundChange, PathChange } from '../../domain/changes/change.ts';
 import { type GlobMatcher, globMatcher, MAX_GLOB_LENGTH } from '../../domain/changes/glob.ts';
 import type { RepoPath } from '../../domain/changes/path.ts';
 import type { BaseRevision } from '../../domain/run/events.ts';
@@ -13,6 +13,7 @@ import type { KnownFiles } from './snapshot/file-states.ts';
 import { walk } from './snapshot/walk.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { keepBeginning } from './unwalked/ignored-changes.ts';
+import type { WriteLog } from './unwalked/write-log.ts';
 
 /** Larger files are not read for the model, which can read parts of them with a command. */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
@@ -22,12 +23,13 @@ export interface FilePlaces {
   readonly tree: WalkedTree;
   /** What is known about the files that git sees. */
   readonly snapshot: { readonly known: Pick<KnownFiles, 'stateOf'> };
+  readonly writeLog: Pick<WriteLog, 'wrote'>;
   readonly shadowDir: string;
 }
 
 /** `objectFormat` is the format of the ids that identify versions of files. */
 export function workTreeFiles(
-  { tree, snapshot, shadowDir }: FilePlaces,
+  { tree, snapshot, writeLog, shadowDir }: FilePlaces,
   objectFormat: BaseRevision['objectFormat'],
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
@@ -64,7 +66,7 @@ export function workTreeFiles(
       return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
     },
 
-    async writeFile(path, bytes) {
+    async writeFile(path, bytes, by) {
       const submodule = tree.tracked.submoduleOf(path);
       if (submodule !== null) {
         const message = `${JSON.stringify(path)} lies in the submodule ${JSON.stringify(submodule)}, which is left out.`;
@@ -77,7 +79,10 @@ export function workTreeFiles(
       tree.rules.refresh();
       const ignored = !(await walk(tree, path)).files.has(path);
       const blob = blobId(bytes, objectFormat);
-      const mode = before?.mode ?? modeAt(root, path);
+      const look = viewing(root, (view) => view.lookAt(path));
+      const stat = look.status === 'seen' ? look.stat : null;
+      if (ignored && by !== undefined && stat !== null) writeLog.wrote(path, stat.ctimeNs, by);
+      const mode = before?.mode ?? (stat?.executable ? '100755' : '100644');
       const unseen = unseenWrite(
         { path, before, after: { mode, blob, size: bytes.length } },
         written,
@@ -107,11 +112,6 @@ function unseenWrite(
   return before !== null && (before.raw ?? before.blob) === after.blob
     ? { path, before, after: before, excluded: 'identical' }
     : null;
-}
-
-function modeAt(root: string, path: string): FileMode {
-  const look = viewing(root, (view) => view.lookAt(path));
-  return look.status === 'seen' && look.stat.executable ? '100755' : '100644';
 }
 
 /** A leading `!` is everything else. */

@@ -1,7 +1,7 @@
 /** The work tree of a replay: changes that nothing in a replay makes are applied when they are due. */
 
 import type { Restorer } from '../../adapters/workspace/restore/restore.ts';
-import type { FileState } from '../../domain/changes/change.ts';
+import type { FileState, Writer } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { Checkpoint, Workspace } from '../../ports.ts';
@@ -19,7 +19,7 @@ export function replayWorkspace(
       await putDue(follower.due, restorer);
       return workspace.capture(scope);
     },
-    checkpoint: () => checkpointOf(workspace, follower, restorer),
+    checkpoint: (by) => checkpointOf(workspace, follower, restorer, by),
   };
 }
 
@@ -28,6 +28,7 @@ async function checkpointOf(
   workspace: Workspace,
   follower: ReplayTracker,
   restorer: Restorer,
+  by: Writer | undefined,
 ): Promise<Checkpoint> {
   const isForeign = (event: RunEvent | undefined) =>
     event?.type === 'change.recorded' && event.changes.every(({ source }) => source.by === 'outside');
@@ -36,13 +37,17 @@ async function checkpointOf(
   const first = seenAtOnce ? due[0] : due.find(({ type }) => type !== 'tool.started');
   const foreign = first && isForeign(first) ? first : null;
   if (foreign) await putInPlace(foreign, restorer);
-  const before = foreign ? await workspace.capture('all') : [];
+  const line = await workspace.checkpoint(by);
+  const before = foreign ? line.changes : [];
   return {
     changes: seenAtOnce ? before : [],
     async captureSince() {
       const left = follower.due;
       await putDue(isForeign(left[0]) ? left.slice(1) : left, restorer);
-      const since = await workspace.capture('after_commands');
+      const found = await line.captureSince();
+      const since = [...(foreign ? [] : line.changes), ...found.earlier, ...found.since].sort((a, b) =>
+        a.path < b.path ? -1 : 1,
+      );
       return { earlier: seenAtOnce ? [] : before, since, identical: [] };
     },
   };

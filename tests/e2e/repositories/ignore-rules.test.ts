@@ -39,9 +39,9 @@ test('the patch follows the rules that the run leaves, and names what they hide 
     event.type === 'tool.completed' && event.outcome.text.includes('a.txt') ? [event.outcome.text] : [],
   );
   expect(listed).toEqual([expect.stringMatching(/^(?![\s\S]*late\.tmp)[\s\S]*early\.js/)]);
-  // Who brought a file into the patch is told.
+  // The call that wrote a file is named, not the one that brought it into the patch.
   const early = run.result.provenance?.files.find(({ path }) => path === 'early.js');
-  expect(early?.sources).toMatchObject([{ by: 'tool', tool: 'write_file', iteration: 2 }]);
+  expect(early?.sources).toMatchObject([{ by: 'tool', tool: 'run_command', iteration: 1 }]);
 
   const undone = await runCli(['undo', run.runDir], { cwd: repository.root });
   expect(undone.exitCode, undone.stderr).toBe(0);

@@ -1,7 +1,7 @@
 /** The known state of the work tree, and how it differs from the current one. */
 
 import { join } from 'node:path';
-import type { FileState, PathChange } from '../../../domain/changes/change.ts';
+import type { FileState, PathChange, Writer } from '../../../domain/changes/change.ts';
 import { isTurned, sameOnDisk, sameState } from '../../../domain/changes/change.ts';
 import { quotedName } from '../../../domain/changes/path.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
@@ -15,6 +15,7 @@ import type { StatUnchanged } from '../baseline/stat-unchanged.ts';
 import { foldersOf } from '../baseline/tracked-paths.ts';
 import { beginningOf } from '../unwalked/ignored-changes.ts';
 import type { IsEarlier, PlantedGit } from '../unwalked/planted-git.ts';
+import type { WriteLog } from '../unwalked/write-log.ts';
 import type { ChangeBudget } from './change-budget.ts';
 import { type ContentSources, keepBytes, type Taken, takeContents, type Wanted } from './content-store.ts';
 import { appearedBefore, earlierThan, fileSystemTime, type Instant, nowByBoth } from './earlier-changes.ts';
@@ -34,6 +35,7 @@ export interface SnapshotParts {
   readonly fileMode: boolean;
   /** A file outside the work tree that is written in order to read the file system's clock. */
   readonly clockFile: string;
+  readonly writeLog: WriteLog;
   readonly shadowDir: string;
   /** The file that lists the folders that were empty at the start. */
   readonly emptyFoldersFile: string;
@@ -63,6 +65,8 @@ export class Snapshot {
   #hasNewRules = false;
   /** What has come into view at the last look. */
   #shown: ReadonlySet<string> = new Set();
+  /** Who wrote what the last look at everything found because rules have changed. */
+  #writers: ReadonlyMap<string, Writer | 'outside'> = new Map();
   /** Files that were written since a moment and that are what they were; null while nobody asks for them. */
   #identical: { readonly sinceNs: bigint; readonly found: PathChange[] } | null = null;
   /** Paths that are not as at the start, or were not. */
@@ -92,6 +96,11 @@ export class Snapshot {
   /** Files that rules hid when the run began, that no rule hides now, and that the run has not changed; sorted. */
   get exposed(): readonly string[] {
     return this.#effects.exposed();
+  }
+
+  /** As in the port. */
+  writerOf(path: string): Writer | 'outside' | null {
+    return this.#writers.get(path) ?? null;
   }
 
   /** Records the current work tree. Files that the index shows to be unchanged are not read. */
@@ -131,6 +140,7 @@ export class Snapshot {
     const snapshot = new Snapshot(parts);
     const clock = snapshot.#readClock();
     snapshot.#lastLookNs = clock;
+    parts.writeLog.recall(clock);
     parts.tree.closed.recall();
     parts.tree.setIds.recall();
     // Here the index alone proves nothing: the earlier process may have changed files that it lists.
@@ -344,6 +354,7 @@ export class Snapshot {
     const isNew = (path: string) => this.#known.stateOf(path) === null;
     const { left, shown } = await this.#effects.intoView(walked, isNew);
     this.#shown = shown;
+    if (walked.scope === '') this.#writers = this.#writersOf(walked, isNew);
     for (const [path, stat] of walked.files) {
       if (left.has(path)) continue;
       const known = this.#known.get(path);
@@ -385,6 +396,20 @@ export class Snapshot {
     }
     const missing = this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path));
     return [...changes, ...(await this.#withHidden(missing))];
+  }
+
+  /** A file that rules have hidden and hide no longer may have been written long before. */
+  #writersOf({ files }: Walked, isNew: (path: string) => boolean): Map<string, Writer | 'outside'> {
+    const writers = new Map<string, Writer | 'outside'>();
+    const { tree, writeLog } = this.#parts;
+    if (tree.rules.generation === this.#generation) return writers;
+    for (const [path, { ctimeNs }] of files) {
+      if (!isNew(path)) continue;
+      const writer = writeLog.writerOf(path, ctimeNs);
+      // One that no rule is known to have hidden may have come with a folder.
+      if (writer !== null && (writer !== 'outside' || this.#shown.has(path))) writers.set(path, writer);
+    }
+    return writers;
   }
 
   /** Of a file that is what it was, its times and its inode say whether it was written. */

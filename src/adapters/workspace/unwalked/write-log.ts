@@ -1,0 +1,104 @@
+/**
+ * Who wrote a file that git ignored, for when it matters later: commands are known by the time they ran, and what is written
+ * within it by the kernel's time of the file; file tools by the file. Kept beside the run's objects, for the next process.
+ */
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { Writer } from '../../../domain/changes/change.ts';
+
+/** A ctime in ns; JSON has no numbers of that size. */
+const Time = z.string().regex(/^\d{1,20}$/);
+
+const Line = z.union([
+  z.strictObject({ from: Time, by: Writer }),
+  z.strictObject({ to: Time }),
+  z.strictObject({ path: z.string(), at: Time, by: Writer }),
+]);
+type Line = z.infer<typeof Line>;
+
+/** Commands that ran together; `to` is null while they run. */
+interface Span {
+  readonly by: Writer;
+  readonly from: bigint;
+  to: bigint | null;
+}
+
+/** Remembers when commands ran, and which ignored files file tools wrote. */
+export class WriteLog {
+  readonly #file: string;
+  readonly #spans: Span[] = [];
+  readonly #files = new Map<string, { at: bigint; by: Writer }>();
+  #isUsable = true;
+
+  /** `file` holds one line of JSON for each entry. */
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** Takes up the log of an earlier process. Commands during which it died ran until now at the latest. */
+  recall(now: bigint): void {
+    if (!existsSync(this.#file)) return;
+    const kept = readFileSync(this.#file, 'utf8');
+    // The process may have been killed within a line.
+    if (!kept.endsWith('\n')) appendFileSync(this.#file, '\n');
+    for (const text of kept.split('\n')) {
+      const line = parsed(text);
+      if (line !== null) this.#take(line);
+    }
+    if (this.#spans.at(-1)?.to === null) this.end(now);
+  }
+
+  /** The clock of the work tree is another one, or was set: times say nothing. */
+  distrust(): void {
+    this.#isUsable = false;
+  }
+
+  /** Commands begin. */
+  begin(by: Writer, from: bigint): void {
+    this.#append({ from: String(from), by });
+  }
+
+  /** They have ended, and nothing of them runs any more. */
+  end(to: bigint): void {
+    this.#append({ to: String(to) });
+  }
+
+  /** A file tool wrote an ignored file, which has this ctime since. */
+  wrote(path: string, at: bigint, by: Writer): void {
+    this.#append({ path, at: String(at), by });
+  }
+
+  /** Who gave the file its ctime; `outside` is nothing of the run, null not known. */
+  writerOf(path: string, ctimeNs: bigint): Writer | 'outside' | null {
+    const written = this.#files.get(path);
+    if (written?.at === ctimeNs) return written.by;
+    if (!this.#isUsable) return null;
+    const span = this.#spans.findLast(({ from, to }) => from <= ctimeNs && (to === null || ctimeNs <= to));
+    return span?.by ?? 'outside';
+  }
+
+  #append(line: Line): void {
+    appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    this.#take(line);
+  }
+
+  #take(line: Line): void {
+    if ('from' in line) this.#spans.push({ by: line.by, from: BigInt(line.from), to: null });
+    else if ('path' in line) this.#files.set(line.path, { at: BigInt(line.at), by: line.by });
+    else {
+      const last = this.#spans.at(-1);
+      if (last) last.to = BigInt(line.to);
+    }
+  }
+}
+
+/** Null for what is no entry, such as half a line. */
+function parsed(text: string): Line | null {
+  try {
+    return Line.safeParse(JSON.parse(text)).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
