@@ -12,7 +12,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
-import { AllowedDomain } from '../domain/review/allowed-domain.ts';
+import { AllowedDomain, AllowedPrivate } from '../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../domain/review/denied.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
@@ -278,6 +278,10 @@ export const Settings = z.strictObject({
     flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
     help: 'Host that commands may reach over HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',
     defaultHelp: 'no network' }),
+  allowedPrivate: texts(AllowedPrivate, 0).default([]).register(about, {
+    flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
+    help: 'Host in a private network that commands may reach, such as nexus.corp.example or registry:4873',
+    defaultHelp: 'none' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',
     help: 'Time limit for a command of the model that does not ask for one' }),

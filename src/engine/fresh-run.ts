@@ -23,7 +23,7 @@ import {
   type Providing,
   preloadProvider,
 } from './open/provider.ts';
-import { keptDomains } from './open/sandbox.ts';
+import { keptHosts } from './open/sandbox.ts';
 import { type RanBefore, runBefore } from './open/setup-commands.ts';
 import type {
   Admitted,
@@ -86,7 +86,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     forbidsBelow: forbidsBelow(plan, paths),
     sandbox: {
       mode: settings.sandbox,
-      domains: settings.allowedDomains,
+      hosts: { domains: settings.allowedDomains, privateHosts: settings.allowedPrivate },
       onProving: () => preloadProvider(session, model.choice),
     },
     verify: { kind: settings.verifyIn, setup: plan.setup },
@@ -163,9 +163,12 @@ function requestOf(
 ): Pick<RunStarted, 'system' | 'tools' | 'prompt'> {
   const { settings } = session.input;
   const { limits } = session;
-  const allowedDomains = keptDomains(sandbox, settings.allowedDomains);
+  const kept = keptHosts(sandbox, settings);
   return {
-    system: systemPrompt({ sandbox: sandbox.level, allowedDomains }),
+    system: systemPrompt({
+      sandbox: sandbox.level,
+      allowedDomains: [...kept.allowedDomains, ...kept.allowedPrivate],
+    }),
     tools: definitionsOf(task.tools),
     prompt: session.redact(taskPrompt({ ...task, limits, verifyIn: settings.verifyIn, verifyBaseline })),
   };
@@ -201,7 +204,7 @@ async function settle(
     ...opened,
     ...settledPart(session, task, ran),
     ...(ran.status === 'failed' ? { unready: ran.message } : {}),
-    allowedDomains: keptDomains(sandbox, settings.allowedDomains),
+    ...keptHosts(sandbox, settings),
     root: workspace.root,
     modelSettings: model.choice.settings,
     ...requestOf(session, task, { sandbox, verifyBaseline: verifyBaseline ?? [] }),

@@ -14,6 +14,7 @@ import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type Checkout, disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
+import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Sandbox, SandboxGitDir, VerifyPlace, Workspace } from '../ports.ts';
@@ -66,8 +67,7 @@ export interface Admitted<Taken extends TakenWorkspace = TakenWorkspace>
 /** The sandbox that a run asks for. */
 export interface WantedSandbox extends Pick<SandboxOptions, 'onProving'> {
   readonly mode: SandboxMode;
-  /** Hosts that commands may reach. */
-  readonly domains: readonly string[];
+  readonly hosts: AllowedHosts;
   /** Absolute path at which commands see the work tree. Default: its own. */
   readonly shownAs?: string;
 }
@@ -188,7 +188,7 @@ async function openParts<Taken extends TakenWorkspace>(
   session: Session,
   { located: { checkout, directory }, admitted, closing }: Stages<Taken> & { closing: Closing },
 ): Promise<OpenParts<Taken> | Stopped> {
-  const { mode, domains, shownAs = checkout.root, onProving } = admitted.sandbox;
+  const { mode, hosts, shownAs = checkout.root, onProving } = admitted.sandbox;
   const begun = await admitted.begin();
   const options = {
     mode,
@@ -199,10 +199,7 @@ async function openParts<Taken extends TakenWorkspace>(
     ...sandboxSettings(session.input),
     ...(onProving === undefined ? {} : { onProving }),
   };
-  const opening = Promise.all([
-    admitted.openProvider(),
-    openContained(session, { options, allowed: domains, closing }),
-  ]);
+  const opening = Promise.all([admitted.openProvider(), openContained(session, { options, hosts, closing })]);
   const both = await raceAbort(admitted.giveUp, opening);
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, opened] = both;

@@ -73,6 +73,7 @@ test('without any source every setting has its documented default', () => {
     maxPrinciplesBytes: 65_536,
     sandbox: 'auto',
     allowedDomains: [],
+    allowedPrivate: [],
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,

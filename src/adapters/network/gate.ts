@@ -5,7 +5,7 @@ import { connect as connectSocket, isIPv6, type LookupFunction, type Socket } fr
 import { setTimeout } from 'node:timers/promises';
 import { flagFor, parseTarget, permits, type Target } from '../../domain/review/allowed-domain.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { isPublicAddress } from './public-address.ts';
+import { type AddressKind, addressKind } from './public-address.ts';
 import { plainName, type Refusal, Refusals } from './refusals.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -13,10 +13,12 @@ import type { Upstream } from './upstream.ts';
 export interface GateOptions {
   /** Entries of `--allow-domain`. */
   readonly allowed: readonly string[];
+  /** Entries of `--allow-private`. Default: none. */
+  readonly privateHosts?: readonly string[];
   /** The addresses of a host; rejects when there are none. */
   readonly resolve?: (host: string) => Promise<string[]>;
-  /** Whether a host may have this address. */
-  readonly mayConnect?: (address: string) => boolean;
+  /** Whether a host may have this address; `isPrivate` for one of `privateHosts`. */
+  readonly mayConnect?: (address: string, isPrivate: boolean) => boolean;
   /** Opens a connection to one of the checked addresses. */
   readonly connect?: (passed: Passed) => Socket;
   /** The machine's own proxy. Default: none. */
@@ -53,19 +55,22 @@ export class NetworkGate {
   readonly refusals = new Refusals();
   readonly #allowed: readonly string[];
   readonly #resolve: (host: string) => Promise<string[]>;
-  readonly #mayConnect: (address: string) => boolean;
+  readonly #privateHosts: readonly string[];
+  readonly #mayConnect: (address: string, isPrivate: boolean) => boolean;
   readonly #upstream: Upstream;
   readonly #known = new Map<string, Promise<string[]>>();
   readonly connect: (passed: Passed) => Socket;
 
   constructor({
     allowed,
+    privateHosts = [],
     resolve = resolveByMachine,
-    mayConnect = isPublicAddress,
+    mayConnect = isPermittedAddress,
     connect = connectTo,
     upstream = { routeTo: () => null },
   }: GateOptions) {
     this.#allowed = allowed;
+    this.#privateHosts = privateHosts;
     this.#resolve = resolve;
     this.#mayConnect = mayConnect;
     this.connect = connect;
@@ -76,11 +81,13 @@ export class NetworkGate {
   async judge(authority: string, asked: Asked): Promise<Passed | HeldBack> {
     const target = parseTarget(authority, asked === 'plain' ? 80 : null);
     if (typeof target === 'string') return held(403, this.refuse(authority, target));
-    if (!permits(this.#allowed, target)) {
+    const isPrivate = permits(this.#privateHosts, target);
+    if (!isPrivate && !permits(this.#allowed, target)) {
       const name = target.port === 443 || target.port === 80 ? target.host : authority;
       return held(403, this.#refuseUnlisted(name, flagFor(target)));
     }
-    const via = this.#upstream.routeTo(target, asked === 'plain');
+    // A host in the network of this machine is reached directly: only an address that is looked up here can be checked.
+    const via = isPrivate ? null : this.#upstream.routeTo(target, asked === 'plain');
     if (typeof via === 'string') return held(502, `${target.host} cannot be reached: ${via}`);
     if (via !== null) return this.#judgeBehind(via, target);
     let found: string[];
@@ -89,9 +96,9 @@ export class NetworkGate {
     } catch (error) {
       return held(502, `${target.host} has no address (${codeOf(error)})`);
     }
-    const addresses = found.filter(this.#mayConnect);
+    const addresses = found.filter((address) => this.#mayConnect(address, isPrivate));
     if (addresses.length > 0) return { status: 'ok', target, addresses, via: null };
-    return held(403, this.refuse(target.host, whyNotPublic(found)));
+    return held(403, this.#refuseAddresses(target, found, isPrivate));
   }
 
   /**
@@ -100,8 +107,8 @@ export class NetworkGate {
    */
   async #judgeBehind(via: URL, target: Target): Promise<Passed | HeldBack> {
     const known = await this.#lookUpAside(target.host);
-    const closed = known.filter((address) => !this.#mayConnect(address));
-    if (closed.length > 0) return held(403, this.refuse(target.host, whyNotPublic(closed)));
+    const closed = known.filter((address) => !this.#mayConnect(address, false));
+    if (closed.length > 0) return held(403, this.#refuseAddresses(target, closed, false));
     return { status: 'ok', target, addresses: [], via };
   }
 
@@ -122,14 +129,25 @@ export class NetworkGate {
     return words;
   }
 
-  #refuseUnlisted(host: string, allow: string): string {
+  #refuseUnlisted(host: string, allow: string | null): string {
+    const entries = [...this.#allowed, ...this.#privateHosts];
     const why =
-      this.#allowed.length === 0
+      entries.length === 0
         ? 'is refused: no host is allowed'
-        : `is not one of the allowed domains (${listed(this.#allowed, MAX_NAMED)})`;
-    const words = `${plainName(host)} ${why}; to allow it: ${allow}`;
+        : `is not one of the allowed domains (${listed(entries, MAX_NAMED)})`;
+    const words = `${plainName(host)} ${why}${allow === null ? '' : `; to allow it: ${allow}`}`;
     this.refusals.add(host, { why: words, allow });
     return words;
+  }
+
+  /** The name is allowed, and where it leads is not. */
+  #refuseAddresses(target: Target, addresses: readonly string[], isPrivate: boolean): string {
+    const kinds = new Set(addresses.map(addressKind));
+    const canBeAllowed = !isPrivate && kinds.size === 1 && kinds.has('private');
+    const allow = canBeAllowed ? flagFor(target, true) : null;
+    const what = [...kinds].map((kind) => MEANING[kind]);
+    const why = `it resolves to ${listed(addresses, 3)}: ${listed(what, MAX_NAMED)}`;
+    return this.refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
   }
 }
 
@@ -157,9 +175,18 @@ async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-function whyNotPublic(addresses: readonly string[]): string {
-  return `it resolves to ${listed(addresses, 3)}, which is not public`;
+function isPermittedAddress(address: string, isPrivate: boolean): boolean {
+  const kind = addressKind(address);
+  return kind === 'public' || (isPrivate && kind === 'private');
 }
+
+const MEANING: Readonly<Record<AddressKind, string>> = {
+  public: 'a public address',
+  private: 'an address in a private network',
+  metadata: 'an address at which clouds serve credentials, which is never allowed',
+  machine: 'this machine, which is never allowed',
+  special: 'no address of a host',
+};
 
 function held(code: HeldBack['code'], reason: string): HeldBack {
   return { status: 'held', code, reason };

@@ -1,6 +1,6 @@
 /**
- * Which addresses commands may connect to: those of the public internet, and none that refers to this machine or its
- * network.
+ * Which addresses commands may connect to: those of the public internet, those of a private network for hosts that are allowed
+ * by name, and none that refers to this machine, or at which clouds serve credentials.
  */
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
@@ -40,6 +40,29 @@ export function isPublicAddress(address: string): boolean {
   return isIPv6(address) && ROUTED.check(address, 'ipv6') && !CLOSED.check(address, 'ipv6');
 }
 
+/** What an address belongs to. `special`: none that a host is reached at. */
+export type AddressKind = 'public' | 'private' | 'metadata' | 'machine' | 'special';
+
+/** What `address` belongs to; `special` for any other text. */
+export function addressKind(address: string): AddressKind {
+  const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;
+  if (family === null) return 'special';
+  // A second spelling of IPv4, which no resolver needs.
+  if (/^::ffff:/i.test(address)) return 'special';
+  if (METADATA.check(address, family)) return 'metadata';
+  if (ownAddresses().has(address) || MACHINE.check(address, family)) return 'machine';
+  if (isPublicAddress(address)) return 'public';
+  return PRIVATE.check(address, family) ? 'private' : 'special';
+}
+
+/** Link-local, and where clouds serve credentials of the machine in ranges that look private, or public. */
+const METADATA = blockList(
+  ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32'],
+  // AWS, Google, Oracle, Scaleway.
+  ['fe80::/10', 'fd00:ec2::/32', 'fd20:ce::/32', 'fd00:c1::/32', 'fd00:42::/32'],
+);
+const MACHINE = blockList(['0.0.0.0/8', '127.0.0.0/8'], ['::/127']);
+const PRIVATE = blockList(['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16'], ['fc00::/7']);
 const CLOSED = blockList(NOT_PUBLIC_V4, NOT_PUBLIC_V6);
 const ROUTED = blockList([], [PUBLIC_V6]);
 

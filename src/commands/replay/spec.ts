@@ -8,7 +8,7 @@ import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/work
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { isCovered } from '../../domain/review/allowed-domain.ts';
+import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
@@ -123,7 +123,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
   const [recorded] = events;
   const made = await recordedTools(session.input, recorded);
   if (made.status === 'failed') return stopped(usageError(made.message));
-  const domains = permittedDomains(session, recorded);
+  const hosts = permittedHosts(session, recorded);
   // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
@@ -136,7 +136,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
     sandbox: {
       mode: session.input.settings.sandbox === 'off' ? 'off' : 'required',
       shownAs: recorded.root,
-      domains,
+      hosts,
     },
     verify: { kind: recorded.verifyIn, setup: recorded.setup.map(({ command }) => command) },
     giveUp: session.interrupt,
@@ -146,7 +146,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
     },
     begin: async () => begin(replay, follower),
     async settle(opened) {
-      const start = await startOfReplay(replay, { ...opened, redact, domains });
+      const start = await startOfReplay(replay, { ...opened, redact, hosts });
       const interrupt = AbortSignal.any([session.interrupt, stop.signal]);
       return {
         status: 'settled',
@@ -187,13 +187,13 @@ function begin(
 
 interface ReplayStart extends OpenedRun<CopiedWorkspace> {
   readonly redact: (text: string) => string;
-  readonly domains: readonly string[];
+  readonly hosts: AllowedHosts;
 }
 
 /** Runs the recorded commands before the work. One that fails now is reported as a difference. */
 async function startOfReplay(
   { session, events: [recorded] }: Replay,
-  { sandbox, taken: { plain }, verifyPlace, redact, domains }: ReplayStart,
+  { sandbox, taken: { plain }, verifyPlace, redact, hosts }: ReplayStart,
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
   const commands = recorded.setup.map(({ command }) => command);
@@ -210,7 +210,8 @@ async function startOfReplay(
     provider: 'replay',
     sandbox: sandbox.level,
     base: { ...plain.base(), commit, dirty },
-    allowedDomains: [...domains],
+    allowedDomains: [...hosts.domains],
+    allowedPrivate: [...hosts.privateHosts],
     setup,
     verifyBaseline,
     setupChanges: anyRan ? await plain.capture('after_commands') : [],
@@ -218,14 +219,23 @@ async function startOfReplay(
 }
 
 /** The recording can request hosts, but only the caller can permit them. */
-function permittedDomains(session: Session, { allowedDomains }: RunStarted): string[] {
-  const { allowedDomains: permitted } = session.input.settings;
-  const missing = allowedDomains.filter((entry) => !isCovered(entry, permitted));
+function permittedHosts(session: Session, { allowedDomains, allowedPrivate }: RunStarted): AllowedHosts {
+  const { settings } = session.input;
+  const missingDomains = allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
+  const missingPrivate = allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
+  const missing = [...missingDomains, ...missingPrivate];
+  const flags = [
+    ...missingDomains.map((entry) => `--allow-domain '${entry}'`),
+    ...missingPrivate.map((entry) => `--allow-private '${entry}'`),
+  ];
   if (missing.length > 0)
     session.warn(
-      `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${missing.map((entry) => `--allow-domain '${entry}'`).join(' ')}.`,
+      `The recorded run could reach ${missing.join(', ')}, and this replay cannot. Permit it with ${flags.join(' ')}.`,
     );
-  return allowedDomains.filter((entry) => !missing.includes(entry));
+  return {
+    domains: allowedDomains.filter((entry) => !missingDomains.includes(entry)),
+    privateHosts: allowedPrivate.filter((entry) => !missingPrivate.includes(entry)),
+  };
 }
 
 /**

@@ -30,12 +30,14 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
       : [`--${flag} ${unit === 's' ? `${recorded / 1_000}s` : recorded}`],
   );
   const domains = start.allowedDomains.filter((entry) => !isCovered(entry, settings.allowedDomains));
+  const hosts = start.allowedPrivate.filter((entry) => !isCovered(entry, settings.allowedPrivate));
   const secrets = start.acceptSecrets.filter((glob) => !settings.acceptSecrets.includes(glob));
   return [
     // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
+    ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
     ...higher,
     ...priceFlag(start, settings),
     ...secrets.map((glob) => `--accept-secrets ${quoted(glob)}`),

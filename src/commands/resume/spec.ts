@@ -86,7 +86,10 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     status: 'admitted',
     ...admitted,
     // What the model was told about the sandbox and the network remains true to the end.
-    sandbox: { mode: start.sandbox === 'none' ? 'off' : 'required', domains: start.allowedDomains },
+    sandbox: {
+      mode: start.sandbox === 'none' ? 'off' : 'required',
+      hosts: { domains: start.allowedDomains, privateHosts: start.allowedPrivate },
+    },
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
     // Even after the deadline a resumed run has to find out what it left behind.
     giveUp: interrupt,

@@ -8,6 +8,10 @@ const WEB_PORTS = [443, 80];
 /** A label of a host name: letters, digits and inner hyphens, at most 63 (RFC 1123). Other scripts come as punycode. */
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})+$`);
+/** In a private network a host may have a name of one label. */
+const PRIVATE_HOST = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
+/** Names of the machine itself, under which it is reached without a network. */
+const OWN_NAME = /^(?:.+\.)?localhost$/;
 
 /** What a command requests, in lower case. */
 export interface Target {
@@ -28,13 +32,33 @@ export const AllowedDomain = z
       context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
   });
 
+/** `nexus.corp.example`, `registry:4873`: one host in a private network, with `:port` or for HTTPS and HTTP. In lower case. */
+export const AllowedPrivate = z
+  .string()
+  .trim()
+  .regex(/^[\x20-\x7e]*$/, { error: 'write names in other scripts as punycode (xn--…)', abort: true })
+  .toLowerCase()
+  .superRefine((entry, context) => {
+    const problem = problemOfPrivate(entry);
+    if (problem !== null)
+      context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
+  });
+
+/** The hosts that commands may reach. */
+export interface AllowedHosts {
+  /** Entries of `--allow-domain`. */
+  readonly domains: readonly string[];
+  /** Entries of `--allow-private`. */
+  readonly privateHosts: readonly string[];
+}
+
 /** A target as named in a proxy request (`host:port`), or why it is invalid. Nothing is decoded, completed or corrected. */
 export function parseTarget(authority: string, defaultPort: number | null): Target | string {
   if (/[^\x21-\x7e]/.test(authority)) return 'it is not a plain host name';
   const [, host = '', given] = /^([^:]*)(?::(\d{1,5}))?$/.exec(authority.toLowerCase()) ?? [];
   const port = given === undefined ? defaultPort : Number(given);
   if (looksLikeAddress(host) || authority.startsWith('[')) return 'an address is not a host name';
-  if (!HOST.test(host)) return 'it is not a plain host name';
+  if (!PRIVATE_HOST.test(host)) return 'it is not a plain host name';
   if (port === null || port < 1 || port > 65_535) return 'its port is missing or out of range';
   return { host, port };
 }
@@ -58,6 +82,16 @@ export function isCovered(entry: string, entries: readonly string[]): boolean {
       return (same || below) && outer.ports.includes(port);
     }),
   );
+}
+
+function problemOfPrivate(entry: string): string | null {
+  const [, host = '', port] = /^([^:]*)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  if (looksLikeAddress(host)) return 'addresses cannot be allowed, only names';
+  if (OWN_NAME.test(host)) return 'services of this machine cannot be reached';
+  if (!PRIVATE_HOST.test(host)) return 'expected a host such as nexus.corp.example, or registry:4873';
+  return port !== undefined && (Number(port) < 1 || Number(port) > 65_535)
+    ? 'the port is out of range'
+    : null;
 }
 
 function problemOf(entry: string): string | null {
@@ -90,9 +124,10 @@ function split(entry: string): { wildcard: boolean; host: string; ports: readonl
   };
 }
 
-/** The flag that would permit the target. */
-export function flagFor({ host, port }: Target): string {
-  return `--allow-domain ${WEB_PORTS.includes(port) ? host : `${host}:${port}`}`;
+/** The flag that would permit the target; null for names of the machine itself. */
+export function flagFor({ host, port }: Target, isPrivate = !host.includes('.')): string | null {
+  if (OWN_NAME.test(host)) return null;
+  return `--allow-${isPrivate ? 'private' : 'domain'} ${WEB_PORTS.includes(port) ? host : `${host}:${port}`}`;
 }
 
 const Refused = z.strictObject({

@@ -10,7 +10,7 @@ import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/chang
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
-import { AllowedDomain } from '../review/allowed-domain.ts';
+import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
 import { OutcomeName } from './exit-code.ts';
@@ -72,6 +72,8 @@ const RunStarted = z.strictObject({
   sandbox: SandboxLevel,
   /** The hosts commands may reach; without a sandbox the runner does not control this, and the list is empty. */
   allowedDomains: z.array(AllowedDomain).default([]),
+  /** The same, for hosts in a private network. */
+  allowedPrivate: z.array(AllowedPrivate).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
   base: BaseRevision,

@@ -30,7 +30,7 @@ export function namingRefusals(sandbox: Sandbox, egress: Pick<Egress, 'refused'>
 }
 
 function withoutNames(host: string): string {
-  return `${host} was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${flagFor({ host, port: 443 })}`;
+  return `${host} was looked up past the proxy, and there is no name server; for programs that use HTTPS_PROXY: ${flagFor({ host, port: 443 }, false)}`;
 }
 
 function withNotes({ head, omitted, tail }: Excerpt, notes: readonly string[]): Excerpt {

@@ -2,8 +2,10 @@
 
 import { statfsSync } from 'node:fs';
 import { type OpenedSandbox, openSandbox, type SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import type { Settings } from '../../config/resolve.ts';
+import type { AllowedHosts } from '../../domain/review/allowed-domain.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../../domain/run/command-limits.ts';
-import type { SandboxLevel } from '../../domain/run/events.ts';
+import type { RunStarted, SandboxLevel } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { Egress, Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
@@ -25,16 +27,17 @@ export type ContainedSandbox =
 export interface ContainedOptions {
   readonly options: Omit<SandboxOptions, 'proxySocket'>;
   /** Hosts that commands may reach. The proxy says so to those that ask for others, also if there is none. */
-  readonly allowed: readonly string[];
+  readonly hosts: AllowedHosts;
   readonly closing: Closing;
 }
 
 /** What is opened belongs to `closing`; closing it reports the hosts that were refused. */
 export async function openContained(
   session: Session,
-  { options, allowed, closing }: ContainedOptions,
+  { options, hosts, closing }: ContainedOptions,
 ): Promise<ContainedSandbox> {
-  const egress = options.mode === 'off' ? null : await openEgress(session, options, allowed);
+  const egress = options.mode === 'off' ? null : await openEgress(session, options, hosts);
+  const allowed = namesOf(hosts);
   if (egress !== null) closing.own(() => egress.close());
   const withProxy = {
     ...options,
@@ -85,9 +88,17 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-/** The domains recorded in the journal: a restriction that is not enforced is not claimed. */
-export function keptDomains({ level }: Sandbox, allowed: readonly string[]): string[] {
-  return level === 'none' ? [] : [...allowed];
+/** The hosts recorded in the journal: a restriction that is not enforced is not claimed. */
+export function keptHosts(
+  { level }: Sandbox,
+  { allowedDomains, allowedPrivate }: Pick<Settings, 'allowedDomains' | 'allowedPrivate'>,
+): Pick<RunStarted, 'allowedDomains' | 'allowedPrivate'> {
+  return level === 'none' ? { allowedDomains: [], allowedPrivate: [] } : { allowedDomains, allowedPrivate };
+}
+
+/** All of them, for people and for the model. */
+export function namesOf({ domains, privateHosts }: AllowedHosts): string[] {
+  return [...domains, ...privateHosts];
 }
 
 const NOT_CONTAINED =
@@ -97,13 +108,18 @@ const NOT_CONTAINED =
 async function openEgress(
   { input }: Session,
   { scratchDir }: { scratchDir: string },
-  allowed: readonly string[],
+  { domains, privateHosts }: AllowedHosts,
 ): Promise<Egress> {
   const { openFilteringProxy, upstreamByEnvironment } = await import(
     '../../adapters/network/filtering-proxy.ts'
   );
   const upstream = upstreamByEnvironment(input.env);
-  return openFilteringProxy({ allowed, folder: `${scratchDir}/network`, upstream });
+  return openFilteringProxy({
+    allowed: domains,
+    privateHosts,
+    folder: `${scratchDir}/network`,
+    upstream,
+  });
 }
 
 /** Maximum number of hosts named in one warning. */

@@ -371,11 +371,83 @@ describe('addresses', () => {
       onTestFinished(() => proxy.close());
       const text = await say(proxy.socket, 'CONNECT good.example:443 HTTP/1.1\r\nHost: x\r\n\r\n');
       expect(text).toContain(
-        `HTTP/1.1 403 Refused by the sandbox: good.example: it resolves to ${address}, which is not public`,
+        `HTTP/1.1 403 Refused by the sandbox: good.example: it resolves to ${address}: `,
       );
       expect(counted(proxy)).toEqual([{ host: 'good.example', times: 1 }]);
     },
   );
+
+  describe('of a host that is allowed in a private network', () => {
+    /** Asks for a tunnel to `host`, which has these addresses, and tells which of them were tried. */
+    async function ask(host: string, addresses: string[], more: Partial<ProxyOptions> = {}) {
+      const tried: (readonly string[])[] = [];
+      const dead = await listening(createTcpServer((socket) => socket.destroy()));
+      const proxy = await openFilteringProxy({
+        folder: tempFolder(),
+        allowed: ['*.corp.example'],
+        privateHosts: ['registry:4873', 'nexus.corp.example'],
+        resolve: async () => addresses,
+        connect: (passed) => {
+          tried.push(passed.addresses);
+          return connect(dead, '127.0.0.1');
+        },
+        ...more,
+      });
+      onTestFinished(() => proxy.close());
+      const socket = connect(proxy.socket);
+      socket.write(`CONNECT ${host} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const [bytes] = await once(socket, 'data');
+      socket.destroy();
+      return { line: String(bytes).split('\r\n')[0] ?? '', tried, refused: proxy.refused() };
+    }
+
+    test.each([
+      ['registry:4873', ['10.1.2.3'], ['10.1.2.3']],
+      ['nexus.corp.example:443', ['192.168.7.7', 'fd12:3456::1'], ['192.168.7.7', 'fd12:3456::1']],
+      ['nexus.corp.example:443', ['10.0.0.9', '169.254.169.254', '127.0.0.1'], ['10.0.0.9']],
+      ['nexus.corp.example:443', ['93.184.216.34'], ['93.184.216.34']],
+    ])('%s at %j may be reached at %j', async (host, addresses, expected) => {
+      expect((await ask(host, addresses)).tried).toEqual([expected]);
+    });
+
+    test.each([
+      ['169.254.169.254', 'an address at which clouds serve credentials, which is never allowed'],
+      ['fd00:ec2::254', 'an address at which clouds serve credentials, which is never allowed'],
+      ['fd20:ce::254', 'an address at which clouds serve credentials, which is never allowed'],
+      ['100.100.100.200', 'an address at which clouds serve credentials, which is never allowed'],
+      ['168.63.129.16', 'an address at which clouds serve credentials, which is never allowed'],
+      ['fe80::1', 'an address at which clouds serve credentials, which is never allowed'],
+      ['127.0.0.1', 'this machine, which is never allowed'],
+      ['::1', 'this machine, which is never allowed'],
+      ['::ffff:10.0.0.1', 'no address of a host'],
+      ['224.0.0.1', 'no address of a host'],
+    ])('is not reached at %s', async (address, meaning) => {
+      const { line, tried, refused } = await ask('registry:4873', [address]);
+      expect(line).toBe(
+        `HTTP/1.1 403 Refused by the sandbox: registry: it resolves to ${address}: ${meaning}`,
+      );
+      expect([tried, refused[0]?.allow]).toEqual([[], null]);
+    });
+
+    test('is not asked of a proxy of the machine, which would look its name up again', async () => {
+      const upstream = { routeTo: () => new URL('http://127.0.0.1:9') };
+      expect((await ask('nexus.corp.example:443', ['10.0.0.9'], { upstream })).tried).toEqual([['10.0.0.9']]);
+      expect((await ask('nexus.corp.example:443', ['169.254.169.254'], { upstream })).tried).toEqual([]);
+    });
+
+    test('opens no other port, no other host, and no host that is allowed for the internet only', async () => {
+      expect((await ask('registry:443', ['10.1.2.3'])).refused[0]?.allow).toBe('--allow-private registry');
+      expect((await ask('other:4873', ['10.1.2.3'])).tried).toEqual([]);
+      expect((await ask('a.nexus.corp.example:443', ['10.1.2.3'])).refused).toEqual([
+        {
+          host: 'a.nexus.corp.example',
+          times: 1,
+          why: 'a.nexus.corp.example: it resolves to 10.1.2.3: an address in a private network; to allow it: --allow-private a.nexus.corp.example',
+          allow: '--allow-private a.nexus.corp.example',
+        },
+      ]);
+    });
+  });
 
   test('the name of a host that is not on the list is never looked up', async () => {
     const asked: string[] = [];

@@ -105,7 +105,9 @@ describe('where the machine has a proxy', () => {
     ])
       expect((await tunnelTo(socket, authority)).line).toMatch(/^HTTP\/1\.1 403 /);
     expect(proxy.asked).toEqual([]);
-    expect(refused().at(-1)?.why).toBe('mixed.example.test: it resolves to 10.0.0.1, which is not public');
+    expect(refused().at(-1)?.why).toBe(
+      'mixed.example.test: it resolves to 10.0.0.1: an address in a private network; to allow it: --allow-private mixed.example.test',
+    );
     await tunnelTo(socket, 'public.example.test:443');
     await tunnelTo(socket, 'git.example.test:22');
     expect(proxy.asked).toEqual(['public.example.test:443', 'git.example.test:22']);

@@ -17,6 +17,7 @@ describe('what a journal asks for beyond the settings has to be repeated:', () =
   test.each<[part: Partial<RunStarted>, flag: string, given: Partial<Settings>]>([
     [{ sandbox: 'none' }, '--sandbox off', { sandbox: 'off' }],
     [{ allowedDomains: ['a.example'] }, '--allow-domain a.example', { allowedDomains: ['a.example'] }],
+    [{ allowedPrivate: ['nexus:81'] }, '--allow-private nexus:81', { allowedPrivate: ['nexus:81'] }],
     [
       { allowedDomains: ['*.a.example'] },
       "--allow-domain '*.a.example'",

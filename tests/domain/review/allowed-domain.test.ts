@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AllowedDomain, isCovered, parseTarget, permits } from '../../../src/domain/review/allowed-domain.ts';
+import {
+  AllowedDomain,
+  AllowedPrivate,
+  isCovered,
+  parseTarget,
+  permits,
+} from '../../../src/domain/review/allowed-domain.ts';
 
 const LIST = ['registry.npmjs.org', '*.example.com', 'cache.example.org:8443'];
 
@@ -47,6 +53,32 @@ describe('an entry of --allow-domain', () => {
     '\u212a.example.com',
     `${'a'.repeat(64)}.example`,
   ])('is not %j', (entry) => expect(AllowedDomain.safeParse(entry).success).toBe(false));
+});
+
+describe('an entry of --allow-private', () => {
+  test.each(['registry', 'registry:4873', 'nexus.corp.example', 'a.b:1'])('may be %s', (entry) =>
+    expect(AllowedPrivate.parse(` ${entry.toUpperCase()} `)).toBe(entry),
+  );
+
+  test.each([
+    '',
+    '*',
+    '*.corp.example',
+    'localhost',
+    'localhost:4873',
+    'a.localhost',
+    '10.0.0.1',
+    '169.254.169.254:80',
+    '2130706433',
+    '0x7f000001',
+    '[fd00::1]',
+    'registry.',
+    'registry:0',
+    'http://registry',
+    'user@registry',
+    'registry/x',
+    'b\u00fccher',
+  ])('is not %j', (entry) => expect(AllowedPrivate.safeParse(entry).success).toBe(false));
 });
 
 describe('a host that is asked for', () => {

@@ -27,6 +27,7 @@ export const started: RunStarted = {
   model: 'claude-sonnet-5-5',
   sandbox: 'none',
   allowedDomains: [],
+  allowedPrivate: [],
   root: '/work',
   base: {
     commit: null,
