@@ -4,9 +4,14 @@ import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Tool } from '../ports.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
 import { failedCall, literalCall, said } from './result.ts';
+import { outlineOf } from './text/folded-list.ts';
 import { countNewlines } from './text/lines.ts';
 import { printablePath } from './text/printable-path.ts';
+
+/** More paths are shown as an outline of as many lines. */
+const MAX_LISTED = 200;
 
 const Input = z.strictObject({
   path: z.string().describe('"." is the root'),
@@ -26,12 +31,25 @@ export const listFilesTool: Tool<Input> = {
     const list = await workspace.listFiles(parsed.path, glob ?? null);
     if (list.status === 'failed') return failedCall(list.reason, list.message);
     if (list.paths.length === 0) return said('(no files)');
+    if (list.paths.length > MAX_LISTED) return said(outline(list.paths, parsed.path, glob));
     return {
       ...said(list.paths.map(printablePath).join('\n')),
       next: (head) => narrower(parsed.path, list.paths[countNewlines(head)] ?? '', glob),
     };
   },
 };
+
+function outline(paths: readonly string[], folder: RepoPath, glob: string | undefined): string {
+  const lines = outlineOf(paths, folder, MAX_LISTED).map((line) => {
+    if (line.kind === 'file') return printablePath(line.path);
+    if (line.kind === 'folder') return `${printablePath(`${line.path}/`)}  (${pluralize(line.files, 'file')})`;
+    const where = line.folder === '' ? 'the root' : printablePath(`${line.folder}/`);
+    const what = line.folders > 0 ? `${pluralize(line.folders, 'more folder')} with ` : '';
+    return `… and ${what}${pluralize(line.files, what === '' ? 'more file' : 'file')} in ${where}`;
+  });
+  const mend = glob === undefined ? 'List a folder, or give a glob' : 'List a folder, or narrow the glob';
+  return `${lines.join('\n')}\n[${pluralize(paths.length, 'file')} in all. ${mend}.]`;
+}
 
 /** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */
 function narrower(listed: RepoPath, missing: string, glob: string | undefined): string {

@@ -55,6 +55,36 @@ test('a list that is cut names the folder, or the names of a flat folder, where 
   );
 });
 
+test('a large tree is an outline: small folders are open, large ones are counted', async () => {
+  const names = ['README.md', 'src/a.ts', 'src/b.ts'];
+  for (let n = 0; n < 5_000; n += 1) names.push(`packages/p${n % 40}/src/f${n}.ts`);
+  for (let n = 0; n < 70; n += 1) names.push(`flat/${n}`);
+  for (let n = 0; n < 300; n += 1) names.push(`wide/${n}/x`);
+  const paths = names.sort();
+  const listFiles: Workspace['listFiles'] = async (path) => ({
+    status: 'ok',
+    paths: paths.filter((name) => path === '' || name.startsWith(`${path}/`)),
+  });
+  const context = { ...workspace.context, workspace: { ...workspace.context.workspace, listFiles } };
+  const linesOf = async (path: string) => {
+    const result = await listFilesTool.execute({ path }, context);
+    return result.status === 'ok' ? result.output.head.split('\n') : [];
+  };
+  const lines = await linesOf('.');
+  expect(lines.length).toBeLessThanOrEqual(201);
+  expect(lines).toContain('README.md');
+  expect(lines).toContain('src/a.ts');
+  expect(lines).toContain('flat/49');
+  expect(lines).toContain('… and 20 more files in flat/');
+  expect(lines).toContain('packages/p7/src/  (125 files)');
+  expect(lines.at(-1)).toBe('[5,373 files in all. List a folder, or give a glob.]');
+  expect((await linesOf('packages/p7')).length).toBe(125);
+  expect(await linesOf('wide')).toContain('… and 200 more folders with 200 files in wide/');
+  // Every file is named or counted once.
+  const named = lines.slice(0, -1).map((line) => Number(/([\d,]+)(?: more)? file/.exec(line)?.[1]?.replace(',', '') ?? 1));
+  expect(named.reduce((sum, n) => sum + n, 0)).toBe(5_373);
+});
+
 test('paths outside are refused', async () => {
   expect(await list({ path: '..' })).toMatchObject({ status: 'failed', reason: 'path_refused' });
 });

@@ -1,0 +1,90 @@
+/** A long list of paths as an outline: folders with the number of files below them, opened as far as there is room. */
+
+/** A line of an outline: a file, a folder that stays closed, or what else a folder holds: files of its own, or folders. */
+export type OutlineLine =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'folder'; readonly path: string; readonly files: number }
+  | { readonly kind: 'more'; readonly folder: string; readonly files: number; readonly folders: number };
+
+/** Maximum files, and maximum folders, of one folder that are named. Together they leave room for what is counted. */
+const MAX_FILES_OF_FOLDER = 50;
+const MAX_FOLDERS_OF_FOLDER = 100;
+
+interface Folder {
+  readonly path: string;
+  readonly folders: Map<string, Folder>;
+  readonly files: string[];
+  /** Files at any depth. */
+  count: number;
+  open: boolean;
+}
+
+/**
+ * At most `maxLines` lines (152 or more) about the files below `root` (`''` is the top), in the order of `paths`; the first
+ * level is always open. The folders with the fewest entries are opened first, level by level.
+ */
+export function outlineOf(paths: readonly string[], root: string, maxLines: number): OutlineLine[] {
+  const top = treeOf(paths, root);
+  top.open = true;
+  let left = maxLines - linesOf(top);
+  for (let level = shownFolders(top); level.length > 0; level = foldersIn(level)) {
+    for (const folder of [...level].sort((a, b) => linesOf(a) - linesOf(b))) {
+      // Opened, it takes no line of its own.
+      const more = linesOf(folder) - 1;
+      if (more > left) break;
+      folder.open = true;
+      left -= more;
+    }
+  }
+  return [...outlined(top)];
+}
+
+function treeOf(paths: readonly string[], root: string): Folder {
+  const top = folderAt(root);
+  const start = root === '' ? 0 : root.length + 1;
+  for (const path of paths) {
+    let folder = top;
+    folder.count += 1;
+    for (let slash = path.indexOf('/', start); slash !== -1; slash = path.indexOf('/', slash + 1)) {
+      const name = path.slice(0, slash);
+      const inner: Folder = folder.folders.get(name) ?? folderAt(name);
+      folder.folders.set(name, inner);
+      inner.count += 1;
+      folder = inner;
+    }
+    folder.files.push(path);
+  }
+  return top;
+}
+
+function folderAt(path: string): Folder {
+  return { path, folders: new Map(), files: [], count: 0, open: false };
+}
+
+function foldersIn(folders: readonly Folder[]): Folder[] {
+  return folders.filter(({ open }) => open).flatMap((folder) => shownFolders(folder));
+}
+
+function shownFolders({ folders }: Folder): Folder[] {
+  return [...folders.values()].slice(0, MAX_FOLDERS_OF_FOLDER);
+}
+
+/** Lines of a folder that is open and whose own folders are not. */
+function linesOf({ folders, files }: Folder): number {
+  const ofFolders = Math.min(folders.size, MAX_FOLDERS_OF_FOLDER + 1);
+  return ofFolders + Math.min(files.length, MAX_FILES_OF_FOLDER + 1);
+}
+
+function* outlined(folder: Folder): Generator<OutlineLine> {
+  if (!folder.open) {
+    yield { kind: 'folder', path: folder.path, files: folder.count };
+    return;
+  }
+  for (const path of folder.files.slice(0, MAX_FILES_OF_FOLDER)) yield { kind: 'file', path };
+  const more = folder.files.length - MAX_FILES_OF_FOLDER;
+  if (more > 0) yield { kind: 'more', folder: folder.path, files: more, folders: 0 };
+  for (const inner of shownFolders(folder)) yield* outlined(inner);
+  const rest = [...folder.folders.values()].slice(MAX_FOLDERS_OF_FOLDER);
+  const files = rest.reduce((sum, { count }) => sum + count, 0);
+  if (rest.length > 0) yield { kind: 'more', folder: folder.path, files, folders: rest.length };
+}
