@@ -67,6 +67,8 @@ export interface Tool<Input = unknown> {
   /** The JSON Schema that the model is shown, where it says more than `schema` can. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly lane: Lane;
+  /** Other tools' names for parameters of this one, which models are used to: each with the name it has here. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** The path the call will write, so that two writes to one path never run together; null when it is not a legal path. */
   target?(input: Input): string | null;
   execute(input: Input, context: ToolContext): Promise<ToolResult>;

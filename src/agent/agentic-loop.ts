@@ -144,7 +144,7 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { provider, interrupt, onText } = this.#parts;
+    const { provider, executor, interrupt, onText } = this.#parts;
     const { conversation, limits } = state;
     const next = nextRequest(state, limits);
     if (next.status === 'last_turn') {
@@ -165,7 +165,7 @@ export class AgenticLoop {
     const result = yield* answering;
     switch (result.status) {
       case 'ok':
-        yield { type: 'turn.completed', turn: result.turn };
+        yield { type: 'turn.completed', turn: executor.named(result.turn) };
         break;
       case 'failed':
         yield {

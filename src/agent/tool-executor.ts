@@ -5,7 +5,7 @@
 
 import type { ChangeSource, FoundChange, Writer } from '../domain/changes/change.ts';
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
-import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
 import type { SeenNote } from '../domain/conversation/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
@@ -28,6 +28,7 @@ import type {
 } from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { creditedChanges } from './credited-changes.ts';
+import { withOwnNames } from './parameter-aliases.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
 /** What the executor needs to run tool calls. */
@@ -89,6 +90,11 @@ export class ToolExecutor {
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** The turn with the parameters of its calls by the tools' names; what is sent back to the model stays as it came. */
+  named(turn: LlmTurn): LlmTurn {
+    return { ...turn, calls: withOwnNames(turn.calls, this.#tools) };
   }
 
   /** Yields events, each lane's starts before the lane runs. Stops between lanes when the run is to end. */

@@ -5,7 +5,7 @@ import description from '../../prompts/tools/edit_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
-import { failedCall } from './result.ts';
+import { failedCall, PATH_ALIASES } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { nearestLines } from './text/nearest-lines.ts';
 import { describeNotText } from './text/not-text.ts';
@@ -32,6 +32,14 @@ export const editFileTool: Tool<Input> = {
   description,
   schema: Input,
   lane: 'write',
+  aliases: {
+    ...PATH_ALIASES,
+    old_string: 'find',
+    old_str: 'find',
+    new_string: 'replace',
+    new_str: 'replace',
+    replace_all: 'all',
+  },
   target: targetOf,
   async execute(input, { workspace, seen }) {
     const parsed = parseRepoPath(input.path);

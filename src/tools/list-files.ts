@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import description from '../../prompts/tools/list_files.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
-import type { Tool } from '../ports.ts';
 import { pluralize } from '../domain/text/pluralize.ts';
+import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, said } from './result.ts';
 import { outlineOf } from './text/folded-list.ts';
 import { countNewlines } from './text/lines.ts';
@@ -25,6 +25,7 @@ export const listFilesTool: Tool<Input> = {
   description,
   schema: Input,
   lane: 'read',
+  aliases: { directory: 'path', dir: 'path', pattern: 'glob' },
   async execute({ path: asked, glob }, { workspace }) {
     const parsed = parseRepoPath(asked);
     if (!parsed.ok) return failedCall('path_refused', parsed.message);
@@ -42,7 +43,8 @@ export const listFilesTool: Tool<Input> = {
 function outline(paths: readonly string[], folder: RepoPath, glob: string | undefined): string {
   const lines = outlineOf(paths, folder, MAX_LISTED).map((line) => {
     if (line.kind === 'file') return printablePath(line.path);
-    if (line.kind === 'folder') return `${printablePath(`${line.path}/`)}  (${pluralize(line.files, 'file')})`;
+    if (line.kind === 'folder')
+      return `${printablePath(`${line.path}/`)}  (${pluralize(line.files, 'file')})`;
     const where = line.folder === '' ? 'the root' : printablePath(`${line.folder}/`);
     const what = line.folders > 0 ? `${pluralize(line.folders, 'more folder')} with ` : '';
     return `… and ${what}${pluralize(line.files, what === '' ? 'more file' : 'file')} in ${where}`;

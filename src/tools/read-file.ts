@@ -7,7 +7,7 @@ import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { firstUnits } from '../domain/text/shorten.ts';
 import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
-import { failedCall, literalCall, said, shellWord } from './result.ts';
+import { failedCall, literalCall, PATH_ALIASES, said, shellWord } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
 
@@ -27,6 +27,7 @@ export const readFileTool: Tool<Input> = {
   description,
   schema: Input,
   lane: 'read',
+  aliases: PATH_ALIASES,
   async execute(input, context) {
     const parsed = parseRepoPath(input.path);
     if (!parsed.ok) return failedCall('path_refused', parsed.message);

@@ -26,3 +26,6 @@ export function literalCall(tool: string, input: Readonly<Record<string, unknown
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
+
+/** What other tools call the path of a file. */
+export const PATH_ALIASES = { file_path: 'path', filepath: 'path', filename: 'path' };

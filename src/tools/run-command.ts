@@ -29,6 +29,7 @@ export function runCommandTool({ commandTimeoutMs, maxCommandTimeoutMs }: Comman
     description,
     schema: Input,
     lane: 'command',
+    aliases: { cmd: 'command' },
     async execute({ command, timeout_seconds: seconds }, { sandbox, signal }) {
       if (command.includes('\0')) return failedCall('invalid_input', 'The command contains a NUL character.');
       const askedMs = seconds === undefined ? commandTimeoutMs : Math.ceil(seconds * 1000);

@@ -24,6 +24,7 @@ export const searchTool: Tool<Input> = {
   description,
   schema: Input,
   lane: 'read',
+  aliases: { query: 'pattern', regex: 'pattern', include: 'glob' },
   async execute({ pattern, path: asked, glob }, { workspace, signal }) {
     const parsed = parseRepoPath(asked ?? '');
     if (!parsed.ok) return failedCall('path_refused', parsed.message);

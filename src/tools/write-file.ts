@@ -5,7 +5,7 @@ import description from '../../prompts/tools/write_file.md';
 import { parseRepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
-import { failedCall, literalCall } from './result.ts';
+import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
 import { targetOf, WellFormedText, written } from './written.ts';
 
@@ -21,6 +21,7 @@ export const writeFileTool: Tool<Input> = {
   description,
   schema: Input,
   lane: 'write',
+  aliases: { ...PATH_ALIASES, file_text: 'content', contents: 'content' },
   target: targetOf,
   async execute({ path: asked, content }, { workspace, seen }) {
     const parsed = parseRepoPath(asked);

@@ -81,7 +81,9 @@ test('a large tree is an outline: small folders are open, large ones are counted
   expect((await linesOf('packages/p7')).length).toBe(125);
   expect(await linesOf('wide')).toContain('… and 200 more folders with 200 files in wide/');
   // Every file is named or counted once.
-  const named = lines.slice(0, -1).map((line) => Number(/([\d,]+)(?: more)? file/.exec(line)?.[1]?.replace(',', '') ?? 1));
+  const named = lines
+    .slice(0, -1)
+    .map((line) => Number(/([\d,]+)(?: more)? file/.exec(line)?.[1]?.replace(',', '') ?? 1));
   expect(named.reduce((sum, n) => sum + n, 0)).toBe(5_373);
 });
 

@@ -32,6 +32,10 @@ export const RunResult = z.strictObject({
     .default([])
     .describe('Ends that this run had come to before it was resumed, oldest first'),
   summary: z.string().describe("The model's own summary of its work; not evidence"),
+  aliases: z
+    .record(z.string(), z.int().positive())
+    .default({})
+    .describe('How often the model used other tools\' names for parameters: {"edit_file.old_string": 3}'),
   answer: z
     .json()
     .default(null)

@@ -7,6 +7,7 @@ import type { SpentTokens } from '../budget/spent.ts';
 import { type ChangeSource, toCodeChanges } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
+import { type AliasCounts, withAliases } from '../conversation/alias-counts.ts';
 import { awaitedAfter } from '../conversation/awaited.ts';
 import {
   addUsage,
@@ -80,6 +81,7 @@ export interface RunState extends Repeats, Spending {
   readonly warnedOf: ReadonlySet<NearCap['limit']>;
   /** Tokens of the last request's prompt, as the provider counted them. */
   readonly lastPromptTokens: number;
+  readonly aliases: AliasCounts;
   readonly cutOffsInARow: number;
   readonly verify: readonly string[];
   /** How the verify commands ended before the first turn; null when they were not run. */
@@ -142,6 +144,7 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     price: event.price,
     model: event.model,
     lastPromptTokens: 0,
+    aliases: {},
     cutOffsInARow: 0,
     repeats: 0,
     lastTurnKey: '',
@@ -286,6 +289,7 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
     lastTurn: before.lastTurn && { ...before.lastTurn, isAnswered: true },
     iterations: before.iterations + 1,
     lastPromptTokens: tokens - turn.usage.output,
+    aliases: withAliases(before.aliases, turn.calls),
     modelMs: before.modelMs + turn.durationMs,
     cutOffsInARow: turn.stop === 'max_tokens' ? before.cutOffsInARow + 1 : 0,
   };

@@ -27,6 +27,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     superseded: [],
     summary: '',
     answer: null,
+    aliases: {},
     plan: null,
     principles: [],
     paths: null,
@@ -119,6 +120,7 @@ export function statePart(state: RunState): Partial<RunResult> {
       ({ command }) => command,
     ),
     summary: state.phase.at === 'ended' ? state.phase.summary : '',
+    aliases: { ...state.aliases },
     answer: state.phase.at === 'ended' && state.phase.how === 'done' ? state.answer : null,
   };
 }
