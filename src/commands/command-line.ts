@@ -30,7 +30,8 @@ async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: Host
     case 'mistake':
       return refuse(asked.problems);
     case 'command': {
-      const output = asked.given.flags.output ?? edge.env.PATCHSMITH_OUTPUT;
+      const { flags, switches } = asked.given;
+      const output = switches.has('json') ? 'json' : (flags.output ?? edge.env.PATCHSMITH_OUTPUT);
       const obstacle = checkFdLimit();
       const { command } = asked;
       if (obstacle !== null) return tell(internalError(obstacle), { output, command });

@@ -10,6 +10,7 @@ import { handOver } from './hand-over.ts';
 import { readKey, readSettings, readTrust, withoutKey } from './inputs.ts';
 import { namedRun } from './named-run.ts';
 import { startRun } from './run/start.ts';
+import { RUN_COMMANDS } from './run-commands.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
 /** How commands are contained here and now, whichever run they belong to. */
@@ -179,6 +180,7 @@ export const COMMANDS: readonly Command[] = [
     switches: {},
     start: startBlame,
   },
+  ...RUN_COMMANDS,
   {
     name: 'doctor',
     summary: 'Show how commands are contained here, what they can see, and which tools work inside',
@@ -222,11 +224,16 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
+  const refuse = async (reasons: string[]): Promise<CommandOutcome> => {
+    const { keepRefusal } = await import('./refused-run.ts');
+    keepRefusal(edge, flags, reasons);
+    return { status: 'refused', problems: reasons };
+  };
   const read = readSettings(edge, flags, problems);
-  if (read.status === 'refused') return read;
+  if (read.status === 'refused') return refuse(read.problems);
   const { repo, quiet } = read.settings;
   const named = await namedRun(edge, operands[0], { repo, quiet });
-  if (named.status === 'refused') return named;
+  if (named.status === 'refused') return refuse(named.problems);
   // In the sandbox nothing of the job can be reached.
   const trust = read.settings.sandbox === 'off' ? await readTrust(edge, read.settings) : undefined;
   const input = {
@@ -239,9 +246,7 @@ async function startReplay(edge: HostContext, { operands, flags, problems }: Giv
   };
   const { replayRun } = await import('./replay/replay.ts');
   const outcome = await replayRun(named.run, input);
-  return 'problem' in outcome
-    ? { status: 'refused', problems: [outcome.problem] }
-    : { status: 'told', outcome };
+  return 'problem' in outcome ? refuse([outcome.problem]) : { status: 'told', outcome };
 }
 
 async function startResume(

@@ -5,7 +5,8 @@ import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts
 /** By command. */
 export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
   run: [
-    ...settingsIn(...SETTING_GROUPS.filter((group) => group !== 'Publishing' && group !== 'Replay')),
+    ...settingsIn(...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group))),
+    'maxTotalBytes',
     // Where issues and comments are read, and where access rights are checked.
     'repository',
     'githubApiUrl',

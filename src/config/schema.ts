@@ -26,6 +26,7 @@ import {
 import { PathGlob, SetupCommand, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
 import {
+  age,
   apiAddress,
   branchName,
   choice,
@@ -76,6 +77,7 @@ export const SETTING_GROUPS = [
   'Limits',
   'Sandbox and limits of commands',
   'Replay',
+  'Old runs',
   'Publishing',
   'Output',
 ] as const;
@@ -310,6 +312,13 @@ export const Settings = z.strictObject({
     flag: 'copy-ignored', value: 'PATH', repeatable: true, group: 'Replay', file: 'refused',
     help: 'Ignored file or folder of this checkout, such as node_modules, that the replay has too: a copy of it as it is now', defaultHelp: 'none' }),
 
+  olderThanMs: age().nullable().default(null).register(about, {
+    flag: 'older-than', value: 'AGE', group: 'Old runs', file: 'refused',
+    help: 'Remove finished runs that were last written to so long ago, such as 14d, 36h' }),
+  maxTotalBytes: size().default(5 * 1024 ** 3).register(about, {
+    flag: 'max-total-size', value: 'SIZE', group: 'Old runs', file: 'refused',
+    help: 'What all runs in the default folder may take of the disk; beyond it, the oldest finished ones are removed, by clean and, once an hour, after a run' }),
+
   repository: repositoryName().nullable().default(null).register(about, {
     flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',
     help: 'Repository on GitHub' }),
@@ -370,7 +379,7 @@ export const Settings = z.strictObject({
     help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
   dryRun: yesOrNo().default(false).register(about, {
     flag: 'dry-run', group: 'Publishing', file: 'refused',
-    help: 'Print the calls that would be made and change nothing' }),
+    help: 'Change nothing, and print what would be done' }),
   githubApiUrl: apiAddress().default('https://api.github.com').register(about, {
     flag: 'github-api-url', value: 'URL', group: 'Publishing', file: 'refused', variable: 'GITHUB_API_URL',
     help: "GitHub's API" }),

@@ -117,6 +117,20 @@ export function duration() {
   });
 }
 
+/** Milliseconds, given as `14d`, `36h` or a duration; at most 3,650 days. */
+export function age() {
+  return value('an age such as 14d, 36h or 90m (plain numbers are seconds), at most 3650d', (given) => {
+    const match = /^(\d+(?:\.\d+)?)\s*([smhd])?$/.exec(String(given).trim());
+    if (!match) return undefined;
+    const ms = Math.round(
+      Number(match[1]) * (match[2] === 'd' ? DAY_MS : UNIT_MS[(match[2] ?? 's') as 's' | 'm' | 'h']),
+    );
+    return ms <= 3_650 * DAY_MS ? ms : undefined;
+  });
+}
+
+const DAY_MS = 24 * 3_600_000;
+
 /** An https address; http only for this machine, so that the key never crosses a network unencrypted. */
 export function apiAddress() {
   const expected = 'an https address without user name or query (http only to this machine)';

@@ -43,6 +43,8 @@ export async function runOpened(
   await session.disarm();
   const concluded = concludeRun(session, ended.outcome);
   const outcome = (await printDocument(session, ended.patch)) ?? concluded;
+  const note = input.interrupt.aborted ? null : await input.afterwards?.();
+  if (note) session.progress.note(note);
   session.printSummary(outcome);
   return outcome;
 }

@@ -14,6 +14,7 @@ import {
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storage/run-lock.ts';
+import { notePlace } from '../adapters/storage/run-places.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
@@ -65,6 +66,8 @@ export interface RunInput {
   readonly makeTools?: ToolMaker;
   /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
+  /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
+  readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
 }
@@ -175,6 +178,7 @@ export class Session {
     if (letGo === null) return runIsBusy(made.directory.path);
     this.#locks.push(letGo);
     this.directory = made.directory;
+    if (settings.runDir !== null) notePlace({ runId: this.runId, path: made.directory.path, env, workTree });
     this.printName(made.directory);
     this.recordAndSave({});
     this.input.watcher?.onDirectory(made.directory);

@@ -10,7 +10,12 @@ describe('the inputs', () => {
     const names = actionInputs().map(({ name }) => name);
     const settings = settingEntries().map(({ flag }) => flag);
     expect(new Set(names).size).toBe(names.length);
-    expect(settings.filter((flag) => !names.includes(flag))).toEqual(['message', 'copy-ignored', 'output']);
+    expect(settings.filter((flag) => !names.includes(flag))).toEqual([
+      'message',
+      'copy-ignored',
+      'older-than',
+      'output',
+    ]);
     expect(names.filter((name) => !settings.includes(name)).sort()).toEqual([
       'api-key',
       'federation-rule-id',

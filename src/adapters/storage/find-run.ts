@@ -1,11 +1,13 @@
 /** Finds the folder of an earlier run by its path or its id. */
 
 import { lstatSync, realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { endDeadRun } from './dead-run.ts';
+import { readStart } from './read-journal.ts';
 import { placesOf, type RunDirectory, runDirectoryAt } from './run-directory.ts';
 import { whyNotUsable } from './run-directory-check.ts';
+import { notedPlaces } from './run-places.ts';
 
 /** The directory of a run, or why it was not found. */
 export type FoundRun = { status: 'ok'; directory: RunDirectory } | Failed;
@@ -30,7 +32,8 @@ export async function openRunDirectory(run: string, from: From): Promise<FoundRu
 }
 
 /**
- * `run` is a run directory, absolute or relative to `cwd`, or the id of a run in one of the default places. The path given
+ * `run` is a run directory, absolute or relative to `cwd`, or the id of a run that is in one of the default places or has noted
+ * there where it is. The path given
  * may contain links; the one returned does not. Nothing in it has been examined: read its files with `readRegularFile`.
  */
 export function findRun(run: string, { cwd, env }: From): FoundRun {
@@ -38,6 +41,13 @@ export function findRun(run: string, { cwd, env }: From): FoundRun {
   for (const folder of candidates) {
     const { events, result } = runDirectoryAt(folder);
     if (isThere(events) || isThere(result))
+      return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
+  }
+  const elsewhere = candidates.slice(1).flatMap((folder) => notedPlaces(dirname(folder)).get(run) ?? []);
+  for (const folder of elsewhere) {
+    const directory = runDirectoryAt(folder);
+    // Another run may be there by now.
+    if (readStart(directory.events)?.runId === run)
       return { status: 'ok', directory: runDirectoryAt(realpathSync(folder)) };
   }
   const looked = candidates.join(', ');

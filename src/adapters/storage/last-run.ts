@@ -1,23 +1,25 @@
 /** Finds the last run of a checkout: what `last` stands for in place of an id. */
 
-import { readdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { failed } from '../../domain/failed.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { type FoundRun, type From, findRun } from './find-run.ts';
+import { idsIn } from './list-runs.ts';
 import { readStart } from './read-journal.ts';
-import { placesOf, RUN_ID } from './run-directory.ts';
+import { placesOf } from './run-directory.ts';
+import { notedPlaces } from './run-places.ts';
 
 /**
- * The newest run that began to work in the checkout around `cwd`, of those in the default places; replays, which work in a copy,
- * are none. Runs elsewhere (`--run-dir`) are known to those who chose the place.
+ * The newest run that began to work in the checkout around `cwd`, of those in the default places and those that noted there
+ * where they are (`--run-dir`); replays, which work in a copy, are none.
  */
 export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   const root = await repositoryRoot(realPath(cwd));
   if (root === null) return failed(`${cwd} is not in a git repository, so it has no last run. ${NAME_IT}`);
   const folders = placesOf('any', env).map((place) => dirname(place));
-  const ids = [...new Set(folders.flatMap(idsIn))].sort().reverse();
-  for (const id of ids) {
+  const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
+  for (const id of ids.sort().reverse()) {
     const found = findRun(id, { cwd: '/', env });
     if (found.status === 'failed') continue;
     const start = readStart(found.directory.events);
@@ -27,17 +29,6 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
 }
 
 const NAME_IT = 'Name the run by its id or run directory.';
-
-function idsIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
-  } catch (error) {
-    // No run has been there yet, or it is no folder that may be read.
-    if (error instanceof Error && 'code' in error) return [];
-    throw error;
-  }
-}
 
 function realPath(path: string): string {
   try {

@@ -62,6 +62,14 @@ export function newRunId(now: number): string {
   return `${stamp}-${randomBytes(3).toString('hex')}`;
 }
 
+/** When a run with this id began, in Unix milliseconds; null for an id of another form. */
+export function startOfId(runId: string): number | null {
+  const digits = RUN_ID.test(runId) ? runId.slice(0, 15) : '';
+  const iso = digits.replace(/^(....)(..)(..)-(..)(..)(..)$/, '$1-$2-$3T$4:$5:$6Z');
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? null : time;
+}
+
 /**
  * Creates the folder, readable for its owner only: `--run-dir`, otherwise `$RUNNER_TEMP/patchsmith/<id>`, otherwise
  * `$XDG_STATE_HOME/patchsmith/<id>` (`~/.local/state`).

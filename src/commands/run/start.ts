@@ -28,6 +28,14 @@ export async function startRun(
       env,
       startNotes: [...(edge.startNotes ?? []), ...notes],
       ...(trust === undefined ? {} : { trust }),
+      // A folder that was named is its owner's to tidy.
+      ...(settings.runDir === null ? { afterwards: () => tidy(edge, settings.maxTotalBytes) } : {}),
     }),
   };
+}
+
+async function tidy({ env, now }: HostContext, maxTotalBytes: number): Promise<string | null> {
+  const { keepWithinBound } = await import('../remove-runs.ts');
+  // The run has ended, and what could not be tidied is tried again with the next one.
+  return keepWithinBound(env, maxTotalBytes, now()).catch(() => null);
 }

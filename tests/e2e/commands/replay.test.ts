@@ -194,9 +194,14 @@ test('a run that was not finished, or is none, is refused by name', async () => 
   expect((await replay(recorded)).lastLine).toMatch(
     /usage_error \(exit 2\): The run \S+ was not finished: its journal ends with event \d+\.$/,
   );
-  expect((await replay({ runDir: 'nothing' })).lastLine).toMatch(
+  const kept = join(temporaryFolder(), 'kept');
+  expect((await replay({ runDir: 'nothing' }, '--run-dir', kept)).lastLine).toMatch(
     /usage_error \(exit 2\): There is no run "nothing"/,
   );
+  expect(readFileSync(join(kept, 'result.json'), 'utf8')).toContain('There is no run');
+  const misspelt = join(temporaryFolder(), 'misspelt');
+  expect((await replay(recorded, '--run-dir', misspelt, '--max-processes', 'many')).exitCode).toBe(2);
+  expect(readFileSync(join(misspelt, 'result.json'), 'utf8')).toContain('--max-processes');
 });
 
 test('a replay leaves the run as it was and no copy behind', async () => {

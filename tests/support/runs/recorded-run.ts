@@ -127,7 +127,7 @@ export function inputOf(settings: Settings, stdout: Writable): RunInput & { prin
   return {
     settings,
     apiKey: KEY,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, XDG_STATE_HOME: temporaryFolder() },
     cwd: '/',
     stdin: Readable.from([]),
     stdout,

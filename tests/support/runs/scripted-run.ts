@@ -67,6 +67,7 @@ export async function scriptedRun(run: ScriptedRun): Promise<FinishedRun> {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        XDG_STATE_HOME: temporaryFolder(),
         ANTHROPIC_API_KEY: KEY,
         ANTHROPIC_BASE_URL: server.url,
         ...env,

@@ -1,0 +1,67 @@
+/** Where runs with a `--run-dir` of their own are: a small file for each beside the runs in the default place. */
+
+import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isWithin } from '../../domain/changes/path.ts';
+import { readRegularFile } from '../../files/regular-file.ts';
+import { placesOf, RUN_ID, type RunDirectoryRequest } from './run-directory.ts';
+
+const SUFFIX = '.elsewhere';
+
+/** A path in UTF-8. */
+const MAX_PATH_BYTES = 8 * 1024;
+
+/** As many places as are remembered. */
+const MAX_PLACES = 1_000;
+
+/** Which run is where. */
+export interface NewPlace {
+  readonly runId: string;
+  readonly path: string;
+  readonly env: RunDirectoryRequest['env'];
+  /** Nothing is written into it; null when there is none. */
+  readonly workTree: string | null;
+}
+
+/** Remembers the place, so that lists and `last` find the run. A machine that has no room for that loses only this. */
+export function notePlace({ runId, path, env, workTree }: NewPlace): void {
+  const [place] = placesOf(runId, env);
+  if (place === undefined) return;
+  try {
+    const folder = dirname(place);
+    if (workTree !== null && isWithin(folder, workTree)) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (workTree !== null && isWithin(realpathSync(folder), workTree)) return;
+    writeFileSync(join(folder, `${runId}${SUFFIX}`), path, { flag: 'wx', mode: 0o600 });
+    const old = notesIn(folder).sort().slice(0, -MAX_PLACES);
+    for (const id of old) forgetPlace(folder, id);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+  }
+}
+
+/** Run directories by the ids of their runs, as they were; whether they still are is for the reader to find out. */
+export function notedPlaces(folder: string): Map<string, string> {
+  const places = new Map<string, string>();
+  for (const id of notesIn(folder)) {
+    const read = readRegularFile(join(folder, `${id}${SUFFIX}`), MAX_PATH_BYTES);
+    const path = read.status === 'ok' ? read.bytes.toString('utf8') : '';
+    if (isAbsolute(path) && !path.includes('\0')) places.set(id, path);
+  }
+  return places;
+}
+
+/** Does not touch the run. */
+export function forgetPlace(folder: string, runId: string): void {
+  rmSync(join(folder, `${runId}${SUFFIX}`), { force: true });
+}
+
+function notesIn(folder: string): string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
+    return names.map((name) => name.slice(0, -SUFFIX.length)).filter((id) => RUN_ID.test(id));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}

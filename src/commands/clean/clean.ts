@@ -1,0 +1,55 @@
+/** `patchsmith clean`: removes old runs. */
+
+import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { RetentionRules, RunSummary } from '../../domain/runs/retention.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { formatSize } from '../../domain/text/format-size.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import { removeRuns } from '../remove-runs.ts';
+
+/** The arguments of `patchsmith clean`. */
+export interface CleanInput {
+  readonly rules: RetentionRules;
+  readonly isDry: boolean;
+  readonly json: boolean;
+  readonly redact: Redact;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: number;
+  /** Prints one line for people. */
+  readonly say: (line: string) => void;
+  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
+  readonly print: (document: string) => Promise<RunOutcome | null>;
+}
+
+/** Names every run that it removes, or would remove. */
+export async function cleanRuns(input: CleanInput): Promise<RunOutcome> {
+  const { rules, isDry, json, redact, env, now, say, print } = input;
+  const { removed, left, kept, keptBytes } = await removeRuns({ env, rules, now, isDry });
+  const freedBytes = removed.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const run of removed) say(`${isDry ? 'would remove' : 'removed'} ${named(run)}`);
+  for (const { run, why } of left) say(`left ${named(run)}: ${why}`);
+  if (json) {
+    const document = {
+      version: 1,
+      dryRun: isDry,
+      removed: removed.map(({ runId, path, bytes }) => ({ runId, path, bytes })),
+      left: left.map(({ run: { runId, path }, why }) => ({ runId, path, why })),
+      freedBytes,
+      kept,
+      keptBytes,
+    };
+    const unread = await print(`${inertJson(redactedJson(document, redact, 2))}\n`);
+    if (unread !== null) return unread;
+  }
+  const stays = `${pluralize(kept, 'run')} (${formatSize(keptBytes)}) ${kept === 1 ? 'stays' : 'stay'}.`;
+  if (left.length > 0)
+    return usageError(`${pluralize(left.length, 'run')} could not be removed, as named above; ${stays}`);
+  if (removed.length === 0) return noChange(`Nothing to remove; ${stays}`);
+  const what = `${pluralize(removed.length, 'run')} (${formatSize(freedBytes)})`;
+  return done(`${what} ${isDry ? 'would be removed' : 'removed'}; ${stays}`);
+}
+
+function named({ runId, outcome, status, bytes }: RunSummary): string {
+  return `${runId}  ${status === 'finished' ? outcome : status}  ${formatSize(bytes)}`;
+}

@@ -1,0 +1,118 @@
+/** Removes old runs: for `patchsmith clean`, and once an hour after a run. */
+
+import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { listRuns, runFolders } from '../adapters/storage/list-runs.ts';
+import { RUN_ID } from '../adapters/storage/run-directory.ts';
+import { lockRun } from '../adapters/storage/run-lock.ts';
+import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
+import { summarise } from '../adapters/storage/run-summary.ts';
+import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
+import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
+import { formatSize } from '../domain/text/format-size.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What was removed, or would be. */
+export interface Removal {
+  readonly removed: readonly RunSummary[];
+  /** What should have gone and is still there, with the reason. */
+  readonly left: readonly { run: RunSummary; why: string }[];
+  readonly kept: number;
+  readonly keptBytes: number;
+}
+
+/** Where, by which rules, when, and whether only to say so. */
+export interface RemovalRequest {
+  readonly env: Environment;
+  readonly rules: RetentionRules;
+  readonly now: number;
+  readonly isDry: boolean;
+}
+
+/** Removes runs by the rules. Own folders of runs (`--run-dir`) stay; what is noted of those that are gone is forgotten. */
+export async function removeRuns({ env, rules, now, isDry }: RemovalRequest): Promise<Removal> {
+  const { folders, runs } = await listRuns(env);
+  const removed: RunSummary[] = [];
+  const left: { run: RunSummary; why: string }[] = [];
+  for (const run of runsToRemove(runs, rules, now)) {
+    const why = isDry ? null : await remove(run, folders);
+    if (why === null) removed.push(run);
+    else left.push({ run, why });
+  }
+  if (!isDry) for (const folder of folders) forgetGone(folder);
+  const kept = runs.filter((run) => run.place === 'default' && !removed.includes(run));
+  return { removed, left, kept: kept.length, keptBytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** Null when it is gone, otherwise why not. Looks again at what it is about to remove, with its lock in hand. */
+async function remove(run: RunSummary, folders: readonly string[]): Promise<string | null> {
+  const folder = dirname(run.path);
+  const name = basename(run.path);
+  if (!folders.includes(folder) || !RUN_ID.test(name)) return 'it is not in the folder of the runs';
+  try {
+    const { uid } = lstatSync(run.path);
+    if (uid !== (process.getuid?.() ?? uid)) return 'it belongs to another user';
+    const letGo = await lockRun(run.path);
+    if (letGo === null) return 'a process works on it';
+    try {
+      // Whoever resumed it in the meantime holds its lock, or has ended by now.
+      const now = await summarise(name, run.path, 'default');
+      if (now.changedAt !== run.changedAt) return 'it has changed';
+      await removeGitDir(folder, name);
+      return null;
+    } finally {
+      letGo();
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return error.cause instanceof Error ? error.cause.message : error.message;
+  }
+}
+
+function forgetGone(folder: string): void {
+  for (const [id, path] of notedPlaces(folder)) {
+    try {
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) forgetPlace(folder, id);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
+  }
+}
+
+const STAMP = '.tidied';
+const HOUR_MS = 3_600_000;
+
+/**
+ * Keeps the default folder within its bound. Does nothing more than once an hour, since measuring takes time. Returns a line
+ * for people if something was removed. Never rejects for anything a disk can do.
+ */
+export async function keepWithinBound(
+  env: Environment,
+  maxTotalBytes: number,
+  now: number,
+): Promise<string | null> {
+  const due = runFolders(env).filter((folder) => isDue(folder, now));
+  if (due.length === 0) return null;
+  const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
+  const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
+  if (removed.length === 0) return null;
+  const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
+  return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;
+}
+
+/** Notes that it is being done. */
+function isDue(folder: string, now: number): boolean {
+  const stamp = join(folder, STAMP);
+  try {
+    const last = lstatSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (last > now - HOUR_MS && last <= now) return false;
+    rmSync(stamp, { force: true });
+    writeFileSync(stamp, '', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+/** The commands over runs that have been: one entry each, as in the registry. */
+
+import { oneLine } from '../domain/text/terminal.ts';
+import { finalLine } from '../engine/finish/result.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
+import type { Command, Given } from './command.ts';
+import { handOver } from './hand-over.ts';
+import { readSettings, withoutKey } from './inputs.ts';
+import { namedRun } from './named-run.ts';
+
+const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };
+const JSON_OUTPUT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
+
+/** `runs`, `show` and `clean`. */
+export const RUN_COMMANDS: readonly Command[] = [
+  {
+    name: 'runs',
+    summary: 'List your runs, newest first: outcome, time, cost, size, repository and plan',
+    examples: [['patchsmith runs --json | jq -r ".runs[].path"', 'The folders of all runs']],
+    operands: [],
+    settings: ['output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    async start(edge, given) {
+      const isJson = asksForJson(given);
+      const problems = [...given.problems, ...otherOutput('runs', given)];
+      if (problems.length > 0) return { status: 'refused', problems };
+      const { showRuns } = await import('./runs/runs.ts');
+      const outcome = await showRuns({ ...partsOf(edge), json: isJson });
+      return told(edge, outcome);
+    },
+  },
+  {
+    name: 'show',
+    summary:
+      'Show what happened in a run: outcome, plan, files, checks, cost and paths (RUN: its id or run directory; default: last)',
+    examples: [['patchsmith show', 'The last run of this checkout, on one page']],
+    operands: ['[RUN]'],
+    settings: ['repo', 'output'],
+    output: JSON_OUTPUT,
+    switches: JSON_SWITCH,
+    async start(edge, given) {
+      const problems = [...given.problems, ...otherOutput('show', given)];
+      const read = readSettings(edge, given.flags, problems);
+      if (read.status === 'refused') return read;
+      const named = await namedRun(edge, given.operands[0], { repo: read.settings.repo });
+      if (named.status === 'refused') return named;
+      const { showRun } = await import('./show/show.ts');
+      const { cwd } = edge;
+      return told(edge, await showRun({ ...partsOf(edge), cwd, run: named.run, json: asksForJson(given) }));
+    },
+  },
+  {
+    name: 'clean',
+    summary: 'Remove finished runs that are old, and the oldest beyond --max-total-size',
+    examples: [
+      ['patchsmith clean --older-than 14d --keep-failed', 'Remove runs of two weeks ago that went well'],
+      ['patchsmith clean --max-total-size 1g --dry-run', 'Only say which runs would go'],
+    ],
+    operands: [],
+    settings: ['olderThanMs', 'maxTotalBytes', 'dryRun', 'output', 'quiet'],
+    output: JSON_OUTPUT,
+    switches: { 'keep-failed': 'Keep runs that did not end with exit code 0', ...JSON_SWITCH },
+    async start(edge, given) {
+      const problems = [...given.problems, ...otherOutput('clean', given)];
+      const read = readSettings(edge, given.flags, problems);
+      if (read.status === 'refused') return read;
+      const { olderThanMs, maxTotalBytes, dryRun, quiet } = read.settings;
+      const { cleanRuns } = await import('./clean/clean.ts');
+      const rules = { olderThanMs, maxTotalBytes, keepFailed: given.switches.has('keep-failed') };
+      const say = (line: string) => {
+        if (!quiet) edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+      };
+      const json = asksForJson(given);
+      return told(
+        edge,
+        await cleanRuns({ ...partsOf(edge), rules, isDry: dryRun, json, say, now: edge.now() }),
+      );
+    },
+  },
+];
+
+function asksForJson({ flags, switches }: Given): boolean {
+  return switches.has('json') || flags.output === 'json';
+}
+
+function otherOutput(name: string, { flags }: Given): string[] {
+  if (flags.output === undefined || flags.output === 'json') return [];
+  return [`--output: ${name} prints text; use --json for a machine-readable document`];
+}
+
+function partsOf({ env, redact, stdout }: HostContext) {
+  return { env: withoutKey(env), redact, print: (document: string) => handOver(stdout, document) };
+}
+
+function told(
+  edge: HostContext,
+  outcome: Extract<CommandOutcome, { status: 'told' }>['outcome'],
+): CommandOutcome {
+  edge.stderr.write(`${oneLine(edge.redact(finalLine(outcome)), 4_000)}\n`);
+  return { status: 'told', outcome };
+}

@@ -1,0 +1,67 @@
+/** `patchsmith runs`: lists the runs of this user, newest first. */
+
+import { listRuns } from '../../adapters/storage/list-runs.ts';
+import { done, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunSummary } from '../../domain/runs/retention.ts';
+import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { formatSize } from '../../domain/text/format-size.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+
+/** The arguments of `patchsmith runs`. */
+export interface RunsInput {
+  readonly json: boolean;
+  readonly redact: Redact;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Prints the document on stdout. Resolves with an outcome where it could not be written. */
+  readonly print: (document: string) => Promise<RunOutcome | null>;
+}
+
+/** Changes nothing: a run whose process has died is shown as such, and completed by the commands that work on it. */
+export async function showRuns({ json, redact, env, print }: RunsInput): Promise<RunOutcome> {
+  const { folders, runs } = await listRuns(env);
+  const document = json
+    ? `${inertJson(redactedJson({ version: 1, folders, runs: runs.map(runJson) }, redact, 2))}\n`
+    : table(runs, env.HOME, redact);
+  const unread = await print(document);
+  if (json && unread !== null) return unread;
+  const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+  const where = folders.length === 0 ? '' : ` in ${folders.join(', ')}`;
+  return done(`${pluralize(runs.length, 'run')}, ${formatSize(bytes)}${where}.`);
+}
+
+function runJson({ startedAt, changedAt, ...run }: RunSummary) {
+  return { ...run, startedAt: iso(startedAt), changedAt: iso(changedAt) };
+}
+
+function iso(time: number | null): string | null {
+  return time === null || Number.isNaN(new Date(time).getTime()) ? null : new Date(time).toISOString();
+}
+
+const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLAN'];
+/** Longest text of a column. */
+const MOST = [22, 16, 24, 10, 10, 48, 72];
+
+function table(runs: readonly RunSummary[], home: string | undefined, redact: Redact): string {
+  if (runs.length === 0) return '';
+  const rows = [HEAD, ...runs.map((run) => row(run, home))].map((cells) =>
+    cells.map((cell, at) => oneLine(redact(cell), MOST[at] ?? 0)),
+  );
+  const widths = HEAD.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)));
+  const lines = rows.map((cells) => cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function row(run: RunSummary, home: string | undefined): string[] {
+  const { runId, startedAt, outcome, costUsd, bytes, isAtLeast, root, plan, place, path, problem } = run;
+  const shortRoot = home && root?.startsWith(`${home}/`) ? `~${root.slice(home.length)}` : root;
+  return [
+    runId,
+    iso(startedAt)?.slice(0, 16).replace('T', ' ') ?? '–',
+    run.status === 'finished' ? (outcome ?? '–') : run.status,
+    typeof costUsd === 'number' ? `$${costUsd.toFixed(4)}` : (costUsd ?? '–'),
+    `${isAtLeast ? '> ' : ''}${formatSize(bytes)}`,
+    shortRoot ?? '–',
+    problem ?? `${plan ?? '–'}${place === 'elsewhere' ? ` (in ${path})` : ''}`,
+  ];
+}

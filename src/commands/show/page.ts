@@ -1,0 +1,107 @@
+/** The page about one run. Everything in it comes from a run directory that anyone may have written. */
+
+import { existsSync } from 'node:fs';
+import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+import { formatSize } from '../../domain/text/format-size.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import { costLine, fileLine, flagLines } from '../../engine/finish/result.ts';
+
+/** What is known of a run besides its result. */
+export interface ShownRun {
+  readonly directory: RunDirectory;
+  /** The work tree; null for a run that had not started to work. */
+  readonly root: string | null;
+  readonly bytes: number;
+  readonly startedAt: number | null;
+}
+
+/** Entries of each list. */
+const MOST = 20;
+
+/** Headings and what belongs to them; what a run does not have is left out. */
+export function page(
+  result: RunResult,
+  { directory, root, bytes, startedAt }: ShownRun,
+  redact: Redact,
+): string {
+  const { outcome, exitCode, reason, plan, model, baseSha, baseBranch, baseDirty } = result;
+  const base = [
+    baseBranch ?? 'detached',
+    baseSha?.slice(0, 12) ?? 'no commit',
+    ...(baseDirty ? ['with uncommitted changes'] : []),
+  ];
+  const lines = [
+    `run ${result.runId}`,
+    `  outcome     ${outcome === null ? 'running' : `${outcome} (exit ${exitCode})`}`,
+    ...field('reason', reason),
+    ...field(
+      'began',
+      startedAt === null ? '' : `${new Date(startedAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    ),
+    ...field('repository', root ?? ''),
+    ...field(
+      'base',
+      baseSha === null && baseBranch === null ? '' : base.join(' @ ').replace(' @ with', ', with'),
+    ),
+    ...field('plan', plan === null ? '' : `${plan.title} (${sourceOf(plan.source)})`),
+    ...field('model', model ?? ''),
+    ...field('cost', model === null ? '' : costLine(result)),
+    ...part('setup', result.setup.map(reportLine)),
+    ...part('verify', result.verify.map(reportLine)),
+    ...part('files', result.changedFiles.map(fileLine)),
+    ...part(
+      'denied',
+      result.denied.map(({ what }) => what),
+    ),
+    ...part('look at', flagLines(result.flags)),
+    ...part('warnings', result.warnings),
+    ...(result.summary === ''
+      ? []
+      : ['', "the model's own summary, which is not evidence:", ...textOf(result.summary)]),
+    '',
+    ...pathsOf(directory, bytes),
+  ];
+  return lines.map((line) => `${oneLine(redact(line), 2_000)}\n`).join('');
+}
+
+function field(name: string, value: string): string[] {
+  return value === '' ? [] : [`  ${name.padEnd(10)}  ${value}`];
+}
+
+function part(name: string, entries: readonly string[]): string[] {
+  if (entries.length === 0) return [];
+  const left = entries.length - MOST;
+  const more = left > 0 ? [`  … and ${left} more`] : [];
+  return ['', `${name}:`, ...entries.slice(0, MOST).map((entry) => `  ${entry}`), ...more];
+}
+
+function textOf(text: string): string[] {
+  const lines = text.split('\n');
+  return [...lines.slice(0, MOST), ...(lines.length > MOST ? ['…'] : [])].map((line) => `  ${line}`);
+}
+
+function reportLine({ command, end }: CommandReport): string {
+  const how = end.timedOut
+    ? 'timed out'
+    : end.interrupted
+      ? 'interrupted'
+      : (end.signal ?? `exit ${end.exitCode}`);
+  return `${how.padEnd(11)} ${(end.durationMs / 1000).toFixed(1)} s  ${command}`;
+}
+
+function sourceOf(source: NonNullable<RunResult['plan']>['source']): string {
+  return 'url' in source ? source.url : 'path' in source ? source.path : source.kind;
+}
+
+function pathsOf(directory: RunDirectory, bytes: number): string[] {
+  const { path, patch, uncommitted, events, log, result } = directory;
+  const named = { patch, uncommitted, result, journal: events, log };
+  const there = Object.entries(named).filter(([, file]) => existsSync(file));
+  return [
+    `in ${path} (${formatSize(bytes)}):`,
+    ...there.map(([name, file]) => `  ${name.padEnd(11)} ${file}`),
+  ];
+}
