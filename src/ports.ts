@@ -12,7 +12,7 @@ import type { CommandEnd, FailureReason, Lane } from './domain/conversation/tool
 import type { RefusedHost } from './domain/review/allowed-domain.ts';
 import type { ExceededChangeLimit } from './domain/run/change-limits.ts';
 import type { EnforcedLimits } from './domain/run/command-limits.ts';
-import type { BaseRevision, RunEvent, SandboxLevel } from './domain/run/events.ts';
+import type { BaseCommit, BaseRevision, RunEvent, SandboxLevel } from './domain/run/events.ts';
 import type { ProviderFailureKind } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
 import type { RunResult } from './domain/run/result.ts';
@@ -129,8 +129,10 @@ export interface SeenFiles {
 export interface Workspace {
   /** Absolute path of the work tree's root. */
   readonly root: string;
-  /** The tree that changes are counted from. `rebase` replaces it. */
-  base(): BaseRevision;
+  /** What the run started from, without its tree as long as the baseline is being taken. `rebase` replaces it. */
+  base(): BaseRevision | BaseCommit;
+  /** The same when the baseline has been taken: the tree that changes are counted from. Rejects when it cannot be. */
+  baseline(): Promise<TakenBaseline>;
   /** The throwaway git dir that commands get instead of the real one. */
   readonly agentGit: SandboxGitDir;
 
@@ -222,6 +224,18 @@ export interface Workspace {
   keepEssentials(changes: readonly PathChange[]): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
+}
+
+/** A workspace whose baseline has been taken. */
+export interface WholeWorkspace extends Workspace {
+  base(): BaseRevision;
+}
+
+/** What the work tree was when the run began. */
+export interface TakenBaseline {
+  readonly base: BaseRevision;
+  /** Folders of the work tree whose `.git` cannot be hidden from commands. */
+  readonly uncovered: readonly string[];
 }
 
 /**

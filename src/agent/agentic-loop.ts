@@ -125,6 +125,7 @@ export class AgenticLoop {
         yield { type: 'message.added', text: answerPrompt() };
         break;
       case 'verify':
+        yield* executor.takeBaseline();
         yield* verification.run({
           commands: state.verify,
           changes: state.changes,

@@ -41,6 +41,8 @@ export interface ExecutorParts {
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
   readonly permits: (path: string) => boolean;
+  /** The base has been recorded without its tree, which is to be recorded before anything is changed. Default: it has one. */
+  readonly awaitsBaseline?: boolean;
   /** Maximum characters of one result; results are truncated nowhere else. */
   readonly maxOutputChars: number;
   /**
@@ -86,9 +88,11 @@ const TOO_MANY = `Not run: a turn may have at most ${MAX_CALLS_IN_A_TURN} calls.
 export class ToolExecutor {
   readonly #parts: ExecutorParts;
   readonly #tools: ReadonlyMap<string, Tool>;
+  #awaitsBaseline: boolean;
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
+    this.#awaitsBaseline = parts.awaitsBaseline ?? false;
     this.#tools = new Map(parts.tools.map((tool) => [tool.name, tool]));
   }
 
@@ -112,6 +116,7 @@ export class ToolExecutor {
     const calls = turn.calls.filter((call) => !turn.tooMany.has(call) && !refused.includes(call));
     for (const lane of lanesOf(calls.map((call) => this.#prepare(call)))) {
       if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
+      if (lane.some(({ lane: kind }) => kind !== 'read')) yield* this.takeBaseline();
       const line = yield* this.#lookBefore(lane, turn.iteration);
       const refuse = await this.#refusalsOf(lane);
       for (const { call } of lane) yield { type: 'tool.started', call, iteration: turn.iteration };
@@ -130,9 +135,18 @@ export class ToolExecutor {
     }
   }
 
+  /** Waits for the baseline, and records it unless that has been done. Called before anything that may change a file. */
+  async *takeBaseline(): AsyncGenerator<RunAction> {
+    if (!this.#awaitsBaseline) return;
+    const { base } = await this.#parts.workspace.baseline();
+    this.#awaitsBaseline = false;
+    yield { type: 'baseline.taken', base };
+  }
+
   /** One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. */
   async *settle(iteration: number): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
+    yield* this.takeBaseline();
     yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
   }

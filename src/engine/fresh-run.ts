@@ -92,7 +92,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
     openProvider: () => model.providing,
-    begin: async () => begin(place, forbidsBelow(plan, paths)),
+    begin: async () => begin(place, { isReadOnly: forbidsBelow(plan, paths), waits }),
     // What setup commands make is looked up after them.
     whyHopeless: async (sandbox) =>
       plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
@@ -139,9 +139,11 @@ function priceIn({ input: { settings, providers } }: Session): Price | null {
 /** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
 function begin(
   { session, checkout, directory }: Place,
-  isReadOnly: (folder: string) => boolean,
+  { isReadOnly, waits }: { isReadOnly: (folder: string) => boolean; waits: boolean },
 ): BegunTaking<TakenWorkspace> {
+  const { manyFiles } = session.input;
   const begun = beginWorkspace(checkout, {
+    ...(manyFiles === undefined ? {} : { manyFiles }),
     shadowDir: directory.shadowGit,
     agentGitDir: directory.agentGit,
     env: session.input.env,
@@ -151,7 +153,10 @@ function begin(
   });
   return {
     agentGit: begun.agentGit,
-    take: async () => ({ status: 'ok', workspace: await begun.takeBaseline() }),
+    take: async () => ({
+      status: 'ok',
+      workspace: await (waits ? begun.takeBaseline() : begun.takeMeanwhile()),
+    }),
   };
 }
 

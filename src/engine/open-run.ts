@@ -15,6 +15,7 @@ import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type Checkout, disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
+import { isTaken } from '../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Sandbox, SandboxGitDir, VerifyPlace, Workspace } from '../ports.ts';
@@ -25,7 +26,7 @@ import { type OpenSibling, openContained } from './open/sandbox.ts';
 import { notOpened, sandboxSettings, warnOfReadableSecrets } from './open/sandbox-settings.ts';
 import { whyNotUncontained, whyUncovered } from './open/uncontained.ts';
 import { renaming, type VerifyPlaceParts, verifyPlaceOf } from './open/verify-place.ts';
-import { interruptedOutcome, type Ready, type Stopped, stopped } from './ready.ts';
+import { interruptedOutcome, LateRefusal, type Ready, type Stopped, stopped } from './ready.ts';
 import { absolutePath, type Session } from './session.ts';
 
 /** How one kind of run begins. Each stage returns the next one, or the outcome that ends the run before its loop. */
@@ -231,9 +232,22 @@ async function take<Taken extends TakenWorkspace>(
   if (taken === null) return stopped(interruptedOutcome(session));
   if (taken.status === 'failed') return stopped(usageError(taken.message));
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));
-  const isRequired = session.input.settings.sandbox === 'required';
-  const open = isRequired ? (taken.workspace.agentGit.uncovered ?? []) : [];
-  return open.length > 0 ? stopped(sandboxUnavailable(whyUncovered(open))) : taken;
+  const { workspace } = taken;
+  if (session.input.settings.sandbox !== 'required') return taken;
+  const refusal = (folders: readonly string[]) =>
+    folders.length > 0 ? sandboxUnavailable(whyUncovered(folders)) : null;
+  if (isTaken(workspace.base())) {
+    const refused = refusal(workspace.agentGit.uncovered ?? []);
+    return refused === null ? taken : stopped(refused);
+  }
+  // The baseline is still being taken. It is asked for before the first command.
+  const baseline: Workspace['baseline'] = async () => {
+    const found = await workspace.baseline();
+    const refused = refusal(found.uncovered);
+    if (refused !== null) throw new LateRefusal(refused);
+    return found;
+  };
+  return { ...taken, workspace: { ...workspace, baseline } };
 }
 
 function placeOf<Taken extends TakenWorkspace>({

@@ -79,6 +79,17 @@ export function newRun(start: RunStarted, at: number, { events }: RunDirectory, 
   };
 }
 
+/** Thrown where it turns out on the way that the run may not go on. */
+export class LateRefusal extends Error {
+  readonly outcome: RunOutcome;
+
+  constructor(outcome: RunOutcome) {
+    super(outcome.reason);
+    this.name = 'LateRefusal';
+    this.outcome = outcome;
+  }
+}
+
 /** Ends a run at this point. */
 export function stopped(outcome: RunOutcome): Stopped {
   return { status: 'stopped', outcome };

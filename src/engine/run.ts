@@ -8,13 +8,13 @@ import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
 import { nearCapWarning } from '../domain/budget/caps.ts';
-import type { RunEvent } from '../domain/run/events.ts';
+import { isTaken, type RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import { until } from '../files/time-limit.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
 import type { Ended, LoopEnd } from './finish/finish.ts';
-import { startedPart } from './finish/result.ts';
+import { baselinePart, startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh-run.ts';
 import { openRun } from './open-run.ts';
@@ -74,6 +74,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     clock,
     redact,
     permits,
+    awaitsBaseline: !isTaken(state.base),
     maxOutputChars: start.toolSettings.maxOutputChars,
     interruptOf: ready.interruptOf,
   });
@@ -111,6 +112,7 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   let { stop } = state;
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
+    if (event.type === 'baseline.taken') session.record(baselinePart(event.base));
     if (event.type === 'run.stopped') stop = event.stop;
     if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
   };
@@ -122,7 +124,8 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
     for await (const event of loop.run(actions)) accept(event);
   });
   if (followed.status !== 'cut_short') return { stop, state: loop.state, driven: followed };
-  session.warn(LOOK_CUT_SHORT);
+  // Without a baseline the run has changed nothing.
+  if (isTaken(loop.state.base)) session.warn(LOOK_CUT_SHORT);
   const ended = await tryStep(async () => {
     for (const event of loop.cutShort(session.interrupt.reason)) accept(event);
   });

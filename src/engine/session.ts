@@ -64,6 +64,8 @@ export interface RunInput {
   readonly providers?: ProviderRegistry;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
+  /** Number of files above which a work tree is large. Default: that of the workspace. */
+  readonly manyFiles?: number;
   /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
   readonly beforeSpending?: () => Promise<RunOutcome | null>;
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */

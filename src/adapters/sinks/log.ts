@@ -1,6 +1,6 @@
 /** `patchsmith.log`: what happened, one line per event, for people who examine a run afterwards. */
 
-import type { RunEvent } from '../../domain/run/events.ts';
+import { isTaken, type RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
@@ -44,8 +44,13 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
   switch (event.type) {
     case 'run.started':
       return { runId: event.runId, model: event.model, sandbox: event.sandbox, base: event.base };
+    case 'baseline.taken':
+      return { base: event.base };
     case 'run.resumed':
-      return { base: event.base.tree, ...some(event.accepted.map(({ path }) => path)) };
+      return {
+        base: isTaken(event.base) ? event.base.tree : null,
+        ...some(event.accepted.map(({ path }) => path)),
+      };
     case 'turn.completed': {
       const { stop, usage, durationMs, calls } = event.turn;
       const prompt = usage.input + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;

@@ -5,7 +5,13 @@ import type { ToolCall } from '../../domain/conversation/conversation.ts';
 import { describeCall } from '../../domain/conversation/describe-call.ts';
 import { describeEndAndTime, succeeded, type ToolOutcome } from '../../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../../domain/conversation/tools-phase.ts';
-import type { CommandReport, RunEvent, RunStarted } from '../../domain/run/events.ts';
+import {
+  type BaseRevision,
+  type CommandReport,
+  isTaken,
+  type RunEvent,
+  type RunStarted,
+} from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { judgeReports } from '../../domain/run/verify-baseline.ts';
 import { type Redact, redactedStrings } from '../../domain/secrets/redact.ts';
@@ -90,7 +96,7 @@ export class Progress implements EventSink {
     const recorded = provider === 'replay' ? ', recorded' : '';
     this.note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`);
     this.note(`plan: ${plan.title}`);
-    this.note(`base: ${base.branch ?? 'detached'} @ ${at}${base.dirty ? ', with uncommitted changes' : ''}`);
+    this.note(`base: ${base.branch ?? 'detached'} @ ${at}${isTaken(base) ? uncommittedIn(base) : ''}`);
   }
 
   /** A command that ran before the work, with the end of its output if it was to succeed and did not. */
@@ -120,6 +126,9 @@ export class Progress implements EventSink {
       case 'run.resumed':
         this.#iteration = event.iteration;
         this.note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`);
+        return;
+      case 'baseline.taken':
+        if (event.base.dirty) this.note(`base${uncommittedIn(event.base)}`);
         return;
       case 'turn.completed':
         this.#iteration += 1;
@@ -262,6 +271,10 @@ const COMMANDS_END: readonly RunEvent['type'][] = [
 ];
 
 const MAX_QUOTED_LINES = 12;
+
+function uncommittedIn({ dirty }: BaseRevision): string {
+  return dirty ? ', with uncommitted changes' : '';
+}
 
 /** Prefix of each line of the model's text. */
 const STREAM = '  │ ';

@@ -34,7 +34,7 @@ export function whyNotUsable(directory: RunDirectory): string | null {
 
 /** What git creates in the shadow repository, and what else is stored there. */
 const IN_SHADOW =
-  /^(?:HEAD|config|objects|refs|info|rules|rules-now|empty-folders|ignored-at-start|closed-places|set-gid-folders|write-log|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
+  /^(?:HEAD|config|objects|refs|info|rules|rules-now|rules-early|empty-folders|ignored-at-start|closed-places|set-gid-folders|write-log|clock|[a-z-]+\.(?:index|json)|sharedindex\.[0-9a-f]+|[\w.-]+\.lock)$/;
 
 /** Folders with files of these names may contain nothing else: git would read it. */
 const FOLDERS: readonly { readonly folder: RegExp; readonly names: RegExp }[] = [

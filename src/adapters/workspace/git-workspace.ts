@@ -10,7 +10,7 @@ import { listed } from '../../domain/text/listed.ts';
 import { type TreeView, viewing } from '../../files/tree-view.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
-import type { SandboxGitDir, Workspace } from '../../ports.ts';
+import type { SandboxGitDir, WholeWorkspace } from '../../ports.ts';
 import { keepTree } from './baseline/base-copy.ts';
 import { makeProvenPatch } from './patch/patch.ts';
 import type { ChangeBudget } from './snapshot/change-budget.ts';
@@ -47,7 +47,7 @@ interface WorkspaceParts {
 }
 
 /** Captures, patches and anything else that reads the whole tree run one at a time, in the order requested. */
-export function openGitWorkspace(parts: WorkspaceParts): Workspace {
+export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
   const { checkout, shadowDir, snapshot, tree, planted, warnings, budget, writeLog } = parts;
   const { root } = checkout;
   let { base } = parts;
@@ -64,6 +64,7 @@ export function openGitWorkspace(parts: WorkspaceParts): Workspace {
     root,
     agentGit: parts.agentGit,
     base: () => base,
+    baseline: async () => ({ base, uncovered: parts.agentGit.uncovered ?? [] }),
     ...workTreeFiles(parts, base.objectFormat),
 
     capture(scope) {

@@ -3,20 +3,22 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
-import type { BaseRevision } from '../../domain/run/events.ts';
+import type { BaseCommit, BaseRevision } from '../../domain/run/events.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import { runGit } from '../../git/git.ts';
 import { type Coverage, coverable, linkedWorktrees, underPolicy } from '../../git/nested-git.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
 import { BASE_INDEX, ScratchIndex } from '../../git/store/trees.ts';
-import { readUserSettings, type UserEnvironment } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports.ts';
-import { BASELINE_INDEX, readBaselineIndex } from './baseline/baseline-index.ts';
+import { readUserSettings, type UserEnvironment, type UserSettings } from '../../git/user-settings.ts';
+import type { NestedRepository, SandboxGitDir, WholeWorkspace, Workspace } from '../../ports.ts';
+import { BASELINE_INDEX, type BaselineIndex, readBaselineIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { takeRuleFilesOfIndex } from './baseline/rule-files.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
+import { earlyFiles } from './early-files.ts';
 import { openGitWorkspace } from './git-workspace.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
+import { pendingWorkspace } from './pending-workspace.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { keepRepositories } from './unwalked/kept-repositories.ts';
@@ -42,25 +44,60 @@ export interface WorkspacePlaces {
 export interface BegunWorkspace {
   readonly agentGit: SandboxGitDir;
   /** As `openWorkspace`. Call once. */
-  takeBaseline(): Promise<Workspace>;
+  takeBaseline(): Promise<WholeWorkspace>;
+  /**
+   * The same, but of a tree with many files the workspace comes before its baseline: reads do not wait for it. Call once, in
+   * place of the other.
+   */
+  takeMeanwhile(): Promise<Workspace>;
 }
 
 /** Takes no longer for a large tree than for a small one. */
 export function beginWorkspace(checkout: Checkout, places: WorkspacePlaces): BegunWorkspace {
   mkdirSync(places.agentGitDir, { recursive: true, mode: 0o700 });
   const nested: NestedRepository[] = [];
+  const agentGit = { ...describeSandboxGitDir(checkout, places.agentGitDir), nested };
+  const finish = async (prepared: Prepared) => {
+    const workspace = await takeWhole(prepared);
+    nested.push(...workspace.agentGit.nested);
+    return workspace;
+  };
   return {
-    agentGit: { ...describeSandboxGitDir(checkout, places.agentGitDir), nested },
-    async takeBaseline() {
-      const workspace = await openWorkspace(checkout, places);
-      nested.push(...workspace.agentGit.nested);
-      return workspace;
+    agentGit,
+    takeBaseline: async () => finish(await prepare(checkout, places)),
+    async takeMeanwhile() {
+      const prepared = await prepare(checkout, places);
+      const { parts, shadowDir, settings, index } = prepared;
+      const taken = finish(prepared);
+      if (!parts.settled.isMany) return taken;
+      // Its failure counts when somebody needs it.
+      taken.catch(() => undefined);
+      const files = earlyFiles({ checkout, shadowDir, settings, index, tree: parts.tree });
+      return pendingWorkspace({ files, agentGit, taken, root: checkout.root, base: baseCommit(checkout) });
     },
   };
 }
 
+/** What has been read before the work tree is looked at. */
+interface Prepared {
+  readonly checkout: Checkout;
+  readonly shadowDir: string;
+  readonly settings: UserSettings;
+  readonly index: BaselineIndex;
+  readonly parts: SnapshotParts;
+  readonly madeGit: SandboxGitDir;
+  readonly warnings: Set<string>;
+  readonly isReadOnly: (folder: string) => boolean;
+  readonly keepsBase: boolean;
+}
+
 /** Takes the current checkout as the baseline. Writes to none of the user's files and runs nothing from the checkout. */
-export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<Workspace> {
+export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces): Promise<WholeWorkspace> {
+  return takeWhole(await prepare(checkout, places));
+}
+
+/** Takes no look at the files of the work tree, except for rule files that only the index tells of. */
+async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Prepared> {
   const { root } = checkout;
   const {
     shadowDir,
@@ -89,6 +126,19 @@ export async function openWorkspace(checkout: Checkout, places: WorkspacePlaces)
     manyFiles,
     limits,
   });
+  return { checkout, shadowDir, settings, index, parts, madeGit, warnings, isReadOnly, keepsBase };
+}
+
+async function takeWhole({
+  checkout,
+  shadowDir,
+  parts,
+  madeGit,
+  warnings,
+  isReadOnly,
+  keepsBase,
+}: Prepared): Promise<WholeWorkspace> {
+  const { root } = checkout;
   const snapshot = await Snapshot.take(parts);
   const { submodules } = parts.tree.tracked;
   if (submodules.length > 0) await hideSubmodules(madeGit.gitDir, submodules);
@@ -151,8 +201,7 @@ async function baseRevision(
   shadowDir: string,
   snapshot: Snapshot,
 ): Promise<BaseRevision> {
-  const { objectFormat } = checkout;
-  const { commit, branchRef } = checkout.head;
+  const { commit, objectFormat } = baseCommit(checkout);
   const headTree =
     commit === null
       ? null
@@ -167,11 +216,11 @@ async function baseRevision(
     return scratch.writeTree();
   };
   const [head, tree] = await Promise.all([headTree, writeTree()]);
-  return {
-    commit,
-    tree,
-    branch: branchRef === null ? null : branchRef.replace(/^refs\/heads\//, ''),
-    dirty: head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree,
-    objectFormat,
-  };
+  const dirty = head === null ? !snapshot.known.isEmpty : head.toString('latin1').trim() !== tree;
+  return { ...baseCommit(checkout), tree, dirty };
+}
+
+function baseCommit({ head: { commit, branchRef }, objectFormat }: Checkout): BaseCommit {
+  const branch = branchRef === null ? null : branchRef.replace(/^refs\/heads\//, '');
+  return { commit, branch, objectFormat };
 }

@@ -14,12 +14,12 @@ import { makeRepository } from '../../git/store/bare-repository.ts';
 import { listTree } from '../../git/store/tree-listing.ts';
 import { BASE_INDEX } from '../../git/store/trees.ts';
 import { readUserSettings, type UserSettings } from '../../git/user-settings.ts';
-import type { NestedRepository, SandboxGitDir, Workspace } from '../../ports.ts';
+import type { NestedRepository, SandboxGitDir, WholeWorkspace } from '../../ports.ts';
 import { readKeptIndex } from './baseline/baseline-index.ts';
 import { BaselineRules } from './baseline/baseline-rules.ts';
 import { MANY_FILES } from './baseline/stat-unchanged.ts';
 import { openGitWorkspace } from './git-workspace.ts';
-import { foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
+import { beginWorkspace, foreignIn, nestedFolders, nestedIn, type WorkspacePlaces } from './open.ts';
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
@@ -44,7 +44,7 @@ export interface KeptState {
 /** The workspace of a killed run, and the differences found in the work tree. */
 export interface ReopenedWorkspace {
   readonly status: 'ok';
-  readonly workspace: Workspace;
+  readonly workspace: WholeWorkspace;
   /** How the work tree differs from its last known state. */
   readonly found: readonly PathChange[];
   /** Git dirs that did not exist when the run began; only searched for if commands were in progress. */
@@ -73,6 +73,20 @@ export function beginReopening(checkout: Checkout, places: WorkspacePlaces, kept
       const reopened = await reopenWorkspace(checkout, places, kept);
       if (reopened.status === 'ok') nested.push(...reopened.workspace.agentGit.nested);
       return reopened;
+    },
+  };
+}
+
+/** For a run that was ended before its baseline had been taken, and so before it changed anything: it is taken now. */
+export function beginAnew(checkout: Checkout, places: WorkspacePlaces): BegunReopening {
+  rmSync(places.shadowDir, { recursive: true, force: true });
+  rmSync(places.agentGitDir, { recursive: true, force: true });
+  const begun = beginWorkspace(checkout, places);
+  return {
+    agentGit: begun.agentGit,
+    async take() {
+      const workspace = await begun.takeBaseline();
+      return { status: 'ok', workspace, found: [], planted: [], asInBase: new Set() };
     },
   };
 }

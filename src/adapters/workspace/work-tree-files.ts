@@ -34,24 +34,6 @@ export function workTreeFiles(
 ): Pick<Workspace, 'readFile' | 'writeFile' | 'listFiles' | 'search'> {
   const { root } = tree;
   const files = openNofollowFiles(root);
-  const byRules = { ...tree, keepsBase: false };
-  const listFiles: Workspace['listFiles'] = async (path, glob) => {
-    tree.rules.refresh();
-    const walked = await walk(byRules, path);
-    if (walked.scope !== path || walked.at === 'absent') {
-      const scope = JSON.stringify(walked.scope);
-      if (walked.at === 'foreign') return { status: 'ok', paths: [] };
-      const message =
-        walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
-      return { status: 'failed', reason: 'not_found', message };
-    }
-    if (glob !== null && glob.length > MAX_GLOB_LENGTH)
-      return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
-    const isMatch = glob === null ? () => true : filterOf(glob);
-    const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
-    const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
-    return { status: 'ok', paths: paths.sort() };
-  };
   /** Of a file that git ignores nothing is known until it is read. */
   const unknownState = async (path: RepoPath): Promise<FileState | null> => {
     const read = await files.read(path, MAX_READ_BYTES);
@@ -59,12 +41,7 @@ export function workTreeFiles(
     return { mode: read.mode, blob: blobId(read.bytes, objectFormat), size: read.bytes.length };
   };
   return {
-    async readFile(path) {
-      const read = await files.read(path, MAX_READ_BYTES);
-      if (read.status === 'failed') return read;
-      const { bytes } = read;
-      return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
-    },
+    ...readableFiles(tree, objectFormat),
 
     async writeFile(path, bytes, by) {
       const submodule = tree.tracked.submoduleOf(path);
@@ -89,6 +66,41 @@ export function workTreeFiles(
         ignored,
       );
       return { ...written, blob, ignored, unseen };
+    },
+  };
+}
+
+/** What needs no baseline. */
+export function readableFiles(
+  tree: WalkedTree,
+  objectFormat: BaseRevision['objectFormat'],
+): Pick<Workspace, 'readFile' | 'listFiles' | 'search'> {
+  const { root } = tree;
+  const files = openNofollowFiles(root);
+  const byRules = { ...tree, keepsBase: false };
+  const listFiles: Workspace['listFiles'] = async (path, glob) => {
+    tree.rules.refresh();
+    const walked = await walk(byRules, path);
+    if (walked.scope !== path || walked.at === 'absent') {
+      const scope = JSON.stringify(walked.scope);
+      if (walked.at === 'foreign') return { status: 'ok', paths: [] };
+      const message =
+        walked.at === 'absent' ? `There is no ${scope}.` : `${scope} is a file or a link, not a folder.`;
+      return { status: 'failed', reason: 'not_found', message };
+    }
+    if (glob !== null && glob.length > MAX_GLOB_LENGTH)
+      return { status: 'failed', reason: 'invalid_input', message: 'The glob is too long.' };
+    const isMatch = glob === null ? () => true : filterOf(glob);
+    const from = walked.at === 'folder' && path !== '' ? path.length + 1 : 0;
+    const paths = [...walked.files.keys()].filter((file) => isMatch(file.slice(from)));
+    return { status: 'ok', paths: paths.sort() };
+  };
+  return {
+    async readFile(path) {
+      const read = await files.read(path, MAX_READ_BYTES);
+      if (read.status === 'failed') return read;
+      const { bytes } = read;
+      return { status: 'ok', bytes, text: textOf(bytes), blob: blobId(bytes, objectFormat) };
     },
 
     listFiles,

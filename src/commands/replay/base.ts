@@ -3,7 +3,7 @@
 import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import { completeBase, copyBase, findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { quotedName } from '../../domain/changes/path.ts';
-import type { RunStarted } from '../../domain/run/events.ts';
+import type { BaseRevision, RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { absolutePath, type Session } from '../../engine/session.ts';
 import { makeRepository } from '../../git/store/bare-repository.ts';
@@ -12,7 +12,7 @@ import { openKeptObjects } from '../../git/store/kept-objects.ts';
 /** Which base to copy, and where to. */
 export interface BaseOfReplay {
   readonly run: RunDirectory;
-  readonly start: RunStarted;
+  readonly start: RunStarted & { readonly base: BaseRevision };
   /** An empty folder for the copy. */
   readonly folder: string;
   /** Where to create the git dir through which its objects are read. */

@@ -8,8 +8,9 @@ import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/work
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
 import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { baselineFirst } from '../../domain/journal/baseline-first.ts';
 import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
-import type { RunStarted } from '../../domain/run/events.ts';
+import type { BaseRevision, RunEvents, RunStarted } from '../../domain/run/events.ts';
 import { usageError } from '../../domain/run/outcome.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Providing } from '../../engine/open/provider.ts';
@@ -58,11 +59,11 @@ interface Replay extends ReplayPlaces {
   readonly session: Session;
   readonly directory: RunDirectory;
   readonly checkout: Checkout;
-  readonly events: Journal;
+  /** The base is in the first of them. */
+  readonly events: RunEvents;
+  readonly base: BaseRevision;
   readonly ignored: BroughtFiles;
 }
-
-type Journal = Extract<ReturnType<typeof readJournal>, { status: 'ok' }>['events'];
 
 async function locate(session: Session, places: ReplayPlaces): Promise<Located<CopiedWorkspace> | Stopped> {
   const { run, folder, objectsGitDir } = places;
@@ -71,21 +72,24 @@ async function locate(session: Session, places: ReplayPlaces): Promise<Located<C
   if (problem !== null || directory === null) return stopped(usageError(problem ?? ''));
   const read = readJournal(run.events);
   if (read.status === 'failed') return stopped(usageError(read.message));
-  const { events } = read;
-  const obstacle = whyNotAgain(run, events);
+  const obstacle = whyNotAgain(run, read.events);
   if (obstacle !== null) return stopped(usageError(obstacle));
-  const missing = await copyBaseOf(session, { run, start: events[0], folder, objectsGitDir });
+  const begun = baselineFirst(read.events);
+  if (begun === null)
+    return stopped(usageError('The run ended before it had done anything that could be replayed.'));
+  const { base, events } = begun;
+  const missing = await copyBaseOf(session, { run, start: { ...events[0], base }, folder, objectsGitDir });
   if (missing !== null) return stopped(usageError(missing));
   const ignored = await bringIgnored(session, folder);
   if (ignored.status === 'failed') return stopped(usageError(ignored.message));
   const found = await findCheckout(folder, NO_USER);
   if (found.status === 'failed') return stopped(usageError(found.message));
-  const replay = { ...places, session, directory, checkout: found.checkout, events, ignored };
+  const replay = { ...places, session, directory, checkout: found.checkout, events, base, ignored };
   return { status: 'located', checkout: found.checkout, directory, admit: () => admit(replay) };
 }
 
 /** Null when the recorded run can be replayed. */
-function whyNotAgain(run: RunDirectory, events: Journal): string | null {
+function whyNotAgain(run: RunDirectory, events: RunEvents): string | null {
   const [{ runId, root }] = events;
   if (events.at(-1)?.type !== 'run.stopped')
     return `The run ${runId} was not finished: its journal ends with event ${events.length}.${whyUnfinished(run)}`;
@@ -97,7 +101,7 @@ function whyNotAgain(run: RunDirectory, events: Journal): string | null {
 }
 
 /** Null when the run was resumed only where it had stopped by itself, with nothing under way and nothing of others accepted. */
-function whyCutAnywhere(events: Journal): string | null {
+function whyCutAnywhere(events: RunEvents): string | null {
   for (const [index, event] of events.entries()) {
     if (event.type !== 'run.resumed') continue;
     const before = events[index - 1];
@@ -192,7 +196,7 @@ interface ReplayStart extends OpenedRun<CopiedWorkspace> {
 
 /** Runs the recorded commands before the work. One that fails now is reported as a difference. */
 async function startOfReplay(
-  { session, events: [recorded] }: Replay,
+  { session, base: { commit, dirty }, events: [recorded] }: Replay,
   { sandbox, taken: { plain }, verifyPlace, redact, hosts }: ReplayStart,
 ): Promise<RunStarted> {
   const parts = { sandbox, redact, timeoutMs: recorded.toolSettings.verifyTimeoutMs };
@@ -201,7 +205,6 @@ async function startOfReplay(
   const baseline = recorded.verifyBaseline?.map(({ command }) => command) ?? null;
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, parts, session.interrupt));
   const anyRan = setup.length > 0 || (baseline?.length ?? 0) > 0;
-  const { commit, dirty } = recorded.base;
   return {
     ...recorded,
     runId: session.runId,

@@ -4,14 +4,15 @@ import { rmSync } from 'node:fs';
 import { reopenJournal } from '../../adapters/sinks/journal.ts';
 import { clearScratch } from '../../adapters/storage/run-directory.ts';
 import { type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
-import { beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
+import { beginAnew, beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
+import { failed } from '../../domain/failed.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import type { RunEvent, RunStarted } from '../../domain/run/events.ts';
+import { isTaken, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
 import { advance } from '../../domain/run/state.ts';
 import { openProvider } from '../../engine/open/provider.ts';
@@ -134,13 +135,26 @@ async function begin(
     limits: changeLimits(session, session.limits),
     keepsBase: session.input.settings.keepBase,
   };
+  const { base } = stateOf(run);
+  const states = workTreeStates(events);
+  if (!isTaken(base)) {
+    if (states.size > 0 || wereCommandsUnderWay(events))
+      return { ...beginAnew(checkout, places), take: async () => failed(CHANGED_BEFORE_ITS_BASELINE) };
+    session.warn(
+      'The run was ended before its baseline had been taken: it starts from the files as they are now.',
+    );
+    return beginAnew(checkout, places);
+  }
   return beginReopening(checkout, places, {
-    base: stateOf(run).base,
-    states: workTreeStates(events),
+    base,
+    states,
     written: writtenPaths(callsOf(events), tools),
     mayHavePlanted: wereCommandsUnderWay(events) ? 'remove' : null,
   });
 }
+
+const CHANGED_BEFORE_ITS_BASELINE =
+  'The journal has changes without the baseline that they count from. Start a new run.';
 
 async function settle(
   { session, run, options }: Resuming,

@@ -6,7 +6,7 @@ import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import type { RunEvent } from '../../domain/run/events.ts';
+import { isTaken, type RunEvent } from '../../domain/run/events.ts';
 import { advance, startOf } from '../../domain/run/state.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
@@ -27,6 +27,9 @@ export async function unrecordedChanges(
   const open = underWay(events);
   if (open.length === 0) return null;
   const [start, ...rest] = events;
+  const { base } = rest.reduce(advance, startOf(start));
+  // Nothing changes a file before the baseline is in the journal.
+  if (!isTaken(base)) return null;
   // Nothing of the run may go on changing files while they are examined.
   await endLeftoversOf(directory);
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
@@ -34,7 +37,7 @@ export async function unrecordedChanges(
     checkout,
     { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
     {
-      base: rest.reduce(advance, startOf(start)).base,
+      base,
       states: workTreeStates(events),
       written: writtenPaths(calls, createTools(start.toolSettings)),
       mayHavePlanted: wereCommandsUnderWay(events) ? 'leave' : null,

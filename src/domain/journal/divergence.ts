@@ -1,7 +1,7 @@
 /** Finds where a replayed run differs from its recording. Times, durations and run ids do not count. */
 
 import { type ToolOutcome, wasInterrupted } from '../conversation/tool.ts';
-import type { CommandReport, RunEvent } from '../run/events.ts';
+import { type CommandReport, isTaken, type RunEvent } from '../run/events.ts';
 import type { StopReason } from '../run/limits.ts';
 import { shortened } from '../text/shorten.ts';
 
@@ -57,6 +57,7 @@ function describe(event: RunEvent): string {
       return `run.stopped ${event.stop.why}`;
     case 'run.started':
     case 'run.resumed':
+    case 'baseline.taken':
     case 'turn.completed':
     case 'turn.retried':
     case 'turn.failed':
@@ -81,12 +82,14 @@ function comparable(event: RunEvent): unknown {
     case 'run.started': {
       const { base, setup, verifyBaseline, setupChanges } = event;
       return {
-        base: { tree: base.tree },
+        base: { tree: isTaken(base) ? base.tree : null },
         setup: setup.map(comparableReport),
         verifyBaseline: verifyBaseline?.map(comparableReport) ?? null,
         setupChanges,
       };
     }
+    case 'baseline.taken':
+      return { base: { tree: event.base.tree } };
     case 'run.resumed':
       return { accepted: event.accepted };
     case 'tool.completed':

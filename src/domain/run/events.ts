@@ -19,8 +19,8 @@ import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 
-/** The journal's format; readers refuse any other. */
-export const JOURNAL_VERSION = 1;
+/** The journal's format. Version 1 has the whole base in `run.started`; readers refuse any other version. */
+export const JOURNAL_VERSION = 2;
 
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
@@ -47,6 +47,15 @@ export const BaseRevision = z.strictObject({
 });
 export type BaseRevision = z.infer<typeof BaseRevision>;
 
+/** What is known of it at once, before the baseline has been taken. */
+export const BaseCommit = BaseRevision.omit({ tree: true, dirty: true });
+export type BaseCommit = z.infer<typeof BaseCommit>;
+
+/** Whether the tree that changes count from is known. */
+export function isTaken(base: BaseRevision | BaseCommit): base is BaseRevision {
+  return 'tree' in base;
+}
+
 /** The tool settings of a run, recorded so that tools behave the same in a replay. */
 const ToolSettings = z.strictObject({
   maxOutputChars: z.int().positive(),
@@ -62,7 +71,7 @@ const ToolSettings = z.strictObject({
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal(JOURNAL_VERSION),
+  journalVersion: z.literal([1, JOURNAL_VERSION]),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -76,7 +85,8 @@ const RunStarted = z.strictObject({
   allowedPrivate: z.array(AllowedPrivate).default([]),
   /** Absolute path of the work tree. */
   root: z.string(),
-  base: BaseRevision,
+  /** Without its tree where that takes long to find out: `baseline.taken` follows before anything is changed. */
+  base: z.union([BaseRevision, BaseCommit]),
   plan: z.strictObject({
     title: z.string(),
     sha256: z.string(),
@@ -118,6 +128,9 @@ const RunStarted = z.strictObject({
   prompt: z.string(),
 });
 
+/** The event that completes the base of a run that began without its tree: what the work tree was before the run's first act. */
+const BaselineTaken = z.strictObject({ type: z.literal('baseline.taken'), base: BaseRevision });
+
 /** The event recorded when verify commands have ended. */
 const VerifyCompleted = z.strictObject({
   type: z.literal('verify.completed'),
@@ -154,8 +167,8 @@ const RunResumed = z.strictObject({
   supersedes: SupersededEnd.nullable().default(null),
   /** Those of the whole run from here on; absent in older journals, where they stayed as they were. */
   limits: Limits.optional(),
-  /** The earlier base, or a new one that includes the accepted changes. */
-  base: BaseRevision,
+  /** The earlier base, a new one that includes the accepted changes, or the first one of a run that died before it had any. */
+  base: z.union([BaseRevision, BaseCommit]),
   /** Changes found in the work tree that the run did not make, and that were accepted as they are. */
   accepted: z.array(PathChange),
   /** Model turns that were completed before. */
@@ -167,6 +180,7 @@ export const RunAction = z.discriminatedUnion('type', [
   RunStarted,
   /** The run was killed, or had stopped, and is carried on. The time between this event and the one before does not count. */
   RunResumed,
+  BaselineTaken,
   z.strictObject({ type: z.literal('turn.completed'), turn: LlmTurn }),
   /** An attempt failed, and the next one follows after a wait. Written before the wait. */
   z.strictObject({ type: z.literal('turn.retried'), ...Retry.shape }),

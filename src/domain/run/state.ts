@@ -32,6 +32,7 @@ import {
 import { type Denials, denialsOf, deniedChanges, NO_DENIALS, withDenials } from '../review/denied.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
+  BaseCommit,
   BaseRevision,
   ChangesPutBack,
   CommandReport,
@@ -62,7 +63,8 @@ export type Phase =
 /** The state of a run: what its events add up to. */
 export interface RunState extends Repeats, Spending {
   readonly phase: Phase;
-  readonly base: BaseRevision;
+  /** Without a tree until the baseline is recorded: nothing has been changed by then. */
+  readonly base: BaseRevision | BaseCommit;
   /** Sequence number of the last event. */
   readonly seq: number;
   /** Unix milliseconds; for a resumed run, moved forward by the time it was not running. */
@@ -187,6 +189,8 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'run.resumed':
       for (const change of event.accepted) state.changes.accept(change, event.iteration);
       return afterResuming(before, event);
+    case 'baseline.taken':
+      return { ...state, base: event.base };
     case 'turn.completed':
       return afterTurn(state, event.turn);
     case 'turn.retried':

@@ -5,12 +5,13 @@ import { CutShort } from '../../domain/run/cut-short.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { UnusableFile } from '../../domain/run/unusable-file.ts';
-import { interruptedOutcome } from '../ready.ts';
+import { interruptedOutcome, LateRefusal } from '../ready.ts';
 import type { Session } from '../session.ts';
 
 /** `error` is what was thrown; null when the loop ended without giving a reason. */
 export function crashed(session: Session, error: unknown): RunOutcome {
   if (error instanceof CutShort) return interruptedOutcome(session);
+  if (error instanceof LateRefusal) return error.outcome;
   if (error instanceof UnusableFile) return usageError(error.message);
   if (session.hasLostDirectory())
     return internalError(

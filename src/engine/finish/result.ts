@@ -6,7 +6,7 @@ import type { ChangeLedger } from '../../domain/changes/ledger.ts';
 import { unverifiedPaths } from '../../domain/changes/verified-patch.ts';
 import { describeTokens, noUsage } from '../../domain/conversation/conversation.ts';
 import { FLAGS, type Flag } from '../../domain/review/flag.ts';
-import type { RunStarted } from '../../domain/run/events.ts';
+import { type BaseRevision, isTaken, type RunStarted } from '../../domain/run/events.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import type { RunState } from '../../domain/run/state.ts';
@@ -90,8 +90,7 @@ export function openedPart(
     model,
     baseSha: base.commit,
     baseBranch: base.branch,
-    baseTree: base.tree,
-    baseDirty: base.dirty,
+    ...(isTaken(base) ? baselinePart(base) : {}),
     sandbox,
   };
 }
@@ -100,6 +99,11 @@ export function openedPart(
 export function startedPart(start: RunStarted): Partial<RunResult> {
   const { setup, verifyIn, verifyBaseline } = start;
   return { ...openedPart(start), setup, verifyIn, verifyBaseline };
+}
+
+/** The part that is known when the baseline is. */
+export function baselinePart({ tree, dirty }: BaseRevision): Partial<RunResult> {
+  return { baseTree: tree, baseDirty: dirty };
 }
 
 /** The part known from the events so far. */

@@ -23,7 +23,7 @@ import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/fin
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { Checkout } from '../../../src/git/checkout-layout.ts';
-import type { ProvenPatch, Workspace } from '../../../src/ports.ts';
+import type { ProvenPatch, WholeWorkspace, Workspace } from '../../../src/ports.ts';
 
 export const at = (path: string) => path as RepoPath;
 
@@ -167,7 +167,7 @@ export class ScratchCheckout {
   }
 
   /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
-  async open(startDir = this.root, manyFiles = 0, { keepsBase = false } = {}): Promise<Workspace> {
+  async open(startDir = this.root, manyFiles = 0, { keepsBase = false } = {}): Promise<WholeWorkspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {

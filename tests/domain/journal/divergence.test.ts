@@ -52,9 +52,10 @@ describe('a divergence names', () => {
   });
 
   test('another tree to begin with', () => {
-    const other = { ...started, base: { ...started.base, tree: 't1' } };
-    expect(told(started, other)).toBe(
-      `event 7 (run.started), base.tree: expected "${started.base.tree}", got "t1"`,
+    const base = { commit: null, tree: 't0', branch: null, dirty: false, objectFormat: 'sha1' } as const;
+    const other = { ...started, base: { ...base, tree: 't1' } };
+    expect(told({ ...started, base }, other)).toBe(
+      `event 7 (run.started), base.tree: expected "t0", got "t1"`,
     );
   });
 

@@ -51,8 +51,10 @@ export async function cutRun(
   turns: readonly ScriptedTurn[],
   given: Partial<Settings> = {},
   meddle: (root: string, answer: number) => void = () => {},
+  { prepare, ...more }: Pick<RunInput, 'manyFiles'> & { prepare?: (root: string) => void } = {},
 ): Promise<CutRun> {
   const { root } = await makeRepository(files);
+  prepare?.(root);
   const answer = patient(turns);
   const server = await startClaudeServer({
     turns: (request, index) => {
@@ -78,7 +80,7 @@ export async function cutRun(
     cpSync(root, join(copyOf(seq), 'root'), COPY);
     cpSync(runDir, join(copyOf(seq), 'run'), COPY);
   });
-  const input = inputOf(settings, copying);
+  const input = { ...inputOf(settings, copying), ...more };
   await runPatchsmith(input);
   return {
     ...endOf(runDir, input.printed),

@@ -1,0 +1,65 @@
+/** A workspace whose baseline is still being taken: reads and searches go ahead, everything else waits for it. */
+
+import type { BaseCommit } from '../../domain/run/events.ts';
+import type { SandboxGitDir, Workspace } from '../../ports.ts';
+import type { EarlyFiles } from './early-files.ts';
+
+/** What there is before the baseline, and the baseline to come. */
+interface PendingParts {
+  readonly root: string;
+  readonly base: BaseCommit;
+  /** `nested` is filled when the baseline has been taken. */
+  readonly agentGit: SandboxGitDir;
+  readonly files: EarlyFiles;
+  /** Rejects when the baseline cannot be taken; so does then whatever needs it. */
+  readonly taken: Promise<Workspace>;
+}
+
+/** Nothing changes before the baseline is there, so there is nothing to tell until then. */
+export function pendingWorkspace({ root, base, agentGit, files, taken }: PendingParts): Workspace {
+  let whole: Workspace | null = null;
+  let isAskedFor = false;
+  void taken.then(
+    (workspace) => {
+      whole = workspace;
+    },
+    () => undefined,
+  );
+  return {
+    root,
+    agentGit,
+    // Whoever records the base asks for the rest of it: until then it stays what was recorded first.
+    base: () => (isAskedFor ? (whole?.base() ?? base) : base),
+    async baseline() {
+      const workspace = await taken;
+      isAskedFor = true;
+      return workspace.baseline();
+    },
+
+    readFile: (path) => (whole ?? files).readFile(path),
+    listFiles: (path, glob) => (whole ?? files).listFiles(path, glob),
+    search: (query) => (whole ?? files).search(query),
+
+    writeFile: async (...given) => (await taken).writeFile(...given),
+    capture: async (...given) => (await taken).capture(...given),
+    checkpoint: async (...given) => (await taken).checkpoint(...given),
+    putBack: async (...given) => (await taken).putBack(...given),
+    rebase: async (...given) => (await taken).rebase(...given),
+    repositoriesAround: async (...given) => (await taken).repositoriesAround(...given),
+    ignoredWrites: async (...given) => (await taken).ignoredWrites(...given),
+    nestedChanges: async (...given) => (await taken).nestedChanges(...given),
+    uncommitted: async (...given) => (await taken).uncommitted(...given),
+    makePatch: async (...given) => (await taken).makePatch(...given),
+    // Without a baseline nothing has been done, and nothing is there to be tidied.
+    sweep: async () => (await taken.catch(() => null))?.sweep(),
+    keepEssentials: async (changes) => (await taken.catch(() => null))?.keepEssentials(changes) ?? null,
+
+    writerOf: (path) => whole?.writerOf(path) ?? null,
+    removedGitDirs: () => whole?.removedGitDirs() ?? [],
+    gitDirsInDoubt: () => whole?.gitDirsInDoubt() ?? [],
+    hidden: () => whole?.hidden() ?? [],
+    exposed: () => whole?.exposed() ?? [],
+    exceeded: () => whole?.exceeded() ?? null,
+    warnings: () => whole?.warnings() ?? [],
+  };
+}

@@ -1,0 +1,12 @@
+/** A run's events as if its baseline had been known at once, for whoever begins with it. */
+
+import { type BaseRevision, isTaken, type RunEvents } from '../run/events.ts';
+
+/** Null for a run that ended before its baseline had been taken. */
+export function baselineFirst([start, ...rest]: RunEvents): { base: BaseRevision; events: RunEvents } | null {
+  if (isTaken(start.base)) return { base: start.base, events: [start, ...rest] };
+  const taken = rest.find((event) => event.type === 'baseline.taken');
+  if (taken === undefined) return null;
+  const { base } = taken;
+  return { base, events: [{ ...start, base }, ...rest.filter((event) => event !== taken)] };
+}
