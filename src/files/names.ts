@@ -16,8 +16,16 @@ export function encodeName(name: string): Buffer {
 
 /** The string for a name; `encodeName` returns exactly these bytes. */
 export function decodeName(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  if (!text.includes('\ufffd')) return text;
+  return decodeNameIn(bytes, 0, bytes.length);
+}
+
+/** The same for a part of the bytes, without a buffer for it. */
+export function decodeNameIn(bytes: Buffer, from: number, end: number): string {
+  const text = bytes.toString('utf8', from, end);
+  return text.includes('\ufffd') ? decodeForeign(bytes.subarray(from, end)) : text;
+}
+
+function decodeForeign(bytes: Buffer): string {
   let name = '';
   for (let at = 0; at < bytes.length; ) {
     const length = sequenceLength(bytes, at);

@@ -3,7 +3,7 @@
  * them, so that the index of a large tree costs little time and memory.
  */
 
-import { decodeName, encodeName } from '../../../files/names.ts';
+import { decodeName, decodeNameIn, encodeName } from '../../../files/names.ts';
 
 /** What one entry says of its file. Times are whole seconds and nanoseconds. */
 export interface IndexRecord {
@@ -132,22 +132,28 @@ export class IndexRecords {
   inFolder(folder: string): Map<string, number> {
     const found = new Map<string, number>();
     const prefix = folder === '' ? Buffer.alloc(0) : encodeName(`${folder}/`);
-    for (let ordinal = this.#lowerBound(prefix); ordinal < this.length; ) {
-      const path = this.#pathBytes(ordinal);
-      if (path.length < prefix.length || path.compare(prefix, 0, prefix.length, 0, prefix.length) !== 0)
-        break;
-      const slash = path.indexOf(SLASH, prefix.length);
-      if (slash < 0) {
-        found.set(decodeName(path.subarray(prefix.length)), ordinal);
+    for (let ordinal = this.#lowerBound(prefix); this.#beginsWith(ordinal, prefix); ) {
+      const nameFrom = (this.#names[ordinal] ?? 0) + prefix.length;
+      if (this.#lastNames[ordinal] === nameFrom) {
+        found.set(decodeNameIn(this.#bytes, nameFrom, this.#ends[ordinal] ?? nameFrom), ordinal);
         ordinal += 1;
       } else {
         // The first path that comes after all that lie in that folder.
+        const path = this.#pathBytes(ordinal);
+        const slash = path.indexOf(SLASH, prefix.length);
         const after = Buffer.from(path.subarray(0, slash + 1));
         after[slash] = SLASH + 1;
         ordinal = this.#lowerBound(after);
       }
     }
     return found;
+  }
+
+  #beginsWith(ordinal: number, prefix: Buffer): boolean {
+    const [from = 0, end = -1] = [this.#names[ordinal], this.#ends[ordinal]];
+    if (end - from < prefix.length) return false;
+    for (let at = 0; at < prefix.length; at += 1) if (this.#bytes[from + at] !== prefix[at]) return false;
+    return true;
   }
 
   /** The first entry whose path is not before this one. */
