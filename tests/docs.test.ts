@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { actionManifest, actionPage, mainInputsTable } from '../scripts/docs/action-docs.ts';
-import { eventsSchema, publicationSchema, resultSchema, settingsPage } from '../scripts/docs/derived-docs.ts';
+import {
+  checkSchema,
+  eventsSchema,
+  publicationSchema,
+  resultSchema,
+  settingsPage,
+} from '../scripts/docs/derived-docs.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
 import { STAGES } from './attacks/stages.ts';
 
@@ -11,6 +17,10 @@ test('the published schema of result.json is that of the code', () => {
 
 test('the published schema of publish.json is that of the code', () => {
   expect(readFileSync('docs/publication.schema.json', 'utf8')).toBe(publicationSchema());
+});
+
+test('the published schema of check is that of the code', () => {
+  expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
 });
 
 test('the published schema of events is that of the code', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defaultText, SETTING_GROUPS, settingEntries } from '../../src/config/schema.ts';
+import { CheckReport } from '../../src/domain/check-report.ts';
 import { Publication } from '../../src/domain/github/publishing/publication.ts';
 import { JOURNAL_VERSION, RunAction } from '../../src/domain/run/events.ts';
 import { RunResult } from '../../src/domain/run/result.ts';
@@ -8,6 +9,12 @@ import { RunResult } from '../../src/domain/run/result.ts';
 export function resultSchema(): string {
   const schema = z.toJSONSchema(RunResult, { target: 'draft-2020-12' });
   return `${JSON.stringify({ title: 'patchsmith result, version 1', ...schema }, null, 2)}\n`;
+}
+
+/** `docs/check.schema.json`: the JSON schema of `patchsmith check --output json`. */
+export function checkSchema(): string {
+  const schema = z.toJSONSchema(CheckReport, { target: 'draft-2020-12' });
+  return `${JSON.stringify({ title: 'patchsmith check, version 1', ...schema }, null, 2)}\n`;
 }
 
 /** `docs/publication.schema.json`: the JSON schema of `publish.json`. */

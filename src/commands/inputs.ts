@@ -70,34 +70,59 @@ export async function readRunInputs(
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
 ): Promise<RunInputs> {
+  const parts = await readRunParts(edge, flags, problems);
+  if (parts.settings === null) return { status: 'refused', problems: parts.problems };
+  const { settings, trust, key, notes } = parts;
+  const noPlan = edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
+  const all = [...parts.problems, ...(namesTask(settings) ? [] : [noPlan]), ...parts.keyless];
+  return all.length > 0
+    ? { status: 'refused', problems: all }
+    : { status: 'ok', settings, apiKey: key, notes, trust };
+}
+
+/** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
+export type RunParts =
+  | { readonly settings: null; readonly problems: string[] }
+  | {
+      readonly settings: Settings;
+      /** In the words of the command line and in the project file. */
+      readonly problems: string[];
+      /** There is a project file. */
+      readonly hasFile: boolean;
+      readonly key: string | null;
+      /** Why there is no key. */
+      readonly keyless: string[];
+      readonly notes: string[];
+      readonly trust: Trust | undefined;
+    };
+
+/** `problems` are those already known. */
+export async function readRunParts(
+  edge: HostContext,
+  flags: Readonly<Record<string, unknown>>,
+  problems: readonly string[],
+): Promise<RunParts> {
   const { env, cwd } = edge;
   // Whether the project file can be trusted is not for the file itself to decide.
   const without = settingsWithoutFile({ flags, env, nearest: didYouMean });
   const trust = without === null ? undefined : await readTrust(edge, without);
-  const file = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
-  const resolved = resolveSettings({
-    flags,
-    env,
-    file: file.status === 'ok' ? file.file : null,
-    nearest: didYouMean,
-  });
+  const read = await readFileOf(trust, resolve(cwd, without?.repo ?? ''));
+  const file = read.status === 'ok' ? read.file : null;
+  const resolved = resolveSettings({ flags, env, file, nearest: didYouMean });
   const all = [
     ...problems,
-    ...(file.status === 'failed' ? file.problems : []),
+    ...(read.status === 'failed' ? read.problems : []),
     ...(resolved.status === 'failed' ? resolved.problems : []),
   ];
-  if (resolved.status === 'failed') return { status: 'refused', problems: all };
-
+  if (resolved.status === 'failed') return { settings: null, problems: all };
   const { settings } = resolved;
-  const { plan, message, planFromIssue, planFromComment } = settings;
-  if ([plan, message, planFromIssue, planFromComment].every((given) => given === null)) {
-    all.push(edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN);
-  }
   const { key, notes, problems: keyless } = await readKey(edge, settings.provider);
-  all.push(...keyless);
-  return all.length > 0
-    ? { status: 'refused', problems: all }
-    : { status: 'ok', settings, apiKey: key, notes, trust };
+  return { settings, problems: all, hasFile: file !== null, key, keyless, notes, trust };
+}
+
+/** Whether the settings say what is to be done. */
+export function namesTask({ plan, message, planFromIssue, planFromComment }: Settings): boolean {
+  return [plan, message, planFromIssue, planFromComment].some((given) => given !== null);
 }
 
 /** Undefined when there is no reason to check: outside GitHub Actions, with a plan and rules of one's own. */

@@ -83,6 +83,27 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'check',
+    summary:
+      'Look at everything that a run needs, before it costs anything: what run does before its first request',
+    examples: [
+      ['patchsmith check --plan plan.md', 'Setup, verify commands, key, price and sandbox, with what to do'],
+      [
+        'patchsmith check --plan plan.md --publish --repository octo/shop',
+        'The same, with token and permissions',
+      ],
+    ],
+    operands: [],
+    settings: SETTINGS_TAKEN.run,
+    output: JSON_IN_PLACE_OF_TEXT,
+    switches: { publish: 'Check the token of the environment, and whether GitHub permits the publication' },
+    settingsWith: { publish: SETTINGS_TAKEN.publish },
+    async start(edge, given) {
+      const { startCheck } = await import('./start-check.ts');
+      return startCheck(edge, given);
+    },
+  },
+  {
     name: 'publish',
     summary:
       'Open or update a pull request with the changes of a run (RUN: its id or run directory; default: last)',

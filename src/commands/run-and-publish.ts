@@ -104,8 +104,8 @@ function unpublished(
   );
 }
 
-/** Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. */
-async function obstacleToPublishing(
+/** Looked up without changing anything: null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. */
+export async function obstacleToPublishing(
   { interrupt: signal, version, env }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
 ): Promise<RunOutcome | null> {
@@ -127,7 +127,7 @@ export async function startRunAndPublish(
   { flags, problems }: Pick<Given, 'flags' | 'problems'>,
 ): Promise<CommandOutcome> {
   const isDocument = (flags.output ?? edge.env.PATCHSMITH_OUTPUT) === 'json';
-  const ofRun = flagsOf(SETTINGS_TAKEN.run, flags);
+  const ofRun = flagsAmong(SETTINGS_TAKEN.run, flags);
   let result: RunResult | null = null;
   let publication: Publication | null = null;
   const end = await runAndPublish({
@@ -145,7 +145,7 @@ export async function startRunAndPublish(
       },
     },
     run: { flags: isDocument ? { ...ofRun, output: 'none' } : ofRun, problems: [] },
-    publish: { flags: { ...flagsOf(SETTINGS_TAKEN.publish, flags), output: 'none' }, problems },
+    publish: { flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' }, problems },
   });
   if (end.status === 'refused') return end;
   const outcome = end.status === 'told' ? end.outcome : withPullRequest(end.outcome, publication);
@@ -172,7 +172,8 @@ function documentOf(
   return { ...result, outcome: name, exitCode, reason, publication };
 }
 
-function flagsOf(taken: readonly SettingKey[], flags: Given['flags']): Record<string, unknown> {
+/** Those of the flags that belong to these settings. */
+export function flagsAmong(taken: readonly SettingKey[], flags: Given['flags']): Record<string, unknown> {
   const names = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [flag] : []));
   return Object.fromEntries(Object.entries(flags).filter(([flag]) => names.includes(flag)));
 }

@@ -86,6 +86,7 @@ export const SETTING_GROUPS = [
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
+const PREFLIGHTS = ['auto', 'off'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
 const ROUTES = ['api', 'push'] as const;
 const SIGNING = ['auto', 'required'] as const;
@@ -149,6 +150,9 @@ export const Settings = z.strictObject({
   verifyIn: choice(VERIFY_PLACES).default('worktree').register(about, {
     flag: 'verify-in', value: VERIFY_PLACES.join('|'), group: 'Task', file: 'set',
     help: "Where the verify commands run: where the model worked, or in a fresh checkout of base and patch, after the plan's setup commands" }),
+  preflight: choice(PREFLIGHTS).default('auto').register(about, {
+    flag: 'preflight', value: PREFLIGHTS.join('|'), group: 'Task', file: 'refused',
+    help: 'What is looked at before the first request: whether the work tree can be written to and the verify commands can be run, with what patchsmith check has found; off: nothing of that' }),
   includeForeign: yesOrNo().default(false).register(about, {
     flag: 'include-foreign', group: 'Task', file: 'refused',
     help: 'Include changes in the patch that no tool call explains' }),

@@ -7,7 +7,7 @@ import { answerTokens } from '../domain/budget/next-request.ts';
 import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
-import { usageError } from '../domain/run/outcome.ts';
+import { done, usageError } from '../domain/run/outcome.ts';
 import { costOf, type Price } from '../domain/run/pricing.ts';
 import { openingOf, withSpent } from '../domain/run/state.ts';
 import type { LlmProvider, Sandbox, TurnRequest } from '../ports.ts';
@@ -20,6 +20,7 @@ import {
   type ModelChoice,
   modelChoiceOf,
   openProvider,
+  openUnasked,
   type Providing,
   preloadProvider,
 } from './open/provider.ts';
@@ -58,7 +59,7 @@ interface Place {
 async function locate(session: Session): Promise<Located | Stopped> {
   const { settings, cwd, env } = session.input;
   const choice = modelChoiceOf(settings);
-  const providing = openProvider(session, choice);
+  const providing = (session.input.isCheck === true ? openUnasked : openProvider)(session, choice);
   providing.catch(() => undefined);
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const problem = await session.makeDirectory(found.status === 'ok' ? found.checkout.root : null);
@@ -74,10 +75,12 @@ async function locate(session: Session): Promise<Located | Stopped> {
 
 async function admit(place: Place): Promise<Admitted | Stopped> {
   const { session, checkout, model } = place;
-  const { settings } = session.input;
+  const { settings, isCheck = false } = session.input;
   const task = await readTask(session, checkout);
   if (task.status === 'stopped') return task;
   const { plan, paths, tools, baseline } = task;
+  session.record(taskPart(task));
+  session.stage = 'sandbox';
   const waits = plan.setup.length > 0 || baseline !== null;
   return {
     status: 'admitted',
@@ -94,11 +97,13 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     openProvider: () => model.providing,
     begin: async () => begin(place, { isReadOnly: forbidsBelow(plan, paths), waits }),
     // What setup commands make is looked up after them.
-    whyHopeless: async (sandbox) =>
-      plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
+    whyHopeless: async (sandbox) => {
+      session.record({ sandbox: sandbox.level });
+      return plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox);
+    },
     // When nothing has to run before the model is asked, it works while the baseline is taken.
     prefetch: (provider, sandbox) =>
-      waits ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
+      waits || isCheck ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
     settle: (opened) => settle(place, task, opened),
   };
 }
@@ -184,9 +189,11 @@ async function settle(
   task: Task,
   { provider, sandbox, taken: { workspace }, verifyPlace }: OpenedRun<TakenWorkspace>,
 ): Promise<Settled | Stopped> {
-  const { settings } = session.input;
+  const { settings, isCheck = false } = session.input;
+  session.stage = 'setup';
   const opened = {
-    ...taskPart(session, task),
+    patchsmith: session.input.version,
+    ...taskPart(task),
     provider: provider.name,
     model: provider.model,
     sandbox: sandbox.level,
@@ -197,31 +204,40 @@ async function settle(
   const commands = {
     setup: task.plan.setup,
     verify: task.verify,
-    baseline: task.baseline,
+    baseline: isCheck ? task.verify : task.baseline,
     timeoutMs: settings.verifyTimeoutMs,
   };
   const ran = await runBefore(session, commands, { workspace, sandbox, verifyPlace });
   if (ran.status === 'interrupted') return stopped(interruptedOutcome(session));
   // Where there is something to undo, the run has a journal that says so.
-  if (ran.status === 'failed' && ran.changes.length === 0) return stopped(usageError(ran.message));
+  const isUnchanged = ran.changes.length === 0;
+  if (ran.status === 'failed' && isUnchanged) return stopped(usageError(ran.message));
+  if (isCheck && isUnchanged) return stopped(READY);
   const { verifyBaseline } = ran;
   const start: RunStarted = {
     ...opened,
     ...settledPart(session, task, ran),
-    ...(ran.status === 'failed' ? { unready: ran.message } : {}),
+    ...(ran.status === 'failed' ? { unready: ran.message } : isCheck ? { unready: READY.reason } : {}),
     ...keptHosts(sandbox, settings),
     root: workspace.root,
     modelSettings: model.choice.settings,
     ...requestOf(session, task, { sandbox, verifyBaseline: verifyBaseline ?? [] }),
   };
-  return { status: 'settled', start, beginning: newRun(start, session.startedAt, directory, session.redact) };
+  return {
+    status: 'settled',
+    start,
+    beginning: newRun(start, session.startedAt, directory, session.redact),
+    ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
+  };
 }
 
+/** The end of a check that found nothing wrong. */
+const READY = done('Everything is there that a run needs before its first request.');
+
 /** What the plan and the principles say about the run. */
-function taskPart({ input }: Session, { plan, paths, principles }: Task) {
+function taskPart({ plan, paths, principles }: Task) {
   const { title, sha256, source, allow, protect } = plan;
   return {
-    patchsmith: input.version,
     plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
     paths,
     principles: principles.map(({ text: _, ...file }) => file),

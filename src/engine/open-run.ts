@@ -14,6 +14,7 @@ import { whyNotWritable } from '../adapters/sandboxes/own-program.ts';
 import { obstacleTo } from '../adapters/storage/patch-file.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { type Checkout, disarmSandboxGitDir } from '../adapters/workspace/find-checkout.ts';
+import { whyReadOnly } from '../adapters/workspace/read-only.ts';
 import type { AllowedHosts } from '../domain/review/allowed-domain.ts';
 import { isTaken } from '../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
@@ -167,7 +168,8 @@ async function openInOrder<Taken extends TakenWorkspace>(
 function whyMisplaced({ input }: Session, { checkout }: Pick<Located, 'checkout'>): string | null {
   const { settings, cwd } = input;
   const obstacle = settings.patch === null ? null : obstacleTo(absolutePath(cwd, settings.patch));
-  return obstacle ?? whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
+  const readOnly = settings.preflight === 'off' ? null : whyReadOnly(checkout.root);
+  return obstacle ?? readOnly ?? whyNotWritable(checkout.root, sandboxSettings(input).mounts ?? []);
 }
 
 interface OpenParts<Taken> {

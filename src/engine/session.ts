@@ -72,6 +72,8 @@ export interface RunInput {
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
+  /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
+  readonly isCheck?: boolean;
 }
 
 /** Told about a run while it goes on. */
@@ -83,6 +85,19 @@ export interface RunWatcher {
   /** The run has ended and its result is written. Secrets in it are redacted. */
   onResult(result: RunResult): void;
 }
+
+/** What a run needs before its loop, in the order in which it is looked at. */
+export const OPENING_STAGES = [
+  'work tree',
+  'plan',
+  'principles',
+  'model',
+  'sandbox',
+  'setup',
+  'verify',
+] as const;
+/** One of `OPENING_STAGES`. */
+export type OpeningStage = (typeof OPENING_STAGES)[number];
 
 /** What a resumed run brings along. */
 export interface EarlierPart {
@@ -123,6 +138,10 @@ export class Session {
   readonly limits: Limits;
   result: RunResult;
   directory: RunDirectory | null = null;
+  /** Of the checkout; null before it was found. */
+  root: string | null = null;
+  /** What is being looked at while the run is opened. */
+  stage: OpeningStage = 'work tree';
   /** The command that carries the run on from where it has stopped; null where there is none. */
   nextCommand: string | null = null;
   /** Readers of the event stream and of the result; those that need a run directory are added later. */
@@ -189,6 +208,7 @@ export class Session {
 
   /** Keeps other runs out of the work tree until the end. Null when that is done, else why it cannot be. */
   async takeWorkTree(root: string): Promise<string | null> {
+    this.root = root;
     const letGo = await lockWorkTree(root);
     if (letGo === null) return treeIsBusy(root);
     this.#locks.push(letGo);
@@ -197,7 +217,8 @@ export class Session {
 
   /** Told before anything else, for whoever has to find a run that was killed. */
   printName({ path }: RunDirectory): void {
-    this.progress.note(`run ${this.runId} in ${path}`);
+    // What is kept of a check is named at its end.
+    if (this.input.isCheck !== true) this.progress.note(`run ${this.runId} in ${path}`);
   }
 
   /** True when the run directory has been removed or moved away. */
@@ -277,6 +298,7 @@ export class Session {
   /** Prints the closing lines for people; the outcome comes last. */
   printSummary(outcome: RunOutcome): void {
     this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
+    if (this.input.isCheck === true) return;
     if (this.result.verifyIn !== null) this.#sumUp();
     else if (this.result.setup.length > 0 || this.result.verifyBaseline !== null) this.#nameResult();
     this.progress.final(finalLine(outcome));

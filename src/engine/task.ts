@@ -39,6 +39,7 @@ type Principle = Extract<Awaited<ReturnType<typeof readPrinciples>>, { status: '
 /** Checks whether the run may begin, and prints what people must know before it does. */
 export async function readTask(session: Session, checkout: Checkout): Promise<Task | Stopped> {
   const { settings, cwd, trust } = session.input;
+  session.stage = 'plan';
   const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
@@ -54,6 +55,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const schema =
     outputSchema === null ? null : await (await answerSchemas()).readAnswerSchema(outputSchema, cwd);
   if (schema?.status === 'failed') return stopped(usageError(schema.message));
+  session.stage = 'principles';
   const principles = await readPrinciples({
     files: settings.principles,
     root: checkout.root,

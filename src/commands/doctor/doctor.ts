@@ -2,8 +2,9 @@
 
 import { type Diagnosis, diagnose } from '../../adapters/sandboxes/diagnose.ts';
 import { findCheckout } from '../../adapters/workspace/find-checkout.ts';
+import { whyReadOnly } from '../../adapters/workspace/read-only.ts';
 import type { Settings } from '../../config/resolve.ts';
-import { done, type RunOutcome, verifyFailed } from '../../domain/run/outcome.ts';
+import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
@@ -22,13 +23,18 @@ export interface DoctorInput {
 export async function examineMachine({ settings, cwd, env, print }: DoctorInput): Promise<RunOutcome> {
   const found = await findCheckout(absolutePath(cwd, settings.repo ?? '.'), env);
   const checkout = found.status === 'ok' ? found.checkout : null;
+  const readOnly = checkout === null ? null : whyReadOnly(checkout.root);
   // Whether a run would go on without one does not matter here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
   const examination = await diagnose({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
-  const where = checkout?.root ?? `none (${found.status === 'failed' ? found.message : ''})`;
+  const isReadOnly = readOnly === null ? '' : ', where nothing can be written';
+  const where = checkout
+    ? `${checkout.root}${isReadOnly}`
+    : `none (${found.status === 'failed' ? found.message : ''})`;
   const isJson = settings.output === 'json';
-  const unread = await print(isJson ? `${JSON.stringify(examination, null, 2)}\n` : page(examination, where));
-  const verdict = verdictOn(examination);
+  const document = { ...examination, readOnly };
+  const unread = await print(isJson ? `${JSON.stringify(document, null, 2)}\n` : page(examination, where));
+  const verdict = readOnly === null ? verdictOn(examination) : usageError(readOnly);
   // A person who leaves early has seen enough; a machine has half a document.
   return isJson && verdict.exitCode === 0 ? (unread ?? verdict) : verdict;
 }

@@ -9,6 +9,8 @@ import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
+import { installHint } from './install-hint.ts';
+import type { NeededPart } from './needed-parts.ts';
 
 /** Milliseconds for the shell to look names up. */
 const LOOKUP_MS = 30_000;
@@ -19,13 +21,16 @@ export async function whyNotRunnable(
   commands: readonly string[],
   sandbox: Pick<Sandbox, 'run'>,
 ): Promise<string | null> {
-  if (commands.length === 0) return null;
+  if (commands.length === 0 || session.input.settings.preflight === 'off') return null;
+  session.stage = 'verify';
   const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
   const needed = commands.flatMap((command) =>
     neededPrograms(command).map((program) => ({ command, ...program })),
   );
+  const { neededParts } = await import('./needed-parts.ts');
+  const parts = await neededParts(session.root, commands);
   const { end, output } = await sandbox.run({
-    script: lookupScript(commands, needed),
+    script: lookupScript(commands, needed, parts),
     timeoutMs: LOOKUP_MS,
     signal: session.interrupt,
     isStrict: true,
@@ -33,23 +38,34 @@ export async function whyNotRunnable(
   if (end.interrupted) return null;
   const lines = `${output.head}${output.tail}`.split('\n');
   for (const line of lines) {
-    const [, kind, at = '', said = ''] = /^(syntax|missing|closed) (\d+) ?(.*)$/.exec(line) ?? [];
+    const [, kind, at = '', said = ''] = /^(syntax|missing|closed|part) (\d+) ?(.*)$/.exec(line) ?? [];
     if (kind === 'syntax')
       return `The shell cannot read the verify command ${quoted(commands[Number(at)])}: ${oneLine(session.redact(said.replace(/^\S*bash: /, '')), 300)}`;
+    const part = kind === 'part' ? parts[Number(at)] : undefined;
+    if (part !== undefined) return whyPartMissing(part, session.root);
     const program = needed[Number(at)];
     if (kind === undefined || program === undefined) continue;
     const what = kind === 'missing' ? 'is not found in the sandbox' : 'is not executable';
-    const hint = kind === 'missing' ? hintFor(program.name) : '';
+    const hint = kind === 'missing' ? hintFor(program, session.root) : '';
     return `The verify command ${quoted(program.command)} cannot succeed: ${quoted(program.name)} ${what}.${hint}`;
   }
   if (succeeded(end)) return null;
   return `The shell cannot run verify commands as bash -eo pipefail: ${session.redact(lines.slice(0, 3).join(' ').trim())}`;
 }
 
-function hintFor(name: string): string {
-  return name.includes('/')
-    ? ' For a script that the run is to create, name its interpreter first: sh, node, python3, …'
-    : ' patchsmith doctor shows what commands can see.';
+function hintFor({ name }: Lookup, root: string | null): string {
+  if (name.includes('/'))
+    return ' For a script that the run is to create, name its interpreter first: sh, node, python3, …';
+  const install = installHint(root, name);
+  return install === '' ? ' patchsmith doctor shows what commands can see.' : install;
+}
+
+function whyPartMissing(part: NeededPart, root: string | null): string {
+  const what =
+    part.kind === 'module'
+      ? `${part.python} has no module ${quoted(part.name)}`
+      : `its script ${quoted(part.script)} names ${quoted(part.name)}, which is not found`;
+  return `The verify command ${quoted(part.command)} cannot succeed: ${what} in the sandbox.${installHint(root, part.command)}`;
 }
 
 interface Lookup {
@@ -58,7 +74,11 @@ interface Lookup {
 }
 
 /** Prints a line for each command that cannot be read, and for each program that is not there. */
-function lookupScript(commands: readonly string[], needed: readonly Lookup[]): string {
+function lookupScript(
+  commands: readonly string[],
+  needed: readonly Lookup[],
+  parts: readonly NeededPart[],
+): string {
   return [
     `__syntax() { __at=$1; shift; __said=$("\${BASH:-/bin/sh}" "$@" -n 2>&1) || printf 'syntax %s %s\\n' "$__at" "\${__said%%$'\\n'*}"; }`,
     `__look() ( cd -- "$2" 2>/dev/null || exit 0; command -v "$3" >/dev/null 2>&1 && exit; case $3 in */*) [ ! -e "$3" ] || { echo "closed $1"; exit; }; esac; echo "missing $1" )`,
@@ -69,7 +89,16 @@ function lookupScript(commands: readonly string[], needed: readonly Lookup[]): s
       return `__syntax ${at}${options} <<'${end}'\n${command}\n${end}`;
     }),
     ...needed.map(({ name, folder }, at) => `__look ${at} ${shellQuoted(folder)} ${shellQuoted(name)}`),
+    ...parts.map((part, at) => `${lookupOf(part)} || echo part ${at}`),
   ].join('\n');
+}
+
+/** Imports nothing: a module is only looked for. Without Python, that is what is missing. */
+function lookupOf(part: NeededPart): string {
+  if (part.kind === 'program')
+    return `( PATH=$PWD/node_modules/.bin:$PATH; command -v ${shellQuoted(part.name)} >/dev/null 2>&1 )`;
+  const find = `import importlib.util as u, sys; sys.exit(7 if u.find_spec(sys.argv[1]) is None else 0)`;
+  return `( ${part.python} -c ${shellQuoted(find)} ${part.name} >/dev/null 2>&1; [ $? -ne 7 ] )`;
 }
 
 /** A word that is no line of the text. */
@@ -88,9 +117,11 @@ function quoted(text = ''): string {
 }
 
 /** Why commands that ran before the work say nothing about it; null when they do. */
-export function whyNotRun(reports: readonly CommandReport[]): string | null {
+export function whyNotRun(reports: readonly CommandReport[], root: string | null): string | null {
   const report = reports.find(({ end }) => wasNotRun(end));
   if (report === undefined) return null;
   const last = report.output.trimEnd().split('\n').at(-1) ?? '';
-  return `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work, so a program that it needs is missing or cannot be executed: ${oneLine(last, 300)}`;
+  const what = `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work`;
+  const hint = installHint(root, `${report.command} ${last}`);
+  return `${what}, so a program that it needs is missing or cannot be executed: ${oneLine(last, 300)}${hint && `.${hint}`}`;
 }

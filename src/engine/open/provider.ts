@@ -32,6 +32,27 @@ export function preloadProvider({ input }: Session, { provider }: ModelChoice): 
 /** An open provider, or why there is none. */
 export type Providing = { status: 'ok'; provider: LlmProvider } | Failed;
 
+/**
+ * A provider that is never asked, for a check: its settings are examined as for a run, unless there is no key, which whoever checks
+ * says.
+ */
+export async function openUnasked(session: Session, choice: ModelChoice): Promise<Providing> {
+  const { apiKey, federation, providers = PROVIDERS } = session.input;
+  const needsKey = (providerNamed(choice.provider, providers)?.keyVariable ?? null) !== null;
+  const isKeyless = needsKey && apiKey === null && federation === undefined;
+  const opened = isKeyless ? null : await openProvider(session, choice);
+  if (opened?.status === 'failed') {
+    session.stage = 'model';
+    return opened;
+  }
+  const { name, model } = opened?.provider ?? { name: choice.provider, model: choice.model };
+  return { status: 'ok', provider: { name, model, complete: refuse } };
+}
+
+async function refuse(): Promise<never> {
+  throw new Error('A check was about to ask the model.');
+}
+
 /** The key, and the address it is sent to, come only from whoever started this process. */
 export async function openProvider(session: Session, choice: ModelChoice): Promise<Providing> {
   const { settings, apiKey, federation, cwd, env, now, providers = PROVIDERS } = session.input;

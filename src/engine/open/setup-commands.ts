@@ -98,6 +98,7 @@ async function runAll(
   if (failed) return unready(setupFailed(session, failed, ''));
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
   if (missing !== null) return unready(missing);
+  session.stage = 'verify';
   const withWatch = { ...parts, watch: watch('verify') };
   const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, withWatch, interrupt));
   session.recordAndSave({ verifyBaseline });
@@ -105,7 +106,7 @@ async function runAll(
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));
   if (failedThere)
     return unready(setupFailed(session, failedThere, ' in a fresh checkout of the base'), verifyBaseline);
-  const notRun = whyNotRun(verifyBaseline ?? []);
+  const notRun = whyNotRun(verifyBaseline ?? [], session.root);
   if (notRun !== null) return unready(notRun, verifyBaseline);
   return { status: 'ok', setup, verifyBaseline };
 }

@@ -46,14 +46,29 @@ test('with --if-denied error the run ends with exit 8, and its patch is there', 
   expect(patch).toContain('b.txt');
 });
 
-test('a work tree that takes nothing is no run without changes', async () => {
+/** In a checkout that is mounted read-only. */
+async function readOnly(args: readonly string[]) {
   const { root } = await makeRepository({ 'a.txt': 'a\n' });
   const script = `mount --bind "${root}" "${root}" && mount -o remount,bind,ro "${root}" && exec "$@"`;
-  const { result, exitCode, stderr } = await scriptedRun({
+  const run = await scriptedRun({
     repository: { root },
     turns: [{ calls: [write('b.txt')] }, DONE],
+    args,
     wrap: ['unshare', '--map-root-user', '--mount', 'bash', '-c', script, 'bash'],
   });
+  return { root, run };
+}
+
+test('a work tree that takes nothing is seen before the model is asked', async () => {
+  const { root, run } = await readOnly([]);
+  expect([run.exitCode, run.server.requests], run.stderr).toEqual([2, []]);
+  expect(run.result.reason).toBe(
+    `Nothing can be written to the work tree ${root}: it is on a read-only file system. Make it writable, or name another checkout with --repo.`,
+  );
+});
+
+test('a work tree that takes nothing is no run without changes', async () => {
+  const { result, exitCode, stderr } = (await readOnly(['--preflight', 'off'])).run;
   expect([result.outcome, exitCode], stderr).toEqual(['internal_error', 1]);
   expect(result.reason).toMatch(/^No file could be written: EROFS: /);
   expect(result.denied).toMatchObject([{ kind: 'sandbox', what: 'b.txt' }]);

@@ -19,7 +19,12 @@ test('setup is seen: what the run is comes first, then each command as it starts
     verify: ['test -f a.txt'],
     verify_baseline: true,
   });
-  expect(run.stderr.replace(/after [\d.]+ s/g, 'after N s').split('\n')).toEqual([
+  expect(
+    run.stderr
+      .replace(/after [\d.]+ s/g, 'after N s')
+      .split('\n')
+      .slice(0, 10),
+  ).toEqual([
     expect.stringMatching(/^run \S+ in /),
     expect.stringMatching(/^patchsmith \S+ · claude-\S+ · sandbox /),
     'plan: Tidy up',
@@ -30,8 +35,6 @@ test('setup is seen: what the run is comes first, then each command as it starts
     'setup echo two → exit code 0 after N s',
     'before the work: test -f a.txt …',
     'before the work: test -f a.txt → exit code 0 after N s',
-    ...[expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
-    '',
   ]);
 });
 

@@ -1,0 +1,167 @@
+/** The lines of a check, from what opening the run has found. */
+
+import type { CheckLine } from '../../domain/check-report.ts';
+import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
+import type { CommandReport } from '../../domain/run/events.ts';
+import type { RunOutcome } from '../../domain/run/outcome.ts';
+import type { RunResult } from '../../domain/run/result.ts';
+import { wasNotRun } from '../../domain/run/verify-baseline.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { OPENING_STAGES, type OpeningStage } from '../../engine/session.ts';
+
+/** How far the run was opened. */
+export interface Opened {
+  readonly result: RunResult;
+  /** What was looked at last. */
+  readonly stage: OpeningStage;
+  readonly outcome: RunOutcome;
+  readonly root: string | null;
+  /** A task was given; without one the rest is looked at all the same. */
+  readonly hasTask: boolean;
+  readonly willCompareFailures: boolean;
+  /** Programs that setup and verify commands name; null where one of them was not found. */
+  readonly programs: readonly string[] | null;
+}
+
+/** The lines of the stages, and of what lies between them. */
+export function linesOf(opened: Opened): CheckLine[] {
+  const { stage, outcome } = opened;
+  const reached = OPENING_STAGES.indexOf(stage);
+  const isWell = outcome.exitCode === 0;
+  return OPENING_STAGES.flatMap((part, at): CheckLine[] => {
+    if (isWell || at < reached) return FOUND[part](opened);
+    if (at > reached) return part === 'model' ? [] : [skipped(part, `not reached: ${stage} comes first`)];
+    // What went well in it before is shown, too.
+    const hasRun = part === 'setup' || (part === 'verify' && opened.result.verifyBaseline !== null);
+    const before = hasRun ? FOUND[part](opened).filter(({ status }) => status !== 'skipped') : [];
+    return [...before, lacking(part, outcome.reason)];
+  });
+}
+
+/** A line about what a run could not do without. */
+export function lacking(part: CheckLine['part'], said: string, fix: string | null = null): CheckLine {
+  return { part, status: 'failed', said, fix };
+}
+
+/** A line about what was not looked at. */
+export function skipped(part: CheckLine['part'], said: string): CheckLine {
+  return { part, status: 'skipped', said, fix: null };
+}
+
+/** A line about what is as it should be. */
+export function fine(part: CheckLine['part'], said: string): CheckLine {
+  return { part, status: 'ok', said, fix: null };
+}
+
+const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
+  'work tree': ({ root, result: { baseBranch, baseSha, baseDirty } }) => {
+    const at = baseSha === null ? '' : `, ${baseBranch ?? 'detached'} @ ${baseSha.slice(0, 12)}`;
+    const tree = fine('work tree', `${root ?? 'found'}${at}`);
+    return baseDirty
+      ? [
+          {
+            ...tree,
+            status: 'note',
+            said: `${tree.said}, with uncommitted changes`,
+            fix: 'commit them if the run is to be published: publish refuses a run that began with uncommitted work',
+          },
+        ]
+      : [tree];
+  },
+  plan: ({ hasTask, result: { plan } }) =>
+    hasTask
+      ? [fine('plan', plan?.title ?? 'valid')]
+      : [
+          {
+            part: 'plan',
+            status: 'note',
+            said: 'none given, so only what .patchsmith.yml and flags name is checked',
+            fix: 'name the one that you will run: patchsmith check --plan FILE',
+          },
+        ],
+  principles: ({ result: { principles } }) =>
+    principles.length > 0
+      ? [
+          fine(
+            'principles',
+            listed(
+              principles.map(({ path }) => path),
+              5,
+            ),
+          ),
+        ]
+      : [
+          {
+            part: 'principles',
+            status: 'note',
+            said: 'none: there is no AGENTS.md and no CLAUDE.md from the root down to this folder',
+            fix: 'write an AGENTS.md that says how changes are made here, or go on without',
+          },
+        ],
+  model: () => [],
+  sandbox: ({ result: { sandbox }, programs }) => [
+    sandbox === 'none'
+      ? {
+          part: 'sandbox',
+          status: 'note',
+          said: 'none: commands run as you, with your files and network',
+          fix: 'patchsmith doctor says what is missing',
+        }
+      : fine('sandbox', `commands are contained (${sandbox})`),
+    programs === null
+      ? skipped('tools', 'not all that the commands name was found: see verify')
+      : programs.length > 0
+        ? fine('tools', `found in the sandbox: ${listed(programs, 10)}`)
+        : skipped('tools', 'no setup or verify command names a program'),
+  ],
+  setup: ({ result: { setup } }) =>
+    setup.length === 0
+      ? [skipped('setup', 'no setup command')]
+      : setup.filter(({ end }) => succeeded(end)).map((report) => fine('setup', ended(report))),
+  verify: ({ result: { verifyBaseline }, willCompareFailures }) =>
+    verifyBaseline === null || verifyBaseline.length === 0
+      ? [
+          {
+            part: 'verify',
+            status: 'note',
+            said: 'no verify command, so nobody but the model judges the work',
+            fix: 'name one: --verify "npm test", or verify: in the plan or .patchsmith.yml',
+          },
+        ]
+      : verifyBaseline
+          .filter(({ end }) => !wasNotRun(end))
+          .map((report) => verifyLine(report, willCompareFailures)),
+};
+
+function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckLine {
+  if (succeeded(report.end)) return fine('verify', `${ended(report)}: passes before the work`);
+  return {
+    part: 'verify',
+    status: 'note',
+    said: `${ended(report)}: fails before the work`,
+    fix: willCompareFailures
+      ? null
+      : 'right if the plan is to make it pass; otherwise mend it, or give --verify-baseline, with which what fails as before is no failure of the run',
+  };
+}
+
+function ended({ command, end }: CommandReport): string {
+  return `${command} (${describeEndAndTime(end)})`;
+}
+
+/** The page: a line for each finding, and below it what to do. */
+export function pageOf(lines: readonly CheckLine[]): string[] {
+  const marks = { ok: 'ok', note: 'note', failed: 'FAILED', skipped: '-' };
+  const page = lines.flatMap(({ part, status, said, fix }) => [
+    `${marks[status].padEnd(6)}  ${part.padEnd(10)}  ${said}`,
+    ...(fix === null ? [] : [`${' '.repeat(20)}fix: ${fix}`]),
+  ]);
+  return page;
+}
+
+/** How many lines want something done, as a part of a sentence. */
+export function countOf(lines: readonly CheckLine[]): string {
+  const notes = lines.filter(({ status }) => status === 'note').length;
+  return notes === 0 ? '' : ` (${pluralize(notes, 'note')} above)`;
+}

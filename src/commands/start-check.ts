@@ -1,0 +1,192 @@
+/** `patchsmith check`: what a run does before its first request, as a page. It asks no model and changes nothing on GitHub. */
+
+import { rmSync } from 'node:fs';
+import { neededPrograms } from '../adapters/plan/needed-programs.ts';
+import { providerNamed } from '../adapters/providers/registry.ts';
+import { PROJECT_FILE, type Settings } from '../config/resolve.ts';
+import { type CheckLine, CheckReport } from '../domain/check-report.ts';
+import { done, type RunOutcome, usageError } from '../domain/run/outcome.ts';
+import { hasPrice } from '../domain/run/pricing.ts';
+import { redactedJson } from '../domain/secrets/redact.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
+import { inertJson, oneLine } from '../domain/text/terminal.ts';
+import { finalLine } from '../engine/finish/result.ts';
+import { freshRun } from '../engine/fresh-run.ts';
+import { openRun } from '../engine/open-run.ts';
+import { runOpened } from '../engine/run.ts';
+import type { Session } from '../engine/session.ts';
+import type { CommandOutcome, HostContext } from '../host/context.ts';
+import { countOf, fine, lacking, linesOf, pageOf, skipped } from './check/lines.ts';
+import type { Given } from './command.ts';
+import { handOver } from './hand-over.ts';
+import { namesTask, type RunParts, readRunParts, withoutKey } from './inputs.ts';
+import { readPublishInputs } from './publish/start.ts';
+import { flagsAmong, obstacleToPublishing } from './run-and-publish.ts';
+import { SETTINGS_TAKEN } from './settings-taken.ts';
+
+type ValidParts = Exclude<RunParts, { settings: null }>;
+
+/** Looks at everything that a run with these arguments needs, as far as each part lets the next one be looked at. */
+export async function startCheck(edge: HostContext, given: Given): Promise<CommandOutcome> {
+  const { flags, switches, problems } = given;
+  const isJson = (flags.output ?? edge.env.PATCHSMITH_OUTPUT) === 'json';
+  const asked = flags.output === undefined || isJson ? [] : [NO_SUCH_OUTPUT];
+  const parts = await readRunParts(edge, { ...flagsAmong(SETTINGS_TAKEN.run, flags), output: 'none' }, [
+    ...problems,
+    ...asked,
+  ]);
+  const wantsToPublish = switches.has('publish');
+  const publishing = wantsToPublish ? await publishingLine(edge, given) : NOT_TO_PUBLISH;
+  const checked =
+    parts.settings === null || parts.problems.length > 0
+      ? { lines: [...parts.problems.map((problem) => lacking('settings', problem)), publishing] }
+      : await checkParts(edge, parts, publishing);
+  return { status: 'told', outcome: await tell(edge, checked, isJson) };
+}
+
+const NO_SUCH_OUTPUT = '--output: check prints text; use --output json for a machine-readable report';
+
+const NOT_TO_PUBLISH = skipped('publishing', 'not asked for; --publish checks the token and what it may do');
+
+interface Checked {
+  readonly lines: readonly CheckLine[];
+  /** Of the run as far as it was opened. */
+  readonly outcome?: RunOutcome;
+  readonly warnings?: readonly string[];
+  /** Path of its result; null when nothing was kept. */
+  readonly result?: string | null;
+}
+
+async function checkParts(edge: HostContext, parts: ValidParts, publishing: CheckLine): Promise<Checked> {
+  const { settings, hasFile } = parts;
+  const sources = hasFile ? `flags, variables and ${PROJECT_FILE}` : 'flags and variables';
+  const before = [
+    fine('settings', `${sources} are valid`),
+    ...keyLines(edge, parts),
+    priceLine(settings),
+    publishing,
+  ];
+  const { session, outcome } = await openChecked(edge, parts);
+  const { result } = session;
+  const opened = {
+    result,
+    stage: session.stage,
+    outcome,
+    root: session.root,
+    hasTask: namesTask(settings),
+    willCompareFailures: settings.verifyBaseline,
+    programs: programsIn(session),
+  };
+  const kept = keptResult(session, outcome);
+  return { lines: [...before, ...linesOf(opened)], outcome, warnings: result.warnings, result: kept };
+}
+
+/** Opens the run that these settings ask for, up to its first request. */
+async function openChecked(edge: HostContext, { settings, key, notes, trust }: ValidParts) {
+  if (key !== null) edge.hide(key);
+  let session: Session | null = null;
+  const outcome = await runOpened(
+    {
+      ...edge,
+      settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
+      apiKey: key,
+      env: withoutKey(edge.env),
+      startNotes: [...(edge.startNotes ?? []), ...notes],
+      isCheck: true,
+      ...(trust === undefined ? {} : { trust }),
+    },
+    (opened) => {
+      session = opened;
+      return openRun(opened, freshRun);
+    },
+  );
+  if (session === null) throw new Error('The run was not opened.');
+  return { session: session as Session, outcome };
+}
+
+function keyLines(edge: HostContext, { settings, key, keyless }: ValidParts): CheckLine[] {
+  const { keyVariable = null } = providerNamed(settings.provider) ?? {};
+  if (keyless.length > 0) {
+    const [said = '', fix = null] = (keyless.at(-1) ?? '').split(': ', 2);
+    return [...keyless.slice(0, -1).map((note) => lacking('key', note)), lacking('key', said, fix)];
+  }
+  if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
+  const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
+  return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
+}
+
+function priceLine({ provider, model, price }: Settings): CheckLine {
+  const entry = providerNamed(provider);
+  if (entry?.isBilled === false) return fine('price', `${provider} costs nothing`);
+  if (price !== null) return fine('price', `that of --price, for ${model}`);
+  if (hasPrice(model) || entry?.priceOf?.(model)) return fine('price', `known for ${model}`);
+  return {
+    part: 'price',
+    status: 'note',
+    said: `not known for ${model}, so the cost of a run is unknown, too`,
+    fix: 'give it with --price, if the name of the model is right',
+  };
+}
+
+/** Whether the token is there and may do what publishing takes. */
+async function publishingLine(edge: HostContext, { flags }: Given): Promise<CheckLine> {
+  const ready = readPublishInputs(edge, {
+    flags: { ...flagsAmong(SETTINGS_TAKEN.publish, flags), output: 'none' },
+    switches: new Set(),
+    problems: [],
+  });
+  if (ready.status === 'refused') return lacking('publishing', ready.problems.join('; '));
+  edge.hide(ready.token);
+  const obstacle = await obstacleToPublishing(edge, ready);
+  if (obstacle !== null) return lacking('publishing', obstacle.reason);
+  return fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`);
+}
+
+function programsIn({ stage, result: { setup, verifyBaseline } }: Session): string[] | null {
+  if (stage === 'verify' && verifyBaseline === null) return null;
+  const commands = [...setup, ...(verifyBaseline ?? [])].map(({ command }) => command);
+  const names = commands.flatMap((command) => neededPrograms(command).map(({ name }) => name));
+  return [...new Set(names)];
+}
+
+/** Nothing is kept of a check that went well and changed nothing. */
+function keptResult({ directory, input, result }: Session, { exitCode }: RunOutcome): string | null {
+  if (directory === null) return null;
+  const hasChanges = result.verifyIn !== null;
+  if (exitCode !== 0 || hasChanges || input.settings.runDir !== null) return directory.result;
+  rmSync(directory.path, { recursive: true, force: true });
+  return null;
+}
+
+async function tell(edge: HostContext, checked: Checked, isJson: boolean): Promise<RunOutcome> {
+  const outcome = verdictOn(checked);
+  const { lines, warnings = [], result = null } = checked;
+  const report: CheckReport = {
+    version: 1,
+    patchsmith: edge.version,
+    outcome: outcome.name,
+    exitCode: outcome.exitCode,
+    reason: outcome.reason,
+    lines: [...lines],
+    warnings: [...warnings],
+    result,
+  };
+  const where = result === null ? [] : [`result: ${result}`];
+  const page = [...pageOf(lines), ...where].map((line) => `${oneLine(edge.redact(line), 2_000)}\n`).join('');
+  const document = isJson ? `${inertJson(redactedJson(CheckReport.parse(report), edge.redact, 2))}\n` : page;
+  const unread = await handOver(edge.stdout, document);
+  // A person who leaves early has seen enough; a machine has half a document.
+  const told = isJson && outcome.exitCode === 0 ? (unread ?? outcome) : outcome;
+  edge.stderr.write(`${oneLine(edge.redact(finalLine(told)), 4_000)}\n`);
+  return told;
+}
+
+/** What ends a run first ends the check. */
+function verdictOn({ lines, outcome }: Checked): RunOutcome {
+  const wrong = lines.filter(({ status }) => status === 'failed');
+  const [first] = wrong;
+  if (first === undefined) return done(`A run can begin${countOf(lines)}.`);
+  const more = wrong.length === 1 ? '' : `, and ${pluralize(wrong.length - 1, 'other line')} above`;
+  const reason = `A run could not begin: ${first.said}${more}.`;
+  return outcome !== undefined && outcome.exitCode !== 0 && wrong.length === 1 ? outcome : usageError(reason);
+}

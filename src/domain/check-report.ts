@@ -1,0 +1,52 @@
+/** What a check found out before a run: the document of `patchsmith check --output json`. */
+
+import * as z from 'zod';
+import { OutcomeName } from './run/exit-code.ts';
+
+/** What a check looks at, in the order of its page. */
+export const CHECKED_PARTS = [
+  'settings',
+  'key',
+  'price',
+  'publishing',
+  'work tree',
+  'plan',
+  'principles',
+  'model',
+  'sandbox',
+  'tools',
+  'setup',
+  'verify',
+] as const;
+
+/** One line of the page. */
+export const CheckLine = z.strictObject({
+  part: z.enum(CHECKED_PARTS),
+  status: z
+    .enum(['ok', 'note', 'failed', 'skipped'])
+    .describe(
+      'note: a run can begin, and people should know; failed: a run would end there; skipped: not wanted, or not reached',
+    ),
+  said: z.string(),
+  fix: z
+    .string()
+    .nullable()
+    .describe('What to do about it; null where there is nothing to do, or where `said` has it'),
+});
+export type CheckLine = z.infer<typeof CheckLine>;
+
+/** The document, version 1. The published JSON schema is generated from this object. */
+export const CheckReport = z.strictObject({
+  version: z.literal(1),
+  patchsmith: z.string().describe('Version of patchsmith'),
+  outcome: OutcomeName,
+  exitCode: z.int(),
+  reason: z.string(),
+  lines: z.array(CheckLine).describe('One or more for each part, in the order of the page'),
+  warnings: z.array(z.string()).describe('What a run would warn of'),
+  result: z
+    .string()
+    .nullable()
+    .describe('Path of the result.json with the outputs of the commands; null when nothing was kept'),
+});
+export type CheckReport = z.infer<typeof CheckReport>;

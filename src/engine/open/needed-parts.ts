@@ -1,0 +1,48 @@
+/** What a verify command needs behind its first word: the module of `python -m`, the programs of a script of package.json. */
+
+import { join } from 'node:path';
+import * as z from 'zod';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
+import { readBytes } from '../../files/read-bytes.ts';
+
+/** One thing to look up. */
+export type NeededPart =
+  | { readonly kind: 'module'; readonly command: string; readonly python: string; readonly name: string }
+  /** `script` is its text. */
+  | { readonly kind: 'program'; readonly command: string; readonly script: string; readonly name: string };
+
+/** Arguments in which the shell does nothing. */
+const PLAIN = '[^;&|<>$`(){}\\n]*';
+const MODULE = new RegExp(`^(python[\\d.]*) -m ([A-Za-z_]\\w*)(?:\\.[\\w.]*)?(?: ${PLAIN})?$`);
+const SCRIPT = new RegExp(`^p?npm (?:(test|t)|run(?:-script)? ([\\w:.-]+))(?: -- ${PLAIN})?$`);
+
+const Package = z.object({ scripts: z.record(z.string(), z.string()).optional() });
+const MAX_PACKAGE_BYTES = 1_000_000;
+
+/** Empty for a command that is more than such a call: what its other words set is not known. */
+export async function neededParts(root: string | null, commands: readonly string[]): Promise<NeededPart[]> {
+  const parts: NeededPart[] = [];
+  for (const command of commands) {
+    const [, python, name] = MODULE.exec(command) ?? [];
+    if (python !== undefined && name !== undefined) parts.push({ kind: 'module', command, python, name });
+    const [isScript, short, named] = SCRIPT.exec(command) ?? [];
+    if (isScript !== undefined && root !== null)
+      parts.push(...(await programsOf(root, command, short === undefined ? (named ?? '') : 'test')));
+  }
+  return parts;
+}
+
+async function programsOf(root: string, command: string, name: string): Promise<NeededPart[]> {
+  const read = await readBytes(join(root, 'package.json'), { maxBytes: MAX_PACKAGE_BYTES, follow: false });
+  if (read.status === 'failed') return [];
+  const { scripts = {} } = Package.safeParse(jsonOrUndefined(read.bytes.toString('utf8'))).data ?? {};
+  const script = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+  if (script === undefined) return [];
+  const { neededPrograms } = await import('../../adapters/plan/needed-programs.ts');
+  // What runs before it may install what it needs.
+  const before = Object.hasOwn(scripts, `pre${name}`) ? `${scripts[`pre${name}`]}\n` : '';
+  const names = neededPrograms(`${before}${script}`).flatMap((needed) =>
+    needed.name.includes('/') ? [] : [needed.name],
+  );
+  return [...new Set(names)].map((program) => ({ kind: 'program', command, script, name: program }));
+}

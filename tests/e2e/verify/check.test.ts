@@ -1,0 +1,169 @@
+/** `patchsmith check`: what a run needs, seen before it costs anything. */
+
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { CheckReport } from '../../../src/domain/check-report.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+import { call, KEY, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const FILES = { 'AGENTS.md': 'Be brief.\n', 'a.txt': 'a\n', '.gitignore': 'made\n' };
+
+interface Checking {
+  readonly frontMatter?: Record<string, unknown>;
+  readonly files?: Record<string, string>;
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+  readonly repo?: string;
+}
+
+async function check({ frontMatter, files = FILES, args = [], env = {}, repo }: Checking) {
+  const repository = await makeRepository(files);
+  const state = temporaryFolder();
+  const plan = join(temporaryFolder(), 'plan.md');
+  writeFileSync(plan, `---\n${JSON.stringify(frontMatter)}\n---\n# Tidy up\n\nDo it.\n`);
+  const { exitCode, stdout, stderr } = await cliHere(
+    ['check', '--repo', repo ?? repository.root, ...(frontMatter ? ['--plan', plan] : []), ...args],
+    {
+      cwd: repository.root,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        XDG_STATE_HOME: state,
+        ANTHROPIC_API_KEY: KEY,
+        // Nobody answers there, and nobody is asked.
+        ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+        ...env,
+      },
+    },
+  );
+  const runs = existsSync(join(state, 'patchsmith')) ? readdirSync(join(state, 'patchsmith')) : [];
+  return { repository, exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1), runs };
+}
+
+function statuses(page: string): string[] {
+  return page
+    .split('\n')
+    .filter((line) => /^\S/.test(line))
+    .map((line) =>
+      line
+        .split(/\s{2,}/)
+        .slice(0, 2)
+        .join(' '),
+    );
+}
+
+test('a page says that all is well: setup and verify commands have run, no model was asked, and nothing is left', async () => {
+  const { exitCode, stdout, lastLine, runs, repository } = await check({
+    frontMatter: { setup: ['echo x > made'], verify: ['test -f made', 'exit 3'] },
+  });
+  expect([exitCode, lastLine]).toEqual([0, 'patchsmith: done (exit 0): A run can begin (1 note above).']);
+  expect(statuses(stdout)).toEqual([
+    'ok settings',
+    'ok key',
+    'ok price',
+    '- publishing',
+    'ok work tree',
+    'ok plan',
+    'ok principles',
+    'ok sandbox',
+    'ok tools',
+    'ok setup',
+    'ok verify',
+    'note verify',
+  ]);
+  expect(stdout).toMatch(
+    /^ok {6}verify {6}test -f made \(exit code 0 after [\d.]+ s\): passes before the work$/m,
+  );
+  expect(stdout).toMatch(/^note {4}verify {6}exit 3 \(exit code 3 after [\d.]+ s\): fails before the work$/m);
+  expect(stdout).toContain('                    fix: right if the plan is to make it pass;');
+  expect(runs).toEqual([]);
+  expect(existsSync(join(repository.root, 'made'))).toBe(true);
+});
+
+test('what is wrong stands on one page, each part as far as it could be looked at, and as JSON', async () => {
+  const { exitCode, stdout, runs } = await check({
+    frontMatter: { setup: ['echo oops > a.txt; echo why >&2; exit 4'], verify: ['npm test'] },
+    args: ['--output', 'json', '--model', 'claude-none'],
+    env: { ANTHROPIC_API_KEY: '' },
+  });
+  const report = CheckReport.parse(JSON.parse(stdout));
+  expect([exitCode, report.exitCode, report.outcome]).toEqual([2, 2, 'usage_error']);
+  expect(report.lines.map(({ part, status }) => `${status} ${part}`)).toEqual([
+    'ok settings',
+    'failed key',
+    'note price',
+    'skipped publishing',
+    'ok work tree',
+    'ok plan',
+    'ok principles',
+    'ok sandbox',
+    'ok tools',
+    'failed setup',
+    'skipped verify',
+  ]);
+  const said = Object.fromEntries(report.lines.map(({ part, said, fix }) => [part, [said, fix]]));
+  expect(said.key).toEqual([
+    'there is no ANTHROPIC_API_KEY',
+    expect.stringContaining('set it in the environment'),
+  ]);
+  expect(said.setup?.[0]).toContain("The plan's setup command failed, exit code 4 after");
+  expect(report.warnings.join()).toContain(
+    'commands before the work changed them: a.txt. To take that back: patchsmith undo',
+  );
+  expect([runs.length, report.result]).toEqual([1, expect.stringContaining(`${runs[0]}/result.json`)]);
+});
+
+test('settings, token and sandbox are named when they are what is wrong', async () => {
+  const settings = await check({ args: ['--max-iterations', 'many', '--deadline', 'soon'] });
+  expect([settings.exitCode, statuses(settings.stdout)]).toEqual([
+    2,
+    ['FAILED settings', 'FAILED settings', '- publishing'],
+  ]);
+  const token = await check({ args: ['--publish', '--verify', 'true && nmp test'] });
+  expect(token.stdout).toContain('FAILED  publishing  there is no token: set GITHUB_TOKEN');
+  expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
+  expect(token.stdout).toMatch(/^FAILED {2}verify .*"nmp" is not found in the sandbox/m);
+  const noTree = await check({ repo: temporaryFolder() });
+  expect(noTree.stdout).toMatch(/^FAILED {2}work tree /m);
+  expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);
+});
+
+test('a run says what to type where dependencies are not installed, before the model is asked', async () => {
+  const scripts = {
+    test: 'jest --ci',
+    pretest: 'echo first',
+    lint: 'missing-linter',
+    prelint: 'echo install',
+  };
+  const { root } = await makeRepository({
+    'package.json': JSON.stringify({ scripts }),
+    'package-lock.json': '{}',
+    'requirements.txt': 'x\n',
+  });
+  const run = async (verify: string, args: readonly string[] = []) =>
+    scriptedRun({
+      repository: { root },
+      turns: [{ calls: [call('finish', { status: 'done', summary: 'x' })] }],
+      args: ['--verify', verify, ...args],
+    });
+  const npm = await run('npm test');
+  expect([npm.exitCode, npm.server.requests]).toEqual([2, []]);
+  expect(npm.result.reason).toBe(
+    'The verify command "npm test" cannot succeed: its script "jest --ci" names "jest", which is not found in the sandbox. There is no node_modules. Install by hand: npm ci – or in every run: --setup "npm ci" --allow-domain registry.npmjs.org.',
+  );
+  const python = await run('python3 -m nosuchmodule.tests -q');
+  expect([python.exitCode, python.server.requests]).toEqual([2, []]);
+  expect(python.result.reason).toContain(
+    'python3 has no module "nosuchmodule" in the sandbox. There is no .venv.',
+  );
+  // What is there, what an earlier script may install, and what is not to be looked at.
+  mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
+  writeFileSync(join(root, 'node_modules/.bin/jest'), '#!/bin/sh\n', { mode: 0o755 });
+  const fine = await run('npm test', ['--verify', 'npm run lint', '--fix-rounds', '0']);
+  const unseen = await run('nmp', ['--preflight', 'off', '--fix-rounds', '0']);
+  for (const { server, stderr } of [fine, unseen]) expect(server.requests, stderr).not.toEqual([]);
+});
