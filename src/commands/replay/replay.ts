@@ -9,7 +9,7 @@ import { replayedRun } from './spec.ts';
 
 /**
  * Loop, tools, sandbox, workspace and publisher are those of a run; the model's turns and the clock are recorded ones.
- * Neither the checkout of the run nor a key is needed. `run` is the id of a run or its directory.
+ * No key is needed, and of the checkout only what the run directory does not keep. `run` is the id of a run or its directory.
  */
 export async function replayRun(run: string, input: RunInput): Promise<RunOutcome | { problem: string }> {
   const found = await openRunDirectory(run, input);
