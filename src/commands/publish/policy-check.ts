@@ -1,7 +1,7 @@
 /** Reasons not to publish a run, as far as the run alone shows them. */
 
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
-import { judgeProtected, overCaps, PROTECTED_GLOBS } from '../../domain/github/publishing/policy.ts';
+import { judgeProtected, overCaps } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
@@ -18,7 +18,6 @@ export function checkPolicy(
   if (objection !== null) return { status: 'refused', outcome: objection };
   const verdict = judgeProtected(result.changedFiles, {
     mode: settings.protectedPaths,
-    isProtected: pathMatcher(PROTECTED_GLOBS),
     isAccepted: pathMatcher(settings.acceptProtected),
     principles: result.principles.map(({ path }) => path),
   });

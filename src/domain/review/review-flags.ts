@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { FileState } from '../changes/change.ts';
 import { jsonOrUndefined } from '../text/json.ts';
 import type { Flag, FlagName } from './flag.ts';
+import { STEERING_PATHS, steeringFlags } from './steering-paths.ts';
 import { isTestFile, type TestsChange, testsChange } from './weakened-tests.ts';
 
 /** A file of a patch. `before` is the state of the old path if it was renamed; null means absent. */
@@ -35,18 +36,15 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
-  { flag: 'workflow', detail: named((path) => /^\.github\/workflows\//i.test(path)) },
-  { flag: 'action', detail: named((path) => /^\.github\/actions\/|^action\.ya?ml$/i.test(path)) },
-  { flag: 'code_owners', detail: named((path) => /^(?:\.github\/|docs\/)?CODEOWNERS$/.test(path)) },
-  {
-    flag: 'principles',
+  ...[...new Set(STEERING_PATHS.map(({ flag }) => flag))].map((flag) => ({
+    flag,
     detail: named(
-      (path, principles) => principles.includes(path) || /(?:^|\/)(?:AGENTS|CLAUDE)\.md$/.test(path),
+      (path, principles) =>
+        steeringFlags(path).includes(flag) || (flag === 'principles' && principles.includes(path)),
     ),
-  },
+  })),
   { flag: 'lock_file', detail: named((path) => LOCK_FILES.has(nameOf(path))) },
   { flag: 'package_scripts', detail: changedScripts },
-  { flag: 'git_attributes', detail: named((path) => /(?:^|\/)\.gitattributes$/.test(path)) },
   { flag: 'link_outside', detail: linkOutside },
   {
     flag: 'executable_added',

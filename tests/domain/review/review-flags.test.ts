@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FileMode, FileState } from '../../../src/domain/changes/change.ts';
 import { flagsOf } from '../../../src/domain/review/review-flags.ts';
+import { STEERING_PATHS } from '../../../src/domain/review/steering-paths.ts';
 
 const state = (mode: FileMode = '100644'): FileState => ({ mode, blob: mode, size: 1 });
 
@@ -22,6 +24,16 @@ function flags(
 
 const touched = (path: string) => flags(path, { before: 'a', after: 'b' });
 
+test('the table of the docs has every path and what it is taken for', () => {
+  const rows = readFileSync('docs/patches.md', 'utf8').split('\n');
+  const missing = STEERING_PATHS.flatMap(({ flag, globs, isProtected }) => {
+    const row = rows.filter((line) => line.includes(`\`${flag}\``)).join();
+    const unnamed = globs.filter((glob) => !row.toLowerCase().includes(`\`${glob}\``));
+    return [...unnamed, ...(isProtected && !row.includes('protected') ? [flag] : [])];
+  });
+  expect(missing).toEqual([]);
+});
+
 describe('a path deserves a second look', () => {
   test.each([
     ['.github/workflows/ci.yml', ['workflow']],
@@ -36,6 +48,25 @@ describe('a path deserves a second look', () => {
     ['web/pnpm-lock.yaml', ['lock_file']],
     ['.gitattributes', ['git_attributes']],
     ['sub/.gitattributes', ['git_attributes']],
+    ['.patchsmith.yml', ['own_settings']],
+    ['.github/patchsmith/plan.md', ['own_settings']],
+    ['docs/agents.MD', ['principles']],
+    ['.claude/settings.json', ['agent_files']],
+    ['web/.cursor/rules/a.mdc', ['agent_files']],
+    ['CLAUDE.local.md', ['agent_files']],
+    ['.mcp.json', ['agent_files']],
+    ['.vscode/tasks.json', ['tool_hooks']],
+    ['.devcontainer/Dockerfile', ['tool_hooks', 'build_files']],
+    ['.husky/pre-commit', ['tool_hooks']],
+    ['.envrc', ['tool_hooks']],
+    ['.gitmodules', ['submodules']],
+    ['web/.npmrc', ['package_sources']],
+    ['.gitlab-ci.yml', ['ci']],
+    ['Jenkinsfile', ['ci']],
+    ['Makefile', ['build_files']],
+    ['docker/web.Dockerfile', ['build_files']],
+    ['src/makefile.ts', []],
+    ['src/claude/x.ts', []],
     ['src/workflows/ci.yml', []],
     ['.github/ISSUE_TEMPLATE.md', []],
     ['docs/agents.md.txt', []],

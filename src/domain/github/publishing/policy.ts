@@ -2,6 +2,7 @@
 
 import type { ChangedFile } from '../../changes/changed-file.ts';
 import { succeeded } from '../../conversation/tool.ts';
+import { isProtectedPath } from '../../review/steering-paths.ts';
 import { EXIT_CODE, type OutcomeName, SIGNAL_EXIT_CODE } from '../../run/exit-code.ts';
 import { noChange, policyViolation, type RunOutcome, usageError } from '../../run/outcome.ts';
 import type { RunResult } from '../../run/result.ts';
@@ -91,17 +92,12 @@ export function overCaps(patch: { files: number; bytes: number }, caps: PatchCap
     : policyViolation(`The patch is too large to be published: ${over.join(', and ')}.`);
 }
 
-/** Paths that determine what runs with permissions, who reviews, and what agents are told. */
-export const PROTECTED_GLOBS: readonly string[] = ['/.github', 'CODEOWNERS', 'AGENTS.md', 'CLAUDE.md'];
-
 /** What to do with a patch that changes protected paths. */
 export type ProtectedMode = 'refuse' | 'draft' | 'allow';
 
 /** Which paths are protected, and what to do about them. */
 export interface ProtectedRules {
   readonly mode: ProtectedMode;
-  /** Matches `PROTECTED_GLOBS`. */
-  readonly isProtected: (path: string) => boolean;
   /** Matches what the operator accepts. */
   readonly isAccepted: (path: string) => boolean;
   /** Paths of the run's principles. */
@@ -119,7 +115,7 @@ export function judgeProtected(files: readonly ChangedFile[], rules: ProtectedRu
   if (rules.mode === 'allow') return { status: 'fine' };
   const touched = new Set(files.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path])));
   const paths = [...touched].filter(
-    (path) => (rules.isProtected(path) || rules.principles.includes(path)) && !rules.isAccepted(path),
+    (path) => (isProtectedPath(path) || rules.principles.includes(path)) && !rules.isAccepted(path),
   );
   if (paths.length === 0) return { status: 'fine' };
   if (rules.mode === 'draft') return { status: 'draft', paths };

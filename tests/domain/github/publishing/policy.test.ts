@@ -6,7 +6,6 @@ import {
   draftReasons,
   judgeProtected,
   overCaps,
-  PROTECTED_GLOBS,
   type ProtectedRules,
   publishable,
   verificationOf,
@@ -96,7 +95,6 @@ describe('the caps of a patch', () => {
 describe('protected files', () => {
   const rules = (part: Partial<ProtectedRules> = {}): ProtectedRules => ({
     mode: 'refuse',
-    isProtected: pathMatcher(PROTECTED_GLOBS),
     isAccepted: pathMatcher([]),
     principles: ['docs/how[we]work.md'],
     ...part,
@@ -111,6 +109,9 @@ describe('protected files', () => {
     ['AGENTS.md'],
     ['packages/a/AGENTS.md'],
     ['CLAUDE.md'],
+    ['docs/Claude.MD'],
+    ['.patchsmith.yml'],
+    ['.GitHub/patchsmith/plan.md'],
     ['docs/how[we]work.md'],
   ])('%s is one', (path) => {
     expect(judgeProtected([modified(path)], rules())).toMatchObject({ status: 'refused', paths: [path] });
