@@ -195,10 +195,12 @@ export interface Workspace {
    */
   repositoriesAround(paths: readonly string[], added?: readonly string[]): Promise<string[]>;
   /**
-   * Files that tools and commands changed since the work began and that ignore rules keep out of every patch. Clears set-uid
+   * Files that changed since the work began, whoever changed them, and that ignore rules keep out of every patch. Clears set-uid
    * and set-gid bits that commands set on them, and on files of other repositories in the work tree.
    */
   ignoredWrites(): Promise<IgnoredFiles>;
+  /** The files among them as changes, with who wrote them last; some hundred at most. Where no times can tell it, none. */
+  ignoredChanges(): Promise<IgnoredWrites>;
   /** The limit that changes have reached, so that captures left some of them out; null when none was reached. */
   exceeded(): ExceededChangeLimit | null;
   /**
@@ -271,6 +273,18 @@ export interface SinceCheckpoint {
   readonly since: readonly PathChange[];
   /** Files that were written since, or changed and restored, and that are what they were. Where times show nothing, none. */
   readonly identical: readonly PathChange[];
+}
+
+/** A write to an ignored path, and who made it. */
+export interface IgnoredWrite {
+  readonly change: FoundChange;
+  readonly by: Writer | 'outside';
+}
+
+/** Writes to ignored paths, and how many are not among `found`. */
+export interface IgnoredWrites {
+  readonly found: readonly IgnoredWrite[];
+  readonly leftOut: { readonly own: number; readonly outside: number };
 }
 
 /** The git dir that contained commands see in place of the real one. */

@@ -72,7 +72,8 @@ export class AgenticLoop {
       if (near !== null) yield this.#advance({ type: 'budget.warned', ...near });
       const stop = stopReason(this.#state, limits);
       if (stop) {
-        for await (const action of this.#parts.executor.settle(this.#state.iterations))
+        const { iterations, changes } = this.#state;
+        for await (const action of this.#parts.executor.settle(iterations, changes.history))
           yield this.#advance(action);
         yield this.#advance({ type: 'run.stopped', stop });
         const resumed = this.#parts.resumption?.() ?? null;

@@ -3,7 +3,7 @@
  * they return. A failing call affects nothing else; the run goes on.
  */
 
-import type { ChangeSource, FoundChange, Writer } from '../domain/changes/change.ts';
+import type { ChangeSource, CodeChange, FoundChange, Writer } from '../domain/changes/change.ts';
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
@@ -28,6 +28,7 @@ import type {
 } from '../ports.ts';
 import { putBackPrompt, removedGitPrompt, repositoriesPrompt } from '../prompts.ts';
 import { creditedChanges } from './credited-changes.ts';
+import { ignoredRecorded } from './ignored-recorded.ts';
 import { withOwnNames } from './parameter-aliases.ts';
 import { enforcePolicy, hiddenFiles } from './policy.ts';
 
@@ -143,12 +144,16 @@ export class ToolExecutor {
     yield { type: 'baseline.taken', base };
   }
 
-  /** One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. */
-  async *settle(iteration: number): AsyncGenerator<RunAction> {
+  /**
+   * One last look at the work tree: a change since the last call belongs to no call, and is recorded as such. What commands
+   * wrote to ignored paths is only found here; `history` is what is recorded already.
+   */
+  async *settle(iteration: number, history: readonly CodeChange[]): AsyncGenerator<RunAction> {
     const { workspace } = this.#parts;
     yield* this.takeBaseline();
     yield* creditedChanges(workspace, await workspace.capture('all'), { by: 'outside' }, iteration);
     yield* hiddenFiles(workspace).actions;
+    yield* ignoredRecorded(await workspace.ignoredChanges(), history, iteration);
   }
 
   #isFinish({ name }: ToolCall): boolean {

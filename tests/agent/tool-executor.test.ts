@@ -126,6 +126,21 @@ describe('the calls of a turn', () => {
     ]);
   });
 
+  test('a folder that is moved out of what the rules hid is the work of the call that moves it', async () => {
+    const files = { '.gitignore': 'build/\n', 'lib/a.txt': 'a\n' };
+    const parts = await openRealParts(files);
+    await actionsOf(parts, [call('w', 'write_file', { path: 'lib/new.txt', content: 'n\n' })]);
+    await sleep(20);
+    const command = 'mv lib build; : > .gitignore';
+    expect(story(await actionsOf(parts, [call('m', 'run_command', { command })]))).toEqual([
+      'start m',
+      'rename build/a.txt by m',
+      'rename build/new.txt by m',
+      'modify .gitignore by m',
+      'end m ok',
+    ]);
+  });
+
   test('what commands that ran together changed is put down to all of them', async () => {
     const parts = await openRealParts({});
     const calls = ['x', 'y'].map((name) => call(name, 'run_command', { command: `echo 1 > ${name}` }));

@@ -18,6 +18,7 @@ import type { Instant } from './snapshot/earlier-changes.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { WalkedTree } from './snapshot/walked-tree.ts';
 import { findIgnoredChanges, keepBeginning } from './unwalked/ignored-changes.ts';
+import { IgnoredWriteList } from './unwalked/ignored-writes.ts';
 import { type NestedFolders, nestedChanges } from './unwalked/nested-changes.ts';
 import type { PlantedGit } from './unwalked/planted-git.ts';
 import { sweepSetIds } from './unwalked/sweep-set-ids.ts';
@@ -59,13 +60,44 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
    */
   let keeping: Promise<void> | null = null;
   const inTurn = oneByOne();
+  /** What the last look at ignored files found, until something may write again. */
+  let ignored: ReturnType<typeof lookAtIgnored> | null = null;
+  const lookAtIgnored = async () => {
+    const names = new IgnoredFileList();
+    const writes = new IgnoredWriteList(writeLog);
+    const isWhole = await findIgnoredChanges(
+      { tree, unwalked: planted.unwalked, shadowDir },
+      (path, stat) => {
+        names.add(path);
+        if (stat !== null) writes.add(path, stat);
+      },
+    ).then(
+      () => {
+        warnings.delete(IGNORED_CUT_SHORT);
+        return true;
+      },
+      (error: unknown) => {
+        // What was found before the cut is still worth reporting.
+        if (!(error instanceof CutShort)) throw error;
+        warnings.add(IGNORED_CUT_SHORT);
+        return false;
+      },
+    );
+    return { names, writes, isWhole };
+  };
+  const files = workTreeFiles(parts, base.objectFormat);
 
   return {
     root,
     agentGit: parts.agentGit,
     base: () => base,
     baseline: async () => ({ base, uncovered: parts.agentGit.uncovered ?? [] }),
-    ...workTreeFiles(parts, base.objectFormat),
+    ...files,
+
+    writeFile(path, bytes, by) {
+      ignored = null;
+      return files.writeFile(path, bytes, by);
+    },
 
     capture(scope) {
       if (parts.keepsBase) keeping ??= keepBase(parts, base);
@@ -73,6 +105,7 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     },
 
     checkpoint(by) {
+      ignored = null;
       keepBeginning(shadowDir);
       // Another file system may have another clock.
       const ownClock = lstatSync(root).dev === lstatSync(shadowDir).dev;
@@ -124,15 +157,14 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
     repositoriesAround: (paths, added = []) => repositoriesIn(parts, paths, added),
 
     async ignoredWrites() {
-      const found = new IgnoredFileList();
-      await findIgnoredChanges({ tree, unwalked: planted.unwalked, shadowDir }, found).catch(
-        (error: unknown) => {
-          // What was found before the cut is still worth reporting.
-          if (!(error instanceof CutShort)) throw error;
-          warnings.add(IGNORED_CUT_SHORT);
-        },
-      );
-      return found.list();
+      return (await (ignored ?? lookAtIgnored())).names.list();
+    },
+
+    async ignoredChanges() {
+      ignored = lookAtIgnored();
+      const { writes, isWhole } = await ignored;
+      if (!isWhole) ignored = null;
+      return writes.writes(tree, base.objectFormat);
     },
 
     exceeded: () => budget.exceeded,

@@ -47,6 +47,7 @@ export function pendingWorkspace({ root, base, agentGit, files, taken }: Pending
     rebase: async (...given) => (await taken).rebase(...given),
     repositoriesAround: async (...given) => (await taken).repositoriesAround(...given),
     ignoredWrites: async (...given) => (await taken).ignoredWrites(...given),
+    ignoredChanges: async (...given) => (await taken).ignoredChanges(...given),
     nestedChanges: async (...given) => (await taken).nestedChanges(...given),
     uncommitted: async (...given) => (await taken).uncommitted(...given),
     makePatch: async (...given) => (await taken).makePatch(...given),

@@ -173,6 +173,9 @@ function tellWhatStays(
       `Left as they are, because git ignores them and nothing was kept of what they were: ${listed(ignored, MAX_NAMED)}${more}.`,
     );
   }
+  const last = events.at(-1)?.type;
+  if (last !== 'run.stopped' && events.some(({ type }) => type === 'tool.started'))
+    say('Not looked at: ignored files that commands wrote, since the run died before it recorded them.');
   if (changed.length > 0)
     say(
       `Left as they are, because git ignores them and they have changed since the run: ${listed(changed, MAX_NAMED)}.`,

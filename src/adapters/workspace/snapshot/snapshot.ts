@@ -66,7 +66,7 @@ export class Snapshot {
   /** What has come into view at the last look. */
   #shown: ReadonlySet<string> = new Set();
   /** Who wrote what the last look at everything found because rules have changed. */
-  #writers: ReadonlyMap<string, Writer | 'outside'> = new Map();
+  #writers: Map<string, Writer | 'outside'> = new Map();
   /** Files that were written since a moment and that are what they were; null while nobody asks for them. */
   #identical: { readonly sinceNs: bigint; readonly found: PathChange[] } | null = null;
   /** Paths that are not as at the start, or were not. */
@@ -395,19 +395,24 @@ export class Snapshot {
       this.#hidden = closed.size === 0 ? [] : this.#known.present().filter((path) => isWithin(closed, path));
     }
     const missing = this.#known.updateMissing(walked, (path) => isThere(path) || isHidden(path));
+    const gone = new Set(missing.flatMap(({ before, after }) => (before && !after ? [before.blob] : [])));
+    // What was moved is the work of whoever moved it, however old the file is.
+    for (const { path, after } of changes) if (after && gone.has(after.blob)) this.#writers.delete(path);
     return [...changes, ...(await this.#withHidden(missing))];
   }
 
   /** A file that rules have hidden and hide no longer may have been written long before. */
   #writersOf({ files }: Walked, isNew: (path: string) => boolean): Map<string, Writer | 'outside'> {
     const writers = new Map<string, Writer | 'outside'>();
-    const { tree, writeLog } = this.#parts;
+    const { tree, writeLog, shadowDir } = this.#parts;
+    const beganNs = beginningOf(shadowDir) ?? 0n;
     if (tree.rules.generation === this.#generation) return writers;
     for (const [path, { ctimeNs }] of files) {
       if (!isNew(path)) continue;
       const writer = writeLog.writerOf(path, ctimeNs);
-      // One that no rule is known to have hidden may have come with a folder.
-      if (writer !== null && (writer !== 'outside' || this.#shown.has(path))) writers.set(path, writer);
+      // One that no rule is known to have hidden, or that is older than the work, has come with a folder.
+      const isByUser = this.#shown.has(path) && ctimeNs >= beganNs;
+      if (writer !== null && (writer !== 'outside' || isByUser)) writers.set(path, writer);
     }
     return writers;
   }

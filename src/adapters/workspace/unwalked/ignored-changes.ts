@@ -13,9 +13,8 @@
 
 import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IgnoredFileList } from '../../../domain/changes/ignored-files.ts';
 import { isGitDirName } from '../../../domain/changes/path.ts';
-import type { Look } from '../../../files/stat.ts';
+import type { FileStat, Look } from '../../../files/stat.ts';
 import { Breath } from '../../../files/time-limit.ts';
 import { TreeView } from '../../../files/tree-view.ts';
 import type { WalkedTree } from '../snapshot/walked-tree.ts';
@@ -43,12 +42,12 @@ export interface IgnoredPlaces {
 }
 
 /**
- * Adds ignored files that have changed since, and folders (with a final slash) whose entries have changed or that were
+ * Finds ignored files that have changed since, and folders (with a final slash) whose entries have changed or that were
  * moved; none if the work has not begun.
  */
 export async function findIgnoredChanges(
   { tree, unwalked, shadowDir }: IgnoredPlaces,
-  found: IgnoredFileList,
+  found: FoundIgnored,
 ): Promise<void> {
   const began = beginningOf(shadowDir);
   const view = new TreeView(tree.root, tree.folders);
@@ -60,11 +59,14 @@ export async function findIgnoredChanges(
   }
 }
 
+/** Called with each path; `stat` is null for a folder, and for what cannot be examined. */
+type FoundIgnored = (path: string, stat: FileStat | null) => void;
+
 interface SearchParts extends Omit<IgnoredPlaces, 'shadowDir'> {
   readonly view: TreeView;
   /** ctime, in ns. Null if the work has not begun; commands before it may still have set bits. */
   readonly began: bigint | null;
-  readonly found: IgnoredFileList;
+  readonly found: FoundIgnored;
 }
 
 class Search {
@@ -83,7 +85,7 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const at = folder;
       const listing = tree.closed.insist(at, () => view.listFolder(at));
-      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found.add(`${at}/`);
+      if (listing.status === 'too_large' && this.#parts.began !== null) this.#parts.found(`${at}/`, null);
       const entries = listing.status === 'seen' ? listing.entries : [];
       // Files that git tracks are looked at by the walk, and most are such.
       const isTracked = tree.tracked.filesIn(at);
@@ -110,9 +112,9 @@ class Search {
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const read = unwalked.read(view, folder);
       // What cannot be examined may have been changed.
-      if (read === 'unreadable' && began !== null) found.add(`${folder}/`);
+      if (read === 'unreadable' && began !== null) found(`${folder}/`, null);
       if (read === 'absent' || read === 'unreadable') continue;
-      if (began !== null && read.stat.ctimeNs >= began) found.add(`${folder}/`);
+      if (began !== null && read.stat.ctimeNs >= began) found(`${folder}/`, null);
       const names = read.files.split('/').slice(0, -1);
       for (const name of names) this.#addChanged(`${folder}/${name}`);
       for (const path of read.folders) waiting.push(path);
@@ -126,7 +128,7 @@ class Search {
     if (began === null) return;
     // An equal time counts: the first act of the run may follow within the same tick of the clock.
     const isSince = look.status === 'seen' ? look.stat.ctimeNs >= began : look.status === 'unreadable';
-    if (isSince) found.add(path);
+    if (isSince) found(path, look.status === 'seen' ? look.stat : null);
   }
 
   /** The walk reaches neither ignored files nor those of other repositories. */
