@@ -34,7 +34,12 @@ const INNER_ARROWS: Record<string, Record<string, string[]>> = {
     kept: ['baseline', 'patch'],
     search: [],
   },
-  'adapters/sandboxes': { visible: [], command: [], bubblewrap: ['visible', 'command'] },
+  'adapters/sandboxes': {
+    visible: [],
+    command: [],
+    caches: ['visible'],
+    bubblewrap: ['visible', 'command', 'caches'],
+  },
 };
 
 /** A room holds what one glance takes in. */

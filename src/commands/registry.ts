@@ -17,6 +17,7 @@ import { SETTINGS_TAKEN } from './settings-taken.ts';
 const OF_THE_MACHINE = [
   'sandbox',
   'mounts',
+  'caches',
   'maxProcesses',
   'maxMemoryBytes',
   'maxFileBytes',

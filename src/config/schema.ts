@@ -12,6 +12,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
+import { PACKAGE_MANAGERS } from '../domain/packages/package-manager.ts';
 import { AllowedDomain, AllowedPrivate } from '../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../domain/review/denied.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
@@ -280,6 +281,10 @@ export const Settings = z.strictObject({
   mounts: texts(entry()).default([]).register(about, {
     flag: 'mount', value: 'PATH[:rw]', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
     help: 'Additional file or folder that commands can see, read-only unless it ends with :rw' , defaultHelp: 'only the toolchains on PATH' }),
+  caches: texts(z.enum([...PACKAGE_MANAGERS, 'auto'], `expected one of ${[...PACKAGE_MANAGERS, 'auto'].join(', ')}`)).default([]).register(about, {
+    flag: 'cache', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: `Package manager whose cache of this machine commands may use, with a writable layer of the run: ${PACKAGE_MANAGERS.join(', ')}, or auto for those whose lock files the repository has`,
+    defaultHelp: 'none' }),
   allowedDomains: texts(AllowedDomain, 0).default([]).register(about, {
     flag: 'allow-domain', value: 'DOMAIN', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
     help: 'Host that commands may reach over HTTP and HTTPS, such as registry.npmjs.org, *.example.com, example.com:8443',

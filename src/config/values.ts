@@ -27,7 +27,7 @@ export function entry() {
 }
 
 /** One text, or a list of at least `min`. A variable holds one per line. Each entry is then validated by `ofEach`. */
-export function texts(ofEach: z.ZodType<string, string>, min: 0 | 1 = 1) {
+export function texts<Text extends string>(ofEach: z.ZodType<Text, string>, min: 0 | 1 = 1) {
   return value('text or a list of texts', (given) => {
     const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
     return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;

@@ -20,6 +20,7 @@ import { isTaken } from '../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../domain/run/outcome.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { LlmProvider, Sandbox, SandboxGitDir, VerifyPlace, Workspace } from '../ports.ts';
+import { wantedCaches } from './open/caches.ts';
 import { Closing } from './open/closing.ts';
 import type { PrefetchedTurn } from './open/prefetch-first-turn.ts';
 import type { Providing } from './open/provider.ts';
@@ -193,6 +194,7 @@ async function openParts<Taken extends TakenWorkspace>(
 ): Promise<OpenParts<Taken> | Stopped> {
   const { mode, hosts, shownAs = checkout.root, onProving } = admitted.sandbox;
   const begun = await admitted.begin();
+  const caches = await wantedCaches(session.input, checkout);
   const options = {
     mode,
     root: checkout.root,
@@ -200,6 +202,7 @@ async function openParts<Taken extends TakenWorkspace>(
     agentGit: begun.agentGit,
     scratchDir: directory.scratch,
     ...sandboxSettings(session.input),
+    ...caches,
     ...(onProving === undefined ? {} : { onProving }),
   };
   const opening = Promise.all([admitted.openProvider(), openContained(session, { options, hosts, closing })]);

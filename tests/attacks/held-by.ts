@@ -23,6 +23,12 @@ export const HOLDS = {
     means:
       'mounts over `.git`: a throwaway git directory over yours, nothing or an empty folder over those of repositories in the work tree, and over git dirs there that a `.git` file leads to',
   },
+  layers: {
+    label: 'cache layers',
+    reach: 'sandbox',
+    means:
+      "of a package manager's cache (`--cache`), only folders with packages, read-only, under a layer of the run that takes what commands write",
+  },
   processes: {
     label: 'process namespace',
     reach: 'everywhere',

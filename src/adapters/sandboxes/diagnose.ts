@@ -42,7 +42,8 @@ export type Diagnosis =
   | { status: 'refused' | 'unavailable'; reason: string };
 
 /** What to examine. */
-export interface DiagnoseOptions extends Pick<SandboxOptions, 'mode' | 'mounts' | 'limits' | 'hostEnv'> {
+export interface DiagnoseOptions
+  extends Pick<SandboxOptions, 'mode' | 'mounts' | 'caches' | 'limits' | 'hostEnv'> {
   /** The checkout; null to use an empty folder. */
   readonly checkout: { readonly root: string; readonly objects: string } | null;
 }

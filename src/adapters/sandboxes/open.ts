@@ -31,6 +31,13 @@ export function endLeftovers(agentGitDir: string): Promise<void> {
   return killMarked(`GIT_DIR=${agentGitDir}`);
 }
 
+const NO_CACHES =
+  '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.';
+
+function hasCaches({ caches }: SandboxOptions): boolean {
+  return caches !== undefined && caches.named.length + caches.found.length > 0;
+}
+
 async function openUncontained(options: SandboxOptions, warnings: string[]): Promise<OpenedSandbox> {
   const { root, agentGit, hostEnv } = options;
   const files = await ownFolder(options);
@@ -55,5 +62,6 @@ async function openUncontained(options: SandboxOptions, warnings: string[]): Pro
     limits: enforcedLimits(options.limits, false),
     writable: [root, files, '/tmp'],
   });
-  return { status: 'ok', sandbox, warnings, shown: [] };
+  const all = hasCaches(options) ? [...warnings, NO_CACHES] : warnings;
+  return { status: 'ok', sandbox, warnings: all, shown: [] };
 }

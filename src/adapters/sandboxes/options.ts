@@ -2,11 +2,20 @@
 
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { CommandLimits } from '../../domain/run/command-limits.ts';
 import type { Sandbox, SandboxGitDir } from '../../ports.ts';
 
 /** `required`: bubblewrap or nothing. `auto`: bubblewrap, otherwise none, with a loud warning. `off`: none. */
 export type SandboxMode = 'required' | 'auto' | 'off';
+
+/** Package managers whose caches commands may use. */
+export interface WantedCaches {
+  /** Asked for by name: if a cache is missing, the sandbox is refused. */
+  readonly named: readonly PackageManager[];
+  /** Found by their lock files: if a cache is missing, a warning says so. */
+  readonly found: readonly PackageManager[];
+}
 
 /** The options for opening a sandbox. */
 export interface SandboxOptions {
@@ -17,6 +26,8 @@ export interface SandboxOptions {
   readonly shownAs?: string;
   /** Absolute paths that commands see too, read-only or, with `:rw` appended, writable. */
   readonly mounts?: readonly string[];
+  /** Only contained commands get them. Default: none. */
+  readonly caches?: WantedCaches;
   /** What commands may use of the machine. Default: the default limits. */
   readonly limits?: CommandLimits;
   readonly agentGit: SandboxGitDir;

@@ -13,6 +13,7 @@ import { type UserEnvironment, userGitEnvironment } from '../../git/user-setting
 import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { checkRepositoryOf } from './repository-check.ts';
 
+export { namesAtBase } from '../../git/base-names.ts';
 export type { Checkout } from '../../git/checkout-layout.ts';
 export { copyBase } from './baseline/base-copy.ts';
 export { copyIgnored, ignoredAndMissing } from './baseline/copy-ignored.ts';

@@ -7,6 +7,7 @@ import type { Settings } from '../../config/resolve.ts';
 import { done, type RunOutcome, usageError, verifyFailed } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
+import { wantedCaches } from '../../engine/open/caches.ts';
 import { notOpened, sandboxSettings } from '../../engine/open/sandbox-settings.ts';
 import { absolutePath } from '../../engine/session.ts';
 
@@ -26,7 +27,13 @@ export async function examineMachine({ settings, cwd, env, print }: DoctorInput)
   const readOnly = checkout === null ? null : whyReadOnly(checkout.root);
   // Whether a run would go on without one does not matter here.
   const mode = settings.sandbox === 'off' ? 'off' : 'required';
-  const examination = await diagnose({ ...sandboxSettings({ settings, cwd, env }), mode, checkout });
+  const caches = await wantedCaches({ settings, env }, checkout);
+  const examination = await diagnose({
+    ...sandboxSettings({ settings, cwd, env }),
+    ...caches,
+    mode,
+    checkout,
+  });
   const isReadOnly = readOnly === null ? '' : ', where nothing can be written';
   const where = checkout
     ? `${checkout.root}${isReadOnly}`

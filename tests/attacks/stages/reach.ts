@@ -1,5 +1,6 @@
 /** What commands can reach of the machine. */
 
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { CLI } from '../../support/runs/cli.ts';
 import { OPEN_WITHOUT_SANDBOX, type Stage } from '../attack.ts';
@@ -8,6 +9,8 @@ import { commandsIn, toChange, toDo, toHear, toSee } from '../goals.ts';
 const attack = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'mounts');
 const byCovers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'covers');
 
+const byLayers = commandsIn('Files', 'reach', OPEN_WITHOUT_SANDBOX, 'layers');
+
 const UNTRIED = { none: 'untried' } as const;
 const HELD = {};
 const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter');
@@ -15,9 +18,16 @@ const withoutPrivileges = commandsIn('Files', 'reach', UNTRIED, 'user', 'filter'
 export const REACH: Stage = {
   name: 'files of the machine',
   byOwner: true,
+  args: ['--cache', 'npm', '--cache', 'cargo'],
   async prepare(victim) {
     victim.put(join(victim.outside, 'secret.txt'), `${victim.canary('neighbour')}\n`);
     victim.put(join(victim.outside, 'more.txt'), `${victim.canary('by-link')}\n`);
+    victim.put(join(victim.home, '.npm/_cacache/index-v5/aa'), 'as it was\n');
+    symlinkSync(join(victim.outside, 'cached.txt'), join(victim.home, '.npm/_cacache/leads-out'));
+    victim.put(join(victim.outside, 'cached.txt'), `${victim.canary('by-cache')}\n`);
+    victim.put(join(victim.home, '.cargo/registry/CACHEDIR.TAG'), 'as it was\n');
+    for (const path of ['.cargo/credentials.toml', '.cargo/registry/credentials.toml', '.npmrc'])
+      victim.put(join(victim.home, path), `${victim.canary('token')}\n`);
     victim.put(join(victim.outside, 'written.txt'), 'as it was\n');
     victim.put(join(victim.root, 'tools/inner/.git/HEAD'), 'ref: refs/heads/main\n');
     victim.put(join(victim.root, 'tools/inner/.git/config'), '[core]\n\tbare = false\n');
@@ -149,6 +159,26 @@ export const REACH: Stage = {
       ({ root }) => `mv ${root}/.git/refs ${root}/.git/moved`,
       toChange(({ root }) => [join(root, '.git/refs/heads')]),
       { none: 'untried' },
+    ),
+    byLayers(
+      'cache-link',
+      'A command follows a link in a shown cache that leads out of it',
+      ({ home }) =>
+        `cat ~/.npm/_cacache/leads-out /run/patchsmith/caches/*/leads-out ${home}/../outside/cached.txt`,
+      toSee('by-cache'),
+    ),
+    byLayers(
+      'cache-token',
+      'A command reads the tokens beside and at the top of a shown cache',
+      ({ home }) => `cat $(find ~ /run ${home} -name credentials.toml -o -name .npmrc)`,
+      toSee('token'),
+    ),
+    byLayers(
+      'cache-poison',
+      'A command changes what a later build of the user would take from a shown cache, by every name it has',
+      ({ home }) =>
+        `find ~/.npm ~/.cargo /run/patchsmith/caches ${home}/.npm ${home}/.cargo -type f -exec sh -c 'for f; do echo planted >> "$f"; rm -f "$f"; done' sh {} +; ln -sf ${home}/.npm ~/.npm/_cacache/up; echo planted > ~/.npm/_cacache/up/planted; true`,
+      toChange(({ home }) => [join(home, '.npm'), join(home, '.cargo/registry/CACHEDIR.TAG')]),
     ),
     commandsIn('Files', 'reach', HELD, 'mounts', 'environment')(
       'home',

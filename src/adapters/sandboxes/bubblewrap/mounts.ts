@@ -36,6 +36,8 @@ export interface View {
   readonly toolchains: readonly { readonly source: string; readonly at: string }[];
   /** Added by the operator. */
   readonly added: readonly UserMount[];
+  /** Of package caches, and their layers. */
+  readonly caches: readonly Mount[];
 }
 
 /** The mounts, and the variables that git needs in order to find what they show. */
@@ -59,6 +61,7 @@ export async function mountsOf(
     ...view.added.map(
       ({ source, at, writable }): Mount => ({ kind: writable ? 'read-write' : 'read-only', source, at }),
     ),
+    ...view.caches,
     ...credentialFilesIn(shown).map((at): Mount => ({ kind: 'read-only', source: empty, at })),
     // After the scratch folders and toolchains, since the work tree may be below one of them.
     { kind: 'read-write', source: view.root, at: view.at },
@@ -73,6 +76,9 @@ export async function mountsOf(
 export function oursInside(source: string, name: string): Extract<Mount, { kind: 'read-only' }> {
   return { kind: 'read-only', source, at: join(OURS_INSIDE, name) };
 }
+
+/** Below it, commands see the caches of package managers. */
+export const CACHES_INSIDE = join(OURS_INSIDE, 'caches');
 
 /** The user namespace keeps the user and group ids. */
 function userInside(): User {

@@ -6,6 +6,7 @@ import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { Sandbox } from '../../../ports.ts';
+import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
 import { enforcedLimits } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram, findShell } from '../command/shell.ts';
@@ -19,7 +20,7 @@ import { userMounts } from '../visible/user-mounts.ts';
 import type { Mount } from './args.ts';
 import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
 import { closedShells } from './closed-shells.ts';
-import { HOME_INSIDE, mountsOf, type View } from './mounts.ts';
+import { CACHES_INSIDE, HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
 import { ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
@@ -53,6 +54,16 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     return { status: 'refused', reason: added.problem };
   }
   const tunnel = options.proxySocket ? TUNNEL_INSIDE : null;
+  const opened = await cachesOf(options, {
+    rules: { ...boundaries, programs: searchPath(hostEnv) },
+    added: added.mounts,
+    folder: join(files, 'caches'),
+  });
+  if (opened.status === 'refused') {
+    pipes.close();
+    return opened;
+  }
+  const { caches } = opened;
   const view = {
     root,
     at,
@@ -62,11 +73,12 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     tunnel,
     toolchains: toolchains.mounts,
     added: added.mounts,
+    caches: caches.mounts,
   };
   const { mounts, variables } = await mountsOf(view);
   const relay = options.proxySocket ? await relayTo(options.proxySocket, files, execPath) : null;
   const proxied = { ...relay?.variables, ...(options.isNetworkClosed ? ONE_TRY : {}) };
-  const caches = cacheVariables(
+  const mounted = cacheVariables(
     hostEnv,
     added.mounts.map((mount) => mount.at),
   );
@@ -75,7 +87,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     path: toolchains.path,
     home: HOME_INSIDE,
     gitConfig: GIT_CONFIG_INSIDE,
-    toolchains: { ...toolchains.variables, ...caches },
+    toolchains: { ...toolchains.variables, ...mounted, ...caches.variables },
   });
   const shell = findShell();
   const setup = {
@@ -86,16 +98,16 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     directory: at,
     mounts: [...(relay?.mounts ?? []), ...mounts],
     covers: await coversOf(view),
-    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', caches, proxied) },
+    env: { ...env, ...variables, ...withBoth('MAVEN_OPTS', mounted, proxied) },
     outerEnv: {},
     relay,
     limits: enforcedLimits(options.limits, true),
-    writable: [root, agentGit.gitDir],
+    writable: [root, agentGit.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };
   const filter = await filterFile(files);
-  const warnings = await warningsAbout(root, boundaries.homes);
-  const shown = shownPlaces(mounts, [files, agentGit.gitDir]);
+  const warnings = [...caches.warnings, ...(await warningsAbout(root, boundaries.homes))];
+  const shown = [...shownPlaces(mounts, [files, agentGit.gitDir]), ...caches.shown];
   const proving = proveNewest(setup, filter);
   // By then the command is running.
   await setImmediate();
@@ -107,7 +119,22 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
       `The sandbox runs without its system call filter (${proven.unfiltered}): level namespaces.`,
     );
   }
-  return { status: 'ok', sandbox: proven.sandbox, warnings, shown };
+  const { sandbox } = proven;
+  const close = () => sandbox.close().finally(caches.close);
+  return { status: 'ok', sandbox: { ...sandbox, close }, warnings, shown };
+}
+
+const NO_CACHES = { mounts: [], variables: {}, shown: [], warnings: [], close: async () => undefined };
+
+/** Loaded only when needed. */
+async function cachesOf(
+  { caches: wanted, hostEnv, proxySocket, isNetworkClosed }: SandboxOptions,
+  places: Pick<CacheSurroundings, 'rules' | 'added' | 'folder'>,
+): Promise<CachesResult> {
+  if (wanted === undefined) return { status: 'ok', caches: NO_CACHES };
+  const { openCaches } = await import('../caches/open-caches.ts');
+  const isOffline = isNetworkClosed ?? !proxySocket;
+  return openCaches({ ...places, wanted, isOffline, hostEnv, home: HOME_INSIDE, shownAt: CACHES_INSIDE });
 }
 
 /** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
@@ -195,7 +222,7 @@ function shownPlaces(mounts: readonly Mount[], ours: readonly string[]): ShownPl
   return mounts.flatMap((mount) => {
     if (mount.kind !== 'read-only' && mount.kind !== 'read-write') return [];
     const isOurs = ours.some((place) => isWithin(mount.source, place));
-    return isOurs || mount.at.startsWith('/etc/')
+    return isOurs || [CACHES_INSIDE, '/etc'].some((place) => isWithin(mount.at, place))
       ? []
       : [{ path: mount.at, writable: mount.kind === 'read-write' }];
   });

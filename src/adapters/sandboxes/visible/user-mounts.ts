@@ -76,6 +76,11 @@ function refusalOf(path: string, writable: boolean, rules: MountRules): string |
   return secret === undefined ? null : `it contains ${secret}, which can only be hidden in a read-only mount`;
 }
 
+/** Why `path` may not be shown read-only, as the rest of a sentence; null if it may. */
+export function whyNotShown(path: string, rules: MountRules): string | null {
+  return refusalOf(path, false, rules);
+}
+
 function kindRefusal(source: string): string | null {
   const stats = statOf(source);
   return stats?.isDirectory() || stats?.isFile() ? null : 'it is neither a folder nor a plain file';

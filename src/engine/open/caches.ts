@@ -1,0 +1,22 @@
+/** Which caches of package managers commands may use: those of `--cache`. */
+
+import type { SandboxOptions } from '../../adapters/sandboxes/open.ts';
+import { type Checkout, namesAtBase } from '../../adapters/workspace/find-checkout.ts';
+import { managersOf } from '../../domain/packages/package-manager.ts';
+import type { RunInput } from '../session.ts';
+
+/**
+ * Nothing if none are asked for. `auto` goes by the files of the checked-out commit, which commands cannot have changed; null
+ * for no checkout.
+ */
+export async function wantedCaches(
+  { settings, env }: Pick<RunInput, 'settings' | 'env'>,
+  checkout: Checkout | null,
+): Promise<Pick<SandboxOptions, 'caches'>> {
+  if (settings.caches.length === 0) return {};
+  const named = settings.caches.filter((manager) => manager !== 'auto');
+  const isAuto = settings.caches.includes('auto');
+  const found =
+    isAuto && checkout !== null ? managersOf(await namesAtBase(checkout, [checkout.prefix], env)) : [];
+  return { caches: { named, found } };
+}

@@ -1,0 +1,236 @@
+/** What commands get of the caches of package managers, and what nobody gets. */
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+import { deflateRawSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSandbox } from '../../../../src/adapters/sandboxes/open.ts';
+import type { SandboxOptions, WantedCaches } from '../../../../src/adapters/sandboxes/options.ts';
+import type { Sandbox } from '../../../../src/ports.ts';
+import { tempFolder } from '../../../support/files/temp-folder.ts';
+import { PATIENCE_MS } from '../../../support/waiting/patience.ts';
+import { makePlace } from '../fixture.ts';
+
+const CONTENT = '_cacache/content-v2/sha512/aa/bb/cc';
+const INDEX = '_cacache/index-v5/dd';
+
+function openWith(
+  home: string,
+  wanted: Partial<WantedCaches>,
+  more: Partial<SandboxOptions & { env: Record<string, string> }> = {},
+) {
+  const { env = {}, ...options } = more;
+  const { root, agentGit, runDir } = makePlace();
+  const caches = { named: [], found: [], ...wanted };
+  const hostEnv = { PATH: process.env.PATH, HOME: home, ...env };
+  return openSandbox({
+    mode: 'required',
+    root,
+    agentGit,
+    scratchDir: join(runDir, 'scratch'),
+    hostEnv,
+    caches,
+    ...options,
+  });
+}
+
+async function openedWith(...given: Parameters<typeof openWith>) {
+  const opened = await openWith(...given);
+  if (opened.status !== 'ok') throw new Error(opened.reason);
+  onTestFinished(() => opened.sandbox.close());
+  return { ...opened, told: (script: string) => told(opened.sandbox, script) };
+}
+
+async function told(sandbox: Sandbox, script: string): Promise<string> {
+  const { signal } = new AbortController();
+  const { output } = await sandbox.run({ script, timeoutMs: PATIENCE_MS, signal });
+  return output.head + output.tail;
+}
+
+/** Every name and every byte below a folder. */
+const all = (folder: string) =>
+  execFileSync('sh', ['-c', 'find . | sort; find . -type f | sort | xargs cat'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+
+test('commands use a cache as if it were theirs, together, and none of it reaches the real one', async () => {
+  const secrets = tempFolder({ secret: 'canary-of-a-link\n' });
+  const home = tempFolder({
+    [`.npm/${CONTENT}`]: 'content\n',
+    [`.npm/${INDEX}`]: 'index\n',
+    '.npm/_logs/log': 'canary-of-the-log\n',
+    '.npmrc': 'canary-of-npmrc\n',
+    '.cargo/registry/src/reg/crate-1.0.0/lib.rs': 'lib\n',
+    '.cargo/registry/credentials.toml': 'canary-at-the-top\n',
+    '.cargo/credentials.toml': 'canary-of-cargo\n',
+  });
+  symlinkSync(join(secrets, 'secret'), join(home, '.npm/_cacache/content-v2/out'));
+  symlinkSync(join(home, '.npm', CONTENT), join(home, '.npm/_cacache/content-v2/in'));
+  const before = all(home);
+  const { told, sandbox, shown, warnings } = await openedWith(home, { named: ['npm', 'cargo'] });
+  expect(warnings).toEqual([]);
+  const places = [join(home, '.npm/_cacache'), join(home, '.cargo/registry')];
+  expect(shown).toEqual(expect.arrayContaining(places.map((path) => ({ path, writable: false }))));
+
+  expect(await told(`cd ~/.npm; cat ${CONTENT} ${INDEX} _cacache/content-v2/in`)).toBe(
+    'content\nindex\ncontent\n',
+  );
+  expect(await told('cat ~/.cargo/registry/src/reg/crate-1.0.0/lib.rs; echo $CARGO_NET_OFFLINE')).toBe(
+    'lib\ntrue\n',
+  );
+  expect(await told('cat ~/.npm/_cacache/content-v2/out')).toContain('No such file');
+  expect(await told('grep -r -e canary-of -e canary-at /home /run 2> /dev/null; echo looked')).toBe(
+    'looked\n',
+  );
+
+  // Whatever is there is overwritten, removed and replaced, by all of its names.
+  const inside = '~/.npm/_cacache ~/.cargo/registry /run/patchsmith/caches';
+  await told(`
+    for f in $(find ${inside} -mindepth 1 -depth); do echo planted >> $f; done
+    rm -rf ~/.npm/_cacache/* /run/patchsmith/caches/npm-0/*; ln -s /run/patchsmith/caches/npm-0 ~/.npm/_cacache/base
+    echo planted > ~/.npm/_cacache/base/planted; echo mine > ~/.npm/_cacache/mine`);
+  expect(await told('cat ~/.npm/_cacache/mine')).toBe('mine\n');
+  await sandbox.close();
+  expect(all(home)).toBe(before);
+});
+
+test('the layers are gone when the sandbox has closed, and another sandbox has its own', async () => {
+  const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
+  const scratchDir = join(tempFolder(), 'scratch');
+  const first = await openedWith(home, { named: ['npm'] }, { scratchDir });
+  const second = await openedWith(home, { named: ['npm'] }, { scratchDir });
+  await first.told(`echo poisoned > ~/.npm/${INDEX}`);
+  expect(await first.told(`cat ~/.npm/${INDEX}`)).toBe('poisoned\n');
+  expect(await second.told(`cat ~/.npm/${INDEX}`)).toBe('index\n');
+  for (const { sandbox } of [first, second]) await sandbox.close();
+  const left = readdirSync(scratchDir).filter((name) => existsSync(join(scratchDir, name, 'caches')));
+  expect(left).toEqual([]);
+});
+
+test('with a network, package managers prefer the cache, and without one they do not try', async () => {
+  const home = tempFolder({
+    [`.npm/${INDEX}`]: 'index\n',
+    '.m2/repository/_remote.repositories': 'x',
+    'go/pkg/mod/cache/download/x': 'x',
+  });
+  const script =
+    'env | grep -E "^(npm_config|GOPROXY)"; cat ~/.m2/settings.xml; ls -a ~/.m2/repository ~/go/pkg/mod';
+  const named = ['npm', 'maven', 'go'] as const;
+  const closed = await openedWith(home, { named });
+  const said = await closed.told(script);
+  expect(said).toContain('npm_config_offline=true\n');
+  expect(said).toContain('GOPROXY=file:///run/patchsmith/caches/go-0/cache/download,off\n');
+  expect(said).toContain('<offline>true</offline>');
+  expect(said).not.toContain('_remote');
+  const open = await openedWith(home, { named }, { isNetworkClosed: false });
+  const then = await open.told(script);
+  expect(then).toContain('npm_config_prefer_offline=true\n');
+  expect(then).toContain('cache/download,https://proxy.golang.org,direct\n');
+  expect(then).not.toContain('offline>true');
+});
+
+test('a cache that is missing is refused by name, and warned of where a lock file asked for it', async () => {
+  const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
+  const missing = `--cache pip: there is no ${home}/.cache/pip. Fill it with "pip install" on this machine, or say where it is with PIP_CACHE_DIR.`;
+  expect(await openWith(home, { named: ['npm', 'pip'] })).toEqual({ status: 'refused', reason: missing });
+  const { warnings, told } = await openedWith(home, { found: ['npm', 'pip'] });
+  expect(warnings).toEqual([missing]);
+  expect(await told(`cat ~/.npm/${INDEX}`)).toBe('index\n');
+});
+
+test('a cache is where its variable says, and refused where it may not be shown', async () => {
+  const elsewhere = tempFolder({ [INDEX]: 'moved\n' });
+  const home = tempFolder({ '.ssh/_cacache/key': 'canary\n', [`.npm/${INDEX}`]: 'index\n' });
+  const { told } = await openedWith(home, { named: ['npm'] }, { env: { npm_config_cache: elsewhere } });
+  expect(await told(`cat ~/.npm/${INDEX}`)).toBe('moved\n');
+
+  const inKeys = { env: { npm_config_cache: join(home, '.ssh') } };
+  const keys = `--cache npm: ${home}/.ssh/_cacache: it holds credentials.`;
+  expect(await openWith(home, { named: ['npm'] }, inKeys)).toEqual({ status: 'refused', reason: keys });
+  // By way of a link as well, and for a lock file as well.
+  const linked = tempFolder();
+  symlinkSync(join(home, '.ssh/_cacache'), join(linked, '_cacache'));
+  const env = { npm_config_cache: linked };
+  const byLink = `--cache npm: ${linked}/_cacache: it holds credentials.`;
+  expect(await openWith(home, { found: ['npm'] }, { env })).toEqual({ status: 'refused', reason: byLink });
+
+  const twice = `--cache npm: ${home}/.npm/_cacache: --mount ${home}/.npm shows it too; give one of them.`;
+  const mounts = [`${home}/.npm:rw`];
+  expect(await openWith(home, { named: ['npm'] }, { mounts })).toEqual({ status: 'refused', reason: twice });
+});
+
+test.runIf(getuid?.() === 0)('the cache of root has the place that Yarn 1 gives it', async () => {
+  const home = tempFolder();
+  const refused = await openWith(
+    home,
+    { named: ['yarn'] },
+    { env: { YARN_CACHE_FOLDER: join(home, 'none') } },
+  );
+  expect(refused).toMatchObject({ reason: expect.stringContaining(`there is no ${home}/none and no`) });
+});
+
+test('without a sandbox there are no caches, and a warning says so', async () => {
+  const home = tempFolder({ [`.npm/${INDEX}`]: 'index\n' });
+  const opened = await openedWith(home, { named: ['npm'] }, { mode: 'off' });
+  expect(opened.warnings).toEqual([
+    '--cache HAS NO EFFECT: without a sandbox, commands could write into the caches of this machine.',
+  ]);
+  expect(await opened.told('ls ~/.npm')).toContain('No such file');
+});
+
+/** A zip of one file with a wheel's metadata, as far as anything reads it. */
+function wheel(path: string, metadata: string): Buffer {
+  const data = deflateRawSync(Buffer.from(metadata));
+  const name = Buffer.from(path);
+  const local = Buffer.alloc(30);
+  local.write('PK\x03\x04', 'latin1');
+  local.writeUInt16LE(name.length, 26);
+  const entry = Buffer.alloc(46);
+  entry.write('PK\x01\x02', 'latin1');
+  entry.writeUInt16LE(8, 10);
+  entry.writeUInt32LE(data.length, 20);
+  entry.writeUInt16LE(name.length, 28);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt32LE(entry.length + name.length, 12);
+  end.writeUInt32LE(local.length + name.length + data.length, 16);
+  return Buffer.concat([local, name, data, entry, name, end]);
+}
+
+test("pip's wheels have their names where there is no index to ask, of old and new caches", async () => {
+  const home = tempFolder();
+  const put = (path: string, content: Buffer | string) => {
+    mkdirSync(join(home, '.cache/pip', path, '..'), { recursive: true });
+    writeFileSync(join(home, '.cache/pip', path), content);
+  };
+  const one = wheel('one-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nTag: py2-none-any\nTag: py3-none-any\n');
+  const two = wheel('two_x-2.0+cpu.dist-info/WHEEL', 'Build: 7\nTag: cp311-cp311-manylinux_2_28_x86_64\n');
+  put('http-v2/a/one.body', one);
+  put('http-v2/a/one', 'cc=4,headers');
+  put('http/b/two', Buffer.concat([Buffer.from('cc=4,before'), two, Buffer.from('headers')]));
+  put('wheels/c/three-3-py3-none-any.whl', 'built');
+  put('http-v2/d/page.body', '<html>PK\x05\x06</html>');
+  put('http-v2/d/cut.body', one.subarray(40));
+  put('http-v2/d/out.body', wheel('../../out-1.dist-info/WHEEL', 'Tag: py3-none-any\n'));
+  put('http-v2/d/tag.body', wheel('out-1.dist-info/WHEEL', 'Tag: ../../../x-none-any\n'));
+  const { told } = await openedWith(home, { named: ['pip'] });
+  const names = ['one-1.0-py2.py3-none-any.whl', 'three-3-py3-none-any.whl'];
+  names.push('two_x-2.0+cpu-7-cp311-cp311-manylinux_2_28_x86_64.whl');
+  expect(await told('ls "$PIP_FIND_LINKS"')).toBe(`${names.join('\n')}\n`);
+  const sizes = await told('cd "$PIP_FIND_LINKS"; cat one* | wc -c; cat two* | wc -c; cat three*');
+  expect(sizes).toBe(`${one.length}\n${two.length}\nbuilt`);
+});
+
+test('a link of a layer leads to where commands see the cache, not to the machine', async () => {
+  const home = tempFolder({ '.cache/uv/archive-v0/x/file': 'x\n' });
+  mkdirSync(join(home, '.cache/uv/wheels-v5'));
+  symlinkSync(join(home, '.cache/uv/archive-v0/x'), join(home, '.cache/uv/wheels-v5/x'));
+  const { told } = await openedWith(home, { named: ['uv'] });
+  expect(await told('cat ~/.cache/uv/wheels-v5/x/file; readlink ~/.cache/uv/wheels-v5/x')).toBe(
+    'x\n/run/patchsmith/caches/uv-0/archive-v0/x\n',
+  );
+  expect(readlinkSync(join(home, '.cache/uv/wheels-v5/x'))).toBe(join(home, '.cache/uv/archive-v0/x'));
+});

@@ -1,0 +1,55 @@
+/** `--cache` in a run: whose cache is shown, to which of its commands. */
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+test('auto goes by the lock files of the base; setup, model and verify commands have the cache, each stage its own', async () => {
+  const repository = await makeRepository({ 'package-lock.json': '{}\n', 'a.txt': 'a\n' });
+  // Not of the base, so that nothing of it is shown.
+  writeFileSync(join(repository.root, 'Cargo.lock'), '');
+  const home = temporaryFolder();
+  for (const folder of ['.npm/_cacache', '.cargo/registry']) {
+    mkdirSync(join(home, folder), { recursive: true });
+    writeFileSync(join(home, folder, 'kept'), 'as it was');
+  }
+  const read = 'cat ~/.npm/_cacache/kept && test $npm_config_offline = true && test ! -e ~/.cargo';
+  const poison = `${read} && cat ~/.npm/_cacache/of-setup && echo poisoned > ~/.npm/_cacache/kept`;
+  const plan = join(temporaryFolder(), 'plan.md');
+  const setup = `${read} && echo more > ~/.npm/_cacache/of-setup`;
+  const verify = `${read} && ! grep poisoned ~/.npm/_cacache/kept`;
+  const lists = [`setup: ${JSON.stringify([setup])}`, `verify: ${JSON.stringify([verify])}`];
+  writeFileSync(plan, `---\n${lists.join('\n')}\n---\nWork.\n`);
+  const turns = [{ calls: [call('run_command', { command: poison })] }, { text: 'Done.' }];
+  const { result, stderr, exitCode, events } = await scriptedRun({
+    repository,
+    turns,
+    plan,
+    env: { HOME: home },
+    args: ['--cache', 'auto'],
+  });
+  expect([exitCode, result.outcome], stderr).toEqual([0, 'no_change']);
+  const completed = events.flatMap((event) =>
+    event.type === 'tool.completed' ? [event.outcome.status] : [],
+  );
+  expect(completed).toEqual(['ok']);
+  expect(readFileSync(join(home, '.npm/_cacache/kept'), 'utf8')).toBe('as it was');
+});
+
+test('a cache that is not there is a usage error, before anything is asked of the model', async () => {
+  const repository = await makeRepository({ 'a.txt': 'a\n' });
+  const home = temporaryFolder();
+  const { exitCode, lastLine, server } = await scriptedRun({
+    repository,
+    turns: [],
+    env: { HOME: home },
+    args: ['--cache', 'npm', '--cache', 'go'],
+  });
+  expect(exitCode).toBe(2);
+  expect(lastLine).toContain(`--cache npm: there is no ${home}/.npm/_cacache. Fill it with "npm ci"`);
+  expect(server.requests).toEqual([]);
+});
