@@ -174,7 +174,7 @@ class Walk {
       // A folder as recent as the clock may change again without a trace.
       if (this.#earlier && found.stat.ctimeNs < this.#earlier.clock)
         read.set(folder, { stat: found.stat, folders: [], files: [], ignored: [] });
-      await this.#breath.after(1 + found.paths.length);
+      await this.#breath.after(1 + found.entries);
     }
     const judged = await this.#judge(candidates);
     for (const path of judged.folders) read.get(folderOf(path))?.folders.push(path);
@@ -186,10 +186,10 @@ class Walk {
   }
 
   /**
-   * Paths in the folder that git could see, folders with a final slash, without the files that git checks. Null if it is not
-   * examined.
+   * Paths in the folder that git could see, folders with a final slash, without the files that git checks, and the number of
+   * all entries. Null if it is not examined.
    */
-  #read(folder: string): { stat: FileStat; paths: string[] } | null {
+  #read(folder: string): { stat: FileStat; paths: string[]; entries: number } | null {
     const { tracked, closed, setIds, onRuleFile } = this.#tree;
     const listing = closed.insist(folder, () => this.#view.listFolder(folder));
     if (listing.status === 'unreadable' || listing.status === 'too_large') this.#unreadable.push(folder);
@@ -214,7 +214,7 @@ class Walk {
       if (isFolder) paths.push(`${path}/`);
       else if (!isSettled(name)) paths.push(path);
     }
-    return { stat: listing.stat, paths };
+    return { stat: listing.stat, paths, entries: listing.entries.length };
   }
 
   /** Records the files that git would see, and returns them, the folders it would descend into, and those it ignores. */
