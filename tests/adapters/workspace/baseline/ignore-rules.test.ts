@@ -115,14 +115,16 @@ describe('ignore rules', () => {
     scratch.write('.gitignore/x/y.tmp', 'x\n');
     expect(await seen()).toEqual([
       '-.gitignore',
+      '+.gitignore/x/y.tmp',
       '+.gitignore/x/y.txt',
+      '+out/x',
       '+sub',
       '-sub/.gitignore',
       '-sub/a.txt',
     ]);
     scratch.remove('sub');
     scratch.write('sub/a.log', 'x\n');
-    expect(await seen()).toEqual(['-sub']);
+    expect(await seen()).toEqual(['-sub', '+sub/a.log']);
   });
 
   test.each(['.gitignore', '.gitattributes'])(
