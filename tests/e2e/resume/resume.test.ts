@@ -55,7 +55,10 @@ const TURNS = [
   { text: 'Done, I think.' },
   {
     calls: [
-      call('run_command', { command: 'echo green > state.txt' }),
+      // The last two are recorded, and nothing of the patch.
+      call('run_command', {
+        command: 'echo green > state.txt; mkdir -p ignored; echo x > ignored/x; echo b > b.txt',
+      }),
       call('run_command', { command: 'echo other > other.txt' }),
     ],
   },
