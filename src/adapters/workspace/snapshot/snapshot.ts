@@ -123,8 +123,7 @@ export class Snapshot {
     );
     snapshot.#effects.begin(walked);
     const { rules } = parts.tree;
-    const isThere = (path: string) => parts.index.entries.get(path)?.skipWorktree !== true;
-    rules.begin((path) => isThere(path) && snapshot.#baseState(path) !== null);
+    rules.begin((path) => snapshot.#isRuleFileThere(path));
     parts.tree.closed.keepAsFound([...snapshot.#unreadable, ...parts.planted.unreadable]);
     return snapshot;
   }
@@ -155,7 +154,7 @@ export class Snapshot {
     snapshot.#keepBase(new Map());
     snapshot.#effects.recall();
     const { rules } = parts.tree;
-    rules.begin((path) => base.has(path) && parts.index.entries.get(path)?.skipWorktree !== true);
+    rules.begin((path) => snapshot.#isRuleFileThere(path));
     rules.refresh();
     const isExpected = (path: string, entry: FileState) => sameState(snapshot.#known.stateOf(path), entry);
     const walked = await snapshot.#lookFirst(clock, isExpected);
@@ -464,6 +463,12 @@ export class Snapshot {
     const edit = this.#baseEdits.get(path);
     if (edit !== undefined) return edit;
     return this.#base ? (this.#base.get(path) ?? null) : this.#known.inIndex(path);
+  }
+
+  /** Whether the rules of the start have it from the work tree; one that git ignores is in neither base nor index. */
+  #isRuleFileThere(path: string): boolean {
+    const entry = this.#parts.index.entries.get(path);
+    return entry === undefined || (!entry.skipWorktree && this.#baseState(path) !== null);
   }
 
   #keepBase(edits: ReadonlyMap<string, FileState | null>): void {

@@ -75,16 +75,19 @@ describe.each([0, 2_000])('with many files from %i', (manyFiles) => {
     expect(run.workspace.exposed()).toEqual([]);
   });
 
-  test('what a command moves to where nothing was is its work, and rules are followed where a folder was', async () => {
+  test('what a command moves to where nothing was is its work, and rules are followed where a folder was or they hid themselves', async () => {
     const scratch = new ScratchCheckout();
     scratch.write('.gitignore', '*.js\nbuild/\nout/\n');
     scratch.write('lib/a.txt', 'a\n');
     scratch.write('out/theirs.txt', 'x\n');
+    scratch.write('cache/.gitignore', '*\n');
     scratch.commit();
     const run = await openWithLedger(scratch, manyFiles);
     scratch.write('sub/.gitignore/.gitignore', '*\n');
     scratch.write('other/.gitignore/x', 'x\n');
-    expect(await run.look()).toEqual(['+other/.gitignore/x']);
+    scratch.remove('cache');
+    scratch.write('cache/made.txt', 'x\n');
+    expect(await run.look()).toEqual(['+cache/made.txt', '+other/.gitignore/x']);
     for (const folder of ['sub', 'other']) {
       scratch.remove(`${folder}/.gitignore`);
       scratch.write(`${folder}/.gitignore`, '!keep.js\n*.txt\n');
@@ -94,7 +97,7 @@ describe.each([0, 2_000])('with many files from %i', (manyFiles) => {
     scratch.move('lib', 'build');
     scratch.write('.gitignore', '*.js\n');
     await run.look();
-    const made = ['other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
+    const made = ['cache/made.txt', 'other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
     expect(await run.patched()).toEqual(['.gitignore', 'build/a.txt', ...made]);
     expect(run.workspace.exposed()).toEqual(['out/theirs.txt']);
   });
