@@ -4,7 +4,7 @@ import { providerNamed } from '../adapters/providers/registry.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
 import { answerTokens } from '../domain/budget/next-request.ts';
-import { forbidsBelow, pathPolicy } from '../domain/changes/path-policy.ts';
+import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
 import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { done, usageError } from '../domain/run/outcome.ts';
@@ -95,7 +95,8 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     verify: { kind: settings.verifyIn, setup: plan.setup },
     giveUp: session.interrupt,
     openProvider: () => model.providing,
-    begin: async () => begin(place, { isReadOnly: forbidsBelow(plan, paths), waits }),
+    begin: async () =>
+      begin(place, { isReadOnly: forbidsBelow(plan, paths), guard: pathGuard(plan, paths), waits }),
     // What setup commands make is looked up after them.
     whyHopeless: async (sandbox) => {
       session.record({ sandbox: sandbox.level });
@@ -144,7 +145,7 @@ function priceIn({ input: { settings, providers } }: Session): Price | null {
 /** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
 function begin(
   { session, checkout, directory }: Place,
-  { isReadOnly, waits }: { isReadOnly: (folder: string) => boolean; waits: boolean },
+  { waits, ...policy }: { isReadOnly: (folder: string) => boolean; guard: PathGuard; waits: boolean },
 ): BegunTaking<TakenWorkspace> {
   const { manyFiles } = session.input;
   const begun = beginWorkspace(checkout, {
@@ -153,7 +154,7 @@ function begin(
     agentGitDir: directory.agentGit,
     env: session.input.env,
     limits: changeLimits(session),
-    isReadOnly,
+    ...policy,
     keepsBase: session.input.settings.keepBase,
   });
   return {

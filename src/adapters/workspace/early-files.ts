@@ -4,6 +4,7 @@
  */
 
 import { join } from 'node:path';
+import { NO_GUARD } from '../../domain/changes/path-policy.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
 import type { UserSettings } from '../../git/user-settings.ts';
 import type { Workspace } from '../../ports.ts';
@@ -62,6 +63,8 @@ async function readRules({ checkout, shadowDir, settings, index, tree }: EarlyPa
   const live = new LiveRules({
     ...{ root, baseline: own, closed: tree.closed },
     copy: () => own,
+    guard: NO_GUARD,
+    isVoid: () => false,
     clock: () => 0n,
     warn: () => undefined,
   });

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PathGuard } from '../../domain/changes/path-policy.ts';
 import { type ChangeLimits, DEFAULT_CHANGE_LIMITS } from '../../domain/run/change-limits.ts';
 import type { BaseCommit, BaseRevision } from '../../domain/run/events.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -36,6 +37,8 @@ export interface WorkspacePlaces {
   readonly limits?: ChangeLimits;
   /** Whether commands may not change anything in a repository in this folder. Default: they may. */
   readonly isReadOnly?: (folder: string) => boolean;
+  /** What rules that the run writes may not hide. Default: they may hide everything. */
+  readonly guard?: PathGuard | undefined;
   /** Whether the whole base is stored with the run. Default: only what the repository does not have. */
   readonly keepsBase?: boolean;
 }
@@ -125,6 +128,7 @@ async function prepare(checkout: Checkout, places: WorkspacePlaces): Promise<Pre
     warnings,
     manyFiles,
     limits,
+    guard: places.guard,
   });
   return { checkout, shadowDir, settings, index, parts, madeGit, warnings, isReadOnly, keepsBase };
 }

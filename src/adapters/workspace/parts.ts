@@ -1,6 +1,7 @@
 /** The parts of a workspace, whether it is opened for the first time or reopened. */
 
 import { join } from 'node:path';
+import { NO_GUARD, type PathGuard } from '../../domain/changes/path-policy.ts';
 import type { ChangeLimits } from '../../domain/run/change-limits.ts';
 import { ClosedPlaces, closedPlacesFile } from '../../files/closed-places.ts';
 import type { Checkout } from '../../git/checkout-layout.ts';
@@ -18,6 +19,7 @@ import { ChangeBudget, freeBytesOn } from './snapshot/change-budget.ts';
 import { fileSystemTime } from './snapshot/earlier-changes.ts';
 import type { SnapshotParts } from './snapshot/snapshot.ts';
 import { GitDirs } from './unwalked/git-dirs.ts';
+import { beginningOf } from './unwalked/ignored-changes.ts';
 import { PlantedGit } from './unwalked/planted-git.ts';
 import { SetIds, setIdsFile } from './unwalked/set-ids.ts';
 import { WriteLog } from './unwalked/write-log.ts';
@@ -45,6 +47,7 @@ interface Knowledge {
   /** Number of files above which git is asked for their stats. */
   readonly manyFiles: number;
   readonly limits: ChangeLimits;
+  readonly guard: PathGuard | undefined;
 }
 
 /** Assembles the parts of a snapshot of a checkout. */
@@ -57,6 +60,7 @@ export function snapshotParts({
   warnings,
   manyFiles,
   limits,
+  guard = NO_GUARD,
 }: Knowledge): SnapshotParts {
   const { root, objectFormat } = checkout;
   const tracked = new TrackedPaths(index.entries);
@@ -78,6 +82,9 @@ export function snapshotParts({
     baseline: rules,
     copy: () => BaselineRules.copy(rules, join(shadowDir, 'rules-now'), settings),
     closed,
+    guard,
+    // What setup commands write are the operator's rules.
+    isVoid: (path) => !guard.permits(path) && beginningOf(shadowDir) !== null,
     clock: () => fileSystemTime(clockFile),
     warn,
   });

@@ -141,6 +141,7 @@ export async function reopenWorkspace(
     warnings,
     manyFiles,
     limits,
+    guard: places.guard,
   });
   const { snapshot, found: all } = await Snapshot.reopen(parts, { base: listed, states });
   const found = await withoutLeftovers(checkout.root, snapshot, all);

@@ -7,7 +7,7 @@ import { type RunDirectory, readResult } from '../../adapters/storage/run-direct
 import { beginWorkspace, type Checkout, findCheckout } from '../../adapters/workspace/find-checkout.ts';
 import { openRestorer } from '../../adapters/workspace/restore/restore.ts';
 import { runCommands } from '../../agent/verification.ts';
-import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { baselineFirst } from '../../domain/journal/baseline-first.ts';
 import { type AllowedHosts, isCovered } from '../../domain/review/allowed-domain.ts';
 import type { BaseRevision, RunEvents, RunStarted } from '../../domain/run/events.ts';
@@ -178,6 +178,7 @@ function begin(
     agentGitDir: directory.agentGit,
     env: NO_USER,
     limits: changeLimits(session, events[0].limits),
+    guard: pathGuard(events[0].plan, events[0].paths),
   });
   return {
     agentGit: begun.agentGit,

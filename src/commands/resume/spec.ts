@@ -7,7 +7,7 @@ import { type Checkout, findCheckout } from '../../adapters/workspace/find-check
 import { beginAnew, beginReopening, type ReopenedWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { isWithin } from '../../domain/changes/path.ts';
-import { forbidsBelow, pathPolicy } from '../../domain/changes/path-policy.ts';
+import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
 import { failed } from '../../domain/failed.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
@@ -132,6 +132,7 @@ async function begin(
     agentGitDir: directory.agentGit,
     env: session.input.env,
     isReadOnly,
+    guard: pathGuard(events[0].plan, events[0].paths, session.input.settings),
     limits: changeLimits(session, session.limits),
     keepsBase: session.input.settings.keepBase,
   };

@@ -4,6 +4,7 @@ import type { RunDirectory } from '../../adapters/storage/run-directory.ts';
 import type { CheckoutResult } from '../../adapters/workspace/find-checkout.ts';
 import { reopenWorkspace } from '../../adapters/workspace/reopen.ts';
 import { writtenPaths } from '../../agent/interrupted-calls.ts';
+import { pathGuard } from '../../domain/changes/path-policy.ts';
 import { underWay, wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
 import { isTaken, type RunEvent } from '../../domain/run/events.ts';
@@ -35,7 +36,12 @@ export async function unrecordedChanges(
   const calls = events.flatMap((event) => (event.type === 'tool.started' ? [event.call] : []));
   const reopened = await reopenWorkspace(
     checkout,
-    { shadowDir: directory.shadowGit, agentGitDir: directory.agentGit, env },
+    {
+      shadowDir: directory.shadowGit,
+      agentGitDir: directory.agentGit,
+      env,
+      guard: pathGuard(start.plan, start.paths),
+    },
     {
       base,
       states: workTreeStates(events),

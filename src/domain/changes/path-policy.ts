@@ -46,6 +46,22 @@ function mayReachInto(folder: string, glob: string): boolean {
   return true;
 }
 
+/** What ignore rules and attributes that a run writes must not get around. */
+export interface PathGuard {
+  /** False for a path that may not change. */
+  permits(path: string): boolean;
+  /** True for a path that a `protect` glob matches. */
+  protects(path: string): boolean;
+}
+
+/** That of a run without rules. */
+export const NO_GUARD: PathGuard = { permits: () => true, protects: () => false };
+
+/** The guard of a run with these rules. */
+export function pathGuard(...rules: readonly PathRules[]): PathGuard {
+  return { permits: pathPolicy(...rules), protects: pathMatcher(rules.flatMap(({ protect }) => protect)) };
+}
+
 /** True for a path that one of the globs matches, by the same rules. */
 export function pathMatcher(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map((glob) => globMatcher(withItsFolder(glob)));

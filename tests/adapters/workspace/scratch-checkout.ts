@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { findCheckout, openWorkspace } from '../../../src/adapters/workspace/find-checkout.ts';
+import type { WorkspacePlaces } from '../../../src/adapters/workspace/open.ts';
 import type { RepoPath } from '../../../src/domain/changes/path.ts';
 import { decodeName, encodeName } from '../../../src/files/names.ts';
 import type { Checkout } from '../../../src/git/checkout-layout.ts';
@@ -167,7 +168,11 @@ export class ScratchCheckout {
   }
 
   /** `manyFiles` as the workspace has it; tests of small trees take the way of large ones unless they say otherwise. */
-  async open(startDir = this.root, manyFiles = 0, { keepsBase = false } = {}): Promise<WholeWorkspace> {
+  async open(
+    startDir = this.root,
+    manyFiles = 0,
+    more: Partial<WorkspacePlaces> = {},
+  ): Promise<WholeWorkspace> {
     this.#runs += 1;
     const run = join(this.folder, `run-${this.#runs}`);
     return openWorkspace(await this.checkout(startDir), {
@@ -175,7 +180,7 @@ export class ScratchCheckout {
       agentGitDir: join(run, 'agent.git'),
       env: this.env,
       manyFiles,
-      keepsBase,
+      ...more,
     });
   }
 

@@ -101,14 +101,22 @@ test('outside of what the plan and the settings both allow nothing stays changed
   repository.write('.patchsmith.yml', 'allow: [src, kept.txt]\nprotect: ["*.secret"]\n');
   const before = treeOf(repository.root);
   const turns = [
-    command('for f in src/a.txt src/b.secret docs/one.md kept.txt other.txt; do echo x > $f; done; exit 3'),
+    command(
+      `for f in src/a.txt src/b.secret docs/one.md kept.txt other.txt; do echo x > $f; done; echo '*' > .gitignore; echo '*.secret' > src/.gitignore; exit 3`,
+    ),
     { calls: [call('write_file', { path: 'docs/one.md', content: 'x' })] },
     done,
   ];
   const run = await scriptedRun({ repository, turns, plan });
   expect(run.result.outcome, run.stderr).toBe('done');
-  expect(treeOf(repository.root)).toEqual({ ...before, 'src/a.txt': 'x\n', 'src/log.txt': 'verified\n' });
+  expect(treeOf(repository.root)).toEqual({
+    ...before,
+    'src/.gitignore': '*.secret\n',
+    'src/a.txt': 'x\n',
+    'src/log.txt': 'verified\n',
+  });
   expect(run.result.putBack).toEqual([
+    { path: '.gitignore', by: 'tool' },
     { path: 'docs/one.md', by: 'tool' },
     { path: 'kept.txt', by: 'verify' },
     { path: 'other.txt', by: 'tool' },
@@ -116,7 +124,7 @@ test('outside of what the plan and the settings both allow nothing stays changed
   ]);
   expect(toolTexts(run)).toEqual([
     expect.stringMatching(
-      /exit code 3[\s\S]*\n\nReverted by the runner, because these paths must not change: "docs\/one.md", "kept.txt", "other.txt", "src\/b.secret"\./,
+      /exit code 3[\s\S]*\n\nReverted by the runner, because these paths must not change: ".gitignore", "docs\/one.md", "kept.txt", "other.txt", "src\/b.secret"\./,
     ),
     'The plan and the settings do not allow changes to "docs/one.md". Leave it as it is.',
   ]);

@@ -5,6 +5,7 @@
 
 import { closeSync } from 'node:fs';
 import { quotedName } from '../../../domain/changes/path.ts';
+import type { PathGuard } from '../../../domain/changes/path-policy.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import { openRegularIn, readWhole } from '../../../files/opened-file.ts';
 import { type FileStat, sameStat } from '../../../files/stat.ts';
@@ -19,6 +20,9 @@ export interface LiveRulesParts {
   /** Makes rules that are the same as those of the start, to be changed. */
   copy(): BaselineRules;
   readonly closed: Pick<ClosedPlaces, 'insist'>;
+  readonly guard: Pick<PathGuard, 'protects'>;
+  /** True for a rule file against the policy: its changes are about to be put back, and must not hide others from that. */
+  isVoid(path: string): boolean;
   /** The time of the file system, in ns. */
   clock(): bigint;
   warn(text: string): void;
@@ -79,8 +83,17 @@ export class LiveRules {
     return this.#now.answered(path);
   }
 
-  ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#now.ignored(paths);
+  /** A protected path is only hidden where the rules of the start hide it. */
+  async ignored(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    const ignored = await this.#now.ignored(paths);
+    if (!this.differ) return ignored;
+    const { guard } = this.#parts;
+    const guarded = new Set(
+      paths.filter((path) => ignored.has(path) && guard.protects(path.replace(/\/$/, ''))),
+    );
+    if (guarded.size === 0) return ignored;
+    const atStart = await this.ignoredAtStart([...guarded]);
+    return new Set([...ignored].filter((path) => !guarded.has(path) || atStart.has(path)));
   }
 
   conversions(paths: readonly string[]): Promise<ReadonlyMap<string, Conversion>> {
@@ -123,7 +136,8 @@ export class LiveRules {
   }
 
   #take(view: TreeView, path: string): void {
-    const { clock, closed } = this.#parts;
+    const { clock, closed, isVoid } = this.#parts;
+    if (isVoid(path)) return;
     const now = clock();
     const opening = closed.insist(path, () => openRegularIn(view, path));
     if (opening.status === 'unreadable') return;

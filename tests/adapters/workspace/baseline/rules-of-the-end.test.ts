@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { reopenWorkspace } from '../../../../src/adapters/workspace/reopen.ts';
 import { type FileState, toCodeChanges } from '../../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../../src/domain/changes/ledger.ts';
+import { type PathGuard, pathGuard } from '../../../../src/domain/changes/path-policy.ts';
 import type { CaptureScope, Workspace } from '../../../../src/ports.ts';
 import { at, ScratchCheckout } from '../scratch-checkout.ts';
 
 /** The workspace with a ledger that takes everything for the work of calls. */
-async function openWithLedger(scratch: ScratchCheckout, manyFiles = 0) {
-  const workspace = await scratch.open(scratch.root, manyFiles);
+async function openWithLedger(scratch: ScratchCheckout, manyFiles = 0, guard?: PathGuard) {
+  const workspace = await scratch.open(scratch.root, manyFiles, { guard });
   await workspace.checkpoint();
   const ledger = new ChangeLedger();
   const source = { by: 'tool' as const, tool: 'run_command', calls: ['call'] };
@@ -100,6 +101,25 @@ describe.each([0, 2_000])('with many files from %i', (manyFiles) => {
     const made = ['cache/made.txt', 'other/.gitignore', 'other/keep.js', 'sub/.gitignore', 'sub/keep.js'];
     expect(await run.patched()).toEqual(['.gitignore', 'build/a.txt', ...made]);
     expect(run.workspace.exposed()).toEqual(['out/theirs.txt']);
+  });
+
+  test('rules against the policy are not followed, and no rule hides what is protected', async () => {
+    const scratch = new ScratchCheckout();
+    scratch.write('.gitignore', '*.js\n');
+    scratch.write('src/a.txt', 'a\n');
+    scratch.commit();
+    const guard = pathGuard({ allow: ['src/**'], protect: ['src/kept/**', '*.lock'] });
+    const run = await openWithLedger(scratch, manyFiles, guard);
+    scratch.write('.gitignore', '*\n');
+    scratch.write('sub/.gitignore', '*\n');
+    scratch.write('sub/planted', 'x\n');
+    scratch.write('src/.gitignore', 'kept/\n*.lock\nout/\n');
+    scratch.write('src/kept/planted', 'x\n');
+    scratch.write('src/kept/hidden.js', 'x\n');
+    scratch.write('src/out/my.lock', 'x\n');
+    scratch.write('src/my.lock', 'x\n');
+    const own = ['+src/.gitignore', '+src/kept/planted', '+src/my.lock'];
+    expect(await run.look()).toEqual(['~.gitignore', ...own, '+sub/.gitignore', '+sub/planted']);
   });
 
   test('files of the base stay in it, whatever rules come to say of them', async () => {
