@@ -11,7 +11,11 @@ afterAll(removeFolders);
 const write = (path: string, content: string) => call('write_file', { path, content });
 
 test('the patch follows the rules that the run leaves, and names what they hide and show', async () => {
-  const repository = await makeRepository({ '.gitignore': '*.js\n.env\nout/\n', 'a.txt': 'a\n' });
+  const repository = await makeRepository({
+    '.gitignore': '*.js\n.env\nout/\nbuild/\n',
+    'a.txt': 'a\n',
+    'lib/b.txt': 'b\n',
+  });
   writeFileSync(join(repository.root, '.env'), 'TOKEN=1\n');
   writeFileSync(join(repository.root, 'theirs.js'), 'x\n');
   const run = await scriptedRun({
@@ -19,7 +23,9 @@ test('the patch follows the rules that the run leaves, and names what they hide 
     turns: [
       {
         calls: [
-          call('run_command', { command: 'echo 1 > early.js; echo x > late.tmp; mkdir out; echo x > out/x' }),
+          call('run_command', {
+            command: 'echo 1 > early.js; echo x > late.tmp; mkdir out; echo x > out/x; mv lib build',
+          }),
         ],
       },
       { calls: [write('.gitignore', 'out/\n*.tmp\n'), write('keep.js', 'x\n')] },
@@ -27,9 +33,9 @@ test('the patch follows the rules that the run leaves, and names what they hide 
       { text: 'Done.' },
     ],
   });
-  expect(run.lastLine).toBe('patchsmith: done (exit 0): 3 files changed, nothing to verify.');
+  expect(run.lastLine).toBe('patchsmith: done (exit 0): 4 files changed, nothing to verify.');
   const { changedFiles, hiddenFiles, exposedFiles, warnings } = run.result;
-  expect(changedFiles.map(({ path }) => path)).toEqual(['.gitignore', 'early.js', 'keep.js']);
+  expect(changedFiles.map(({ path }) => path)).toEqual(['.gitignore', 'build/b.txt', 'early.js', 'keep.js']);
   expect([hiddenFiles, exposedFiles]).toEqual([['late.tmp'], ['.env', 'theirs.js']]);
   expect(warnings.join('\n')).toContain('Made by the run, and hidden by ignore rules since: late.tmp.');
   expect(warnings.join('\n')).toContain(
