@@ -106,6 +106,12 @@ export const PROTECTED: Stage = {
       toChange(({ root }) => [join(root, 'kept/new')]),
     ),
     attack(
+      'rules',
+      'A command writes ignore rules that hide a new file, and themselves, from the policy',
+      () => shell("echo '*' > .gitignore; echo planted > hidden.txt; true"),
+      toChange(({ root }) => [join(root, '.gitignore'), join(root, 'hidden.txt')]),
+    ),
+    attack(
       'tool-not-allowed',
       'A tool writes a path that is not among those allowed',
       () => [[call('write_file', { path: 'other.txt', content: 'planted\n' })]],
