@@ -71,6 +71,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     ...(project?.test ? [] : [NO_TESTS]),
     ...(kept.includes(PROJECT_FILE) ? notWritten(project) : []),
     `Look at the commands in ${PROJECT_FILE}, and at the plan: ${plans.join(', ')}.`,
+    `See whether a run could begin here, without a cost: ${checkLine(plans, project)}`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...template.next,
   ];
@@ -92,4 +93,10 @@ function notWritten(project: Project | null): string[] {
   return commands.length === 0
     ? []
     : [`See whether ${PROJECT_FILE}, which was there, has this: ${commands.join(', ')}.`];
+}
+
+/** What to type next. */
+function checkLine([plan = '']: readonly string[], project: Project | null): string {
+  const hosts = project?.domains.map((domain) => ` --allow-domain ${domain}`) ?? [];
+  return `patchsmith check --plan ${plan}${hosts.join('')}`;
 }

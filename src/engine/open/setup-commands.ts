@@ -133,7 +133,7 @@ export async function baselineIn(
 }
 
 function setupFailed({ directory }: Session, { command, end, output }: CommandReport, where: string): string {
-  const what = `The plan's setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
+  const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
   return `${what}. Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
 }
 

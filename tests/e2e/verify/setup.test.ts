@@ -43,7 +43,7 @@ test('a setup command that fails shows the end of its output and where the rest 
     'echo changed > a.txt; rm b.txt; echo new > c.txt; seq 100; exit 3',
   ]);
   expect([run.exitCode, run.server.requests]).toEqual([2, []]);
-  expect(run.lastLine).toContain(`The plan's setup command failed, exit code 3 after`);
+  expect(run.lastLine).toContain(`A setup command failed, exit code 3 after`);
   expect(run.lastLine).toContain(`Its output is in ${run.runDir}/result.json.`);
   expect(run.stderr).toContain('    | 81\n');
   expect(run.stderr).not.toContain('    | 80\n');

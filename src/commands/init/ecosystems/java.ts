@@ -96,7 +96,7 @@ function runnerOf(
   version: string | null,
   file: string,
 ): { steps: WorkflowStep[]; guesses: string[] } {
-  const own = first('.java-version', '.tool-versions', '.sdkmanrc');
+  const own = first('.java-version', '.sdkmanrc');
   const wanted = Number(version?.replace(/^1\./, ''));
   const least = Number.isInteger(wanted) && wanted > 17 ? String(wanted) : '21';
   const versionInput: Record<string, string> =

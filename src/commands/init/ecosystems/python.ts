@@ -13,7 +13,9 @@ import {
 import type { WorkflowStep } from '../survey/workflow-step.ts';
 
 /** What extras and groups of packages for tests are usually called; only these names are ever written. */
-const TEST_GROUPS = ['test', 'tests', 'testing', 'dev', 'develop', 'development'];
+const TEST_GROUPS = ['test', 'tests', 'testing'];
+/** They hold more than tests need, and count where there is none of the others. */
+const DEV_GROUPS = ['dev', 'develop', 'development'];
 const REQUIREMENTS = [
   'requirements.txt',
   'requirements-test.txt',
@@ -60,7 +62,7 @@ export const python: Ecosystem = {
       ...runnerOf(name, project, folder),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,
-      decisions: decisionsOf(lockfile, test.said, folder),
+      decisions: decisionsOf(lockfile),
     };
   },
 };
@@ -83,7 +85,8 @@ interface Test {
 /** Where packages are named, as text; settings of tools are left out, since they name the tools as well. */
 function packagesOf(project: unknown, texts: ReadonlyMap<string, string>): string {
   const tables = [at(project, 'project'), at(project, 'dependency-groups'), at(project, 'tool', 'poetry')];
-  return [JSON.stringify(tables), ...texts.values()].join('\n').replaceAll(/^\[(?:tool:)?pytest\]/gm, '');
+  const files = [...texts].flatMap(([name, text]) => (name === 'tox.ini' ? [] : [text]));
+  return [JSON.stringify(tables), ...files].join('\n').replaceAll('[tool:pytest]', '');
 }
 
 function testOf(
@@ -92,16 +95,18 @@ function testOf(
   packages: string,
   folder: Folder,
 ): Test {
+  const tox = texts.get('tox.ini');
   const config =
     (at(project, 'tool', 'pytest') !== undefined && 'pyproject.toml, tool.pytest') ||
     folder.first('pytest.ini', 'conftest.py') ||
-    (/^\[tool:pytest\]/m.test(texts.get('setup.cfg') ?? '') && 'setup.cfg') ||
-    (/^\[pytest\]/m.test(texts.get('tox.ini') ?? '') && 'tox.ini') ||
+    (texts.get('setup.cfg')?.includes('[tool:pytest]') && 'setup.cfg') ||
+    (/\bpytest\b/.test(tox ?? '') && 'tox.ini') ||
     folder.inWorkflows('pytest');
   const isNamed = /\bpytest\b/i.test(packages);
   const runner = isNamed ? null : 'pytest';
   if (config) return { said: found('pytest', config), runner };
   if (isNamed) return { said: guessed('pytest', 'it is among the packages'), runner };
+  if (tox !== undefined) return { said: found('tox', 'tox.ini'), runner: 'tox' };
   const tests = folder.first('tests', 'test');
   if (tests === null) return { said: null, runner: null };
   const workflow = folder.inWorkflows('unittest');
@@ -134,34 +139,49 @@ interface Parts {
 function setupOf(manager: Manager, parts: Parts): Said {
   const { project, folder } = parts;
   if (manager === 'uv') {
-    const extras = TEST_GROUPS.filter((one) =>
-      keysAt(project, 'project', 'optional-dependencies').includes(one),
-    );
-    const groups = TEST_GROUPS.filter(
-      (one) => keysAt(project, 'dependency-groups').includes(one) && one !== 'dev',
-    );
+    const { extras, groups } = groupsOf(project, parts.texts);
+    // The group dev is installed in any case.
     const options = [
       ...extras.map((one) => ` --extra ${one}`),
-      ...groups.map((one) => ` --group ${one}`),
+      ...groups.filter((one) => one !== 'dev').map((one) => ` --group ${one}`),
     ].join('');
     const locked = folder.names.has('uv.lock') ? ' --locked' : '';
     return found(`test -d .venv || uv sync${locked}${options}`, locked ? 'uv.lock' : 'pyproject.toml');
   }
   if (manager === 'poetry') {
-    const extras = TEST_GROUPS.some((one) =>
-      keysAt(project, 'project', 'optional-dependencies').includes(one),
-    );
+    const extras = groupsOf(project, parts.texts).extras.length > 0;
     const command = `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install${extras ? ' --all-extras' : ''}`;
     return found(`test -d .venv || ${command}`, folder.first('poetry.lock') ?? 'pyproject.toml');
   }
   return pipSetup(parts);
 }
 
+interface Groups {
+  readonly extras: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** The extras and groups for tests, from whichever file declares the package. */
+function groupsOf(project: unknown, texts: ReadonlyMap<string, string>): Groups {
+  const [, config = ''] = (texts.get('setup.cfg') ?? '').split('[options.extras_require]');
+  const [, script = ''] = (texts.get('setup.py') ?? '').split('extras_require');
+  const declared = new Set([
+    ...keysAt(project, 'project', 'optional-dependencies'),
+    ...config.split('\n[', 1).flatMap((text) => [...text.matchAll(/^(\w+)\s*=/gm)].map(([, name]) => name)),
+    ...[...script.matchAll(/["'](\w+)["']\s*:/g)].map(([, name]) => name),
+  ]);
+  const declaredGroups = new Set(keysAt(project, 'dependency-groups'));
+  const chosen = [TEST_GROUPS, DEV_GROUPS]
+    .map((names) => ({
+      extras: names.filter((one) => declared.has(one)),
+      groups: names.filter((one) => declaredGroups.has(one)),
+    }))
+    .find(({ extras, groups }) => extras.length + groups.length > 0);
+  return chosen ?? { extras: [], groups: [] };
+}
+
 function pipSetup({ project, folder, texts, runner }: Parts): Said {
-  const extras = TEST_GROUPS.filter((one) =>
-    keysAt(project, 'project', 'optional-dependencies').includes(one),
-  );
-  const groups = TEST_GROUPS.filter((one) => keysAt(project, 'dependency-groups').includes(one));
+  const { extras, groups } = groupsOf(project, texts);
   const files = REQUIREMENTS.filter((name) => texts.has(name));
   const isPackage =
     at(project, 'build-system') !== undefined ||
@@ -202,13 +222,7 @@ function runnerOf(
   return { steps, guesses };
 }
 
-function decisionsOf(lockfile: string | null, test: Said | null, folder: Folder): string[] {
-  const decisions: string[] = [];
-  if (lockfile === 'Pipfile.lock' || lockfile === 'pdm.lock')
-    decisions.push(
-      `${lockfile} is not used: setup installs with pip. Write the command of your package manager.`,
-    );
-  if (folder.names.has('tox.ini') && test === null)
-    decisions.push('tox.ini is there: if tox runs the tests, write setup and verify after its commands.');
-  return decisions;
+function decisionsOf(lockfile: string | null): string[] {
+  if (lockfile !== 'Pipfile.lock' && lockfile !== 'pdm.lock') return [];
+  return [`${lockfile} is not used: setup installs with pip. Write the command of your package manager.`];
 }

@@ -27,9 +27,7 @@ const MAX_GIT_MS = 10_000;
 /** `root` is the absolute path of a checkout. */
 export async function surveyRepository(root: string): Promise<Survey> {
   const workflows = await readWorkflows(root);
-  const tracked = await trackedFiles(root);
-  const places = await placesIn(root, workflows, tracked);
-  const [first, ...others] = places.sort((one, other) => other.weight - one.weight);
+  const [first, ...others] = await placesIn(root, workflows);
   const top = openFolder(root, '', workflows);
   const shared = top === null ? [] : await sharedDecisions(top, workflows);
   const paths = [...workflows.keys()];
@@ -51,14 +49,22 @@ export async function surveyRepository(root: string): Promise<Survey> {
 interface Place {
   readonly project: Project;
   readonly folder: Folder;
-  /** How many tracked files are written in its languages. */
-  readonly weight: number;
+  readonly ecosystem: Ecosystem;
 }
 
-/** In the root, else in the folders that hold much of the repository. */
-async function placesIn(root: string, workflows: Workflows, tracked: readonly string[]): Promise<Place[]> {
-  const atTop = await placesOf(openFolder(root, '', workflows), ECOSYSTEMS, tracked);
-  if (atTop.length > 0) return atTop;
+/** In the root, else in the folders that hold much of the repository; the one with most files comes first. */
+async function placesIn(root: string, workflows: Workflows): Promise<Place[]> {
+  const atTop = await placesOf(openFolder(root, '', workflows));
+  if (atTop.length === 1) return atTop;
+  const tracked = await trackedFiles(root);
+  const places = atTop.length > 0 ? atTop : await placesBelow(root, workflows, tracked);
+  const sizeOf = ({ folder: { prefix }, ecosystem: { extensions } }: Place) =>
+    tracked.filter((path) => path.startsWith(prefix) && extensions.some((end) => path.endsWith(end))).length;
+  const sizes = new Map(places.map((place) => [place, sizeOf(place)]));
+  return places.sort((one, other) => (sizes.get(other) ?? 0) - (sizes.get(one) ?? 0));
+}
+
+async function placesBelow(root: string, workflows: Workflows, tracked: readonly string[]): Promise<Place[]> {
   const sizes = new Map<string, number>();
   for (const path of tracked) {
     const [outer = '', inner = '', name] = path.split('/', 3);
@@ -68,26 +74,17 @@ async function placesIn(root: string, workflows: Workflows, tracked: readonly st
   const large = [...sizes].flatMap(([folder, size]) =>
     PLAIN_FOLDER.test(folder) && size >= LEAST_SHARE * tracked.length ? [folder] : [],
   );
-  const found = large.map((folder) =>
-    placesOf(openFolder(root, `${folder}/`, workflows), ECOSYSTEMS, tracked),
-  );
+  const found = large.map((folder) => placesOf(openFolder(root, `${folder}/`, workflows)));
   return (await Promise.all(found)).flat();
 }
 
-async function placesOf(
-  folder: Folder | null,
-  ecosystems: readonly Ecosystem[],
-  tracked: readonly string[],
-): Promise<Place[]> {
+async function placesOf(folder: Folder | null): Promise<Place[]> {
   if (folder === null) return [];
   const places: Place[] = [];
-  for (const ecosystem of ecosystems) {
+  for (const ecosystem of ECOSYSTEMS) {
     if (folder.first(...ecosystem.manifests) === null) continue;
     const project = await ecosystem.look(folder);
-    const weight = tracked.filter(
-      (path) => path.startsWith(folder.prefix) && ecosystem.extensions.some((end) => path.endsWith(end)),
-    ).length;
-    if (project !== null) places.push({ project, folder, weight });
+    if (project !== null) places.push({ project, folder, ecosystem });
   }
   // A makefile beside another project is a way to start its tools.
   return places.length > 1 ? places.filter(({ project }) => project.ecosystem !== 'Make') : places;
