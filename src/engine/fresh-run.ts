@@ -6,7 +6,7 @@ import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspa
 import { answerTokens } from '../domain/budget/next-request.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
 import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
-import { type CommandReport, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
+import { type CommandReport, isTaken, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { done, usageError } from '../domain/run/outcome.ts';
 import { costOf, type Price } from '../domain/run/pricing.ts';
 import { openingOf, withSpent } from '../domain/run/state.ts';
@@ -81,7 +81,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   const { plan, paths, tools, baseline } = task;
   session.record(taskPart(task));
   session.stage = 'sandbox';
-  const waits = plan.setup.length > 0 || baseline !== null;
+  const waits = isCheck || plan.setup.length > 0 || baseline !== null;
   return {
     status: 'admitted',
     tools,
@@ -104,7 +104,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     },
     // When nothing has to run before the model is asked, it works while the baseline is taken.
     prefetch: (provider, sandbox) =>
-      waits || isCheck ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
+      waits ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
     settle: (opened) => settle(place, task, opened),
   };
 }
@@ -202,7 +202,9 @@ async function settle(
   };
   session.progress.banner(opened);
   session.recordAndSave(openedPart(opened));
+  const reuse = await reuseOf(session, task, opened);
   const commands = {
+    known: isCheck || task.baseline === null ? null : reuse.known(),
     setup: task.plan.setup,
     verify: task.verify,
     baseline: isCheck ? task.verify : task.baseline,
@@ -213,7 +215,10 @@ async function settle(
   // Where there is something to undo, the run has a journal that says so.
   const isUnchanged = ran.changes.length === 0;
   if (ran.status === 'failed' && isUnchanged) return stopped(usageError(ran.message));
-  if (isCheck && isUnchanged) return stopped(READY);
+  if (isCheck && isUnchanged) {
+    reuse.keep(ran.verifyBaseline ?? []);
+    return stopped(READY);
+  }
   const { verifyBaseline } = ran;
   const start: RunStarted = {
     ...opened,
@@ -229,6 +234,49 @@ async function settle(
     start,
     beginning: newRun(start, session.startedAt, directory, session.redact),
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
+  };
+}
+
+/** What a check keeps for the run that follows, which runs the commands of its baseline only where something differs. */
+async function reuseOf(
+  session: Session,
+  { plan: { setup }, verify }: Task,
+  { patchsmith, sandbox, base }: Pick<RunStarted, 'patchsmith' | 'sandbox' | 'base'>,
+) {
+  const { env, now, settings } = session.input;
+  const { mounts, caches, verifyIn, verifyTimeoutMs, allowedDomains, allowedPrivate } = settings;
+  const { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes } = settings;
+  // What commands could have written is not believed.
+  const isWritable = sandbox === 'none' || mounts.some((mount) => mount.endsWith(':rw'));
+  if (isWritable || settings.preflight === 'off' || !isTaken(base))
+    return { known: () => null, keep: () => {} };
+  const { keepBaseline, keptBaseline } = await import('../adapters/storage/checked-baseline.ts');
+  const limits = { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes, verifyTimeoutMs };
+  const hosts = { allowedDomains, allowedPrivate };
+  const tree = { root: session.root, commit: base.commit, tree: base.tree };
+  const commands = { setup, verify, verifyIn };
+  const key = {
+    patchsmith,
+    sandbox,
+    ...tree,
+    ...commands,
+    mounts,
+    caches,
+    ...hosts,
+    ...limits,
+    path: env.PATH ?? '',
+  };
+  return {
+    known() {
+      const kept = keptBaseline({ env, key, now: now() });
+      if (kept === null) return null;
+      const minutes = Math.round((now() - kept.at) / 60_000);
+      session.progress.note(`before the work: as patchsmith check found it ${minutes} min ago`);
+      for (const report of kept.reports) session.progress.commandBefore('verify', report);
+      return kept.reports;
+    },
+    keep: (reports: readonly CommandReport[]) =>
+      keepBaseline({ env, key, now: now(), redact: session.redact }, reports),
   };
 }
 

@@ -17,6 +17,8 @@ export interface CommandsBefore {
   readonly setup: readonly string[];
   readonly verify: readonly string[];
   readonly baseline: readonly string[] | null;
+  /** How the commands of the baseline are known to end, so that they do not run again; null where they have to. */
+  readonly known?: CommandReport[] | null;
   /** Per command. */
   readonly timeoutMs: number;
 }
@@ -78,7 +80,7 @@ async function runAll(
   { sandbox, verifyPlace }: Places,
 ): Promise<Ran> {
   const { redact, interrupt, progress } = session;
-  const { verify, baseline, timeoutMs } = commands;
+  const { verify, baseline, known = null, timeoutMs } = commands;
   const watch = (kind: 'setup' | 'verify') => watchCommands(progress, kind, timeoutMs);
   const parts = { sandbox, redact, timeoutMs };
   const setup = await runCommands(commands.setup, interrupt, {
@@ -100,7 +102,8 @@ async function runAll(
   if (missing !== null) return unready(missing);
   session.stage = 'verify';
   const withWatch = { ...parts, watch: watch('verify') };
-  const verifyBaseline = baseline && (await baselineIn(verifyPlace, baseline, withWatch, interrupt));
+  const verifyBaseline =
+    known ?? (baseline && (await baselineIn(verifyPlace, baseline, withWatch, interrupt)));
   session.recordAndSave({ verifyBaseline });
   if (interrupt.aborted) return { status: 'interrupted' };
   const failedThere = verifyBaseline?.find(({ command }) => !baseline?.includes(command));

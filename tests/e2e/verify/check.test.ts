@@ -1,6 +1,6 @@
 /** `patchsmith check`: what a run needs, seen before it costs anything. */
 
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { CheckReport } from '../../../src/domain/check-report.ts';
@@ -41,7 +41,7 @@ async function check({ frontMatter, files = FILES, args = [], env = {}, repo }: 
     },
   );
   const runs = existsSync(join(state, 'patchsmith')) ? readdirSync(join(state, 'patchsmith')) : [];
-  return { repository, exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1), runs };
+  return { repository, state, exitCode, stdout, stderr, lastLine: stderr.trimEnd().split('\n').at(-1), runs };
 }
 
 function statuses(page: string): string[] {
@@ -80,7 +80,7 @@ test('a page says that all is well: setup and verify commands have run, no model
   );
   expect(stdout).toMatch(/^note {4}verify {6}exit 3 \(exit code 3 after [\d.]+ s\): fails before the work$/m);
   expect(stdout).toContain('                    fix: right if the plan is to make it pass;');
-  expect(runs).toEqual([]);
+  expect(runs).toEqual(['checks']);
   expect(existsSync(join(repository.root, 'made'))).toBe(true);
 });
 
@@ -110,7 +110,7 @@ test('what is wrong stands on one page, each part as far as it could be looked a
     'there is no ANTHROPIC_API_KEY',
     expect.stringContaining('set it in the environment'),
   ]);
-  expect(said.setup?.[0]).toContain("The plan's setup command failed, exit code 4 after");
+  expect(said.setup?.[0]).toContain('setup command failed, exit code 4 after');
   expect(report.warnings.join()).toContain(
     'commands before the work changed them: a.txt. To take that back: patchsmith undo',
   );
@@ -130,6 +130,26 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   const noTree = await check({ repo: temporaryFolder() });
   expect(noTree.stdout).toMatch(/^FAILED {2}work tree /m);
   expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);
+});
+
+test('a run believes a check of the same tree how the verify commands end before the work, and of no other', async () => {
+  const { repository, state } = await check({ args: ['--verify', 'echo x >> made'] });
+  const times = () => readFileSync(join(repository.root, 'made'), 'utf8').length / 2;
+  const run = () =>
+    scriptedRun({
+      repository,
+      turns: [{ text: 'Done.' }],
+      args: ['--verify', 'echo x >> made', '--verify-baseline'],
+      env: { XDG_STATE_HOME: state },
+    });
+  const before = times();
+  const reusing = await run();
+  expect(reusing.stderr).toContain('before the work: as patchsmith check found it 0 min ago\n');
+  expect(reusing.result.verifyBaseline).toMatchObject([{ command: 'echo x >> made', end: { exitCode: 0 } }]);
+  expect([before, times()]).toEqual([1, 2]);
+  writeFileSync(join(repository.root, 'a.txt'), 'other\n');
+  const afresh = await run();
+  expect([afresh.exitCode, times()], afresh.stderr).toEqual([0, 4]);
 });
 
 test('a run says what to type where dependencies are not installed, before the model is asked', async () => {
