@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { retryAfterMs } from '../../../src/adapters/providers/anthropic/failures.ts';
+import { retryAfterMs } from '../../../src/adapters/providers/asking/failures.ts';
 import type { Fault, ScriptedTurn } from '../../support/claude-server/script.ts';
 import { asking, failureOf, plainConversation, TEST_KEY, turnOf } from './asking.ts';
 

@@ -6,24 +6,10 @@
 import * as z from 'zod';
 import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
-import {
-  ContentBlock,
-  type ToolCall,
-  type TurnStop,
-  type Usage,
-} from '../../../domain/conversation/conversation.ts';
+import { ContentBlock, type ToolCall, type TurnStop } from '../../../domain/conversation/conversation.ts';
+import { type Answer, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { parseInput } from '../asking/tool-input.ts';
 import { noTokens, type TokenCounts, toUsage, withReport } from './tokens.ts';
-
-/** A complete answer: the part that comes from the model. */
-export interface Answer {
-  readonly content: ContentBlock[];
-  readonly stop: TurnStop;
-  readonly stopDetail: string;
-  readonly calls: ToolCall[];
-  readonly text: string;
-  readonly usage: Usage;
-  readonly model: string;
-}
 
 /** `broken`: not a whole answer, another attempt may give one. `unknown_stop`: a stop reason unknown to this program. */
 export type Finished =
@@ -37,12 +23,6 @@ export type AnswerProgress =
   | { status: 'done' }
   | { status: 'broken'; why: string }
   | { status: 'too_large' };
-
-/**
- * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
- * a larger one would use several times its size before any tool could refuse it.
- */
-export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 
 const more: AnswerProgress = { status: 'more', text: '' };
 const broken = (why: string): { status: 'broken'; why: string } => ({ status: 'broken', why });
@@ -255,42 +235,4 @@ function shownText(delta: ContentBlock): string {
   const text =
     delta.type === 'text_delta' ? delta.text : delta.type === 'thinking_delta' ? delta.thinking : '';
   return typeof text === 'string' ? text : '';
-}
-
-/** The empty text is a call without arguments. */
-/** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
-const MAX_DEPTH = 100;
-
-function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
-  if (json.trim() === '') return { ok: true, value: {} };
-  if (depthOf(json) > MAX_DEPTH)
-    return { ok: false, why: `The input is nested more than ${MAX_DEPTH} levels deep.` };
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    if (error instanceof SyntaxError)
-      return { ok: false, why: `The input is not valid JSON: ${error.message}` };
-    throw error;
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, value };
-  const found = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
-  return { ok: false, why: `The input must be one JSON object, but it is ${found}.` };
-}
-
-/** The maximum number of open brackets, not counting those inside strings. */
-function depthOf(json: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let at = 0; at < json.length; at++) {
-    const char = json[at];
-    if (inString) {
-      if (char === '\\') at++;
-      else if (char === '"') inString = false;
-    } else if (char === '"') inString = true;
-    else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth);
-    else if (char === '}' || char === ']') depth--;
-  }
-  return deepest;
 }

@@ -3,25 +3,17 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import { APIError } from '@anthropic-ai/sdk/error';
 import { Stream } from '@anthropic-ai/sdk/streaming';
-import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
-import { formatNumber } from '../../../domain/text/format-number.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import type { Clock } from '../../../ports.ts';
-import { type Answer, AnswerBuilder, MAX_CONTENT_BYTES } from './answer.ts';
-import {
-  type AttemptFailure,
-  connectionFailure,
-  failureOf,
-  retryAfterMs,
-  streamFailure,
-} from './failures.ts';
+import { type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
+import { RequestWatchdog } from '../asking/watchdog.ts';
+import { AnswerTooLarge, causeOf, isBodyError, watched } from '../asking/watched-body.ts';
+import { AnswerBuilder } from './answer.ts';
+import { failureOf } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
-import { RequestWatchdog } from './watchdog.ts';
-
-/** Maximum bytes of a whole stream, most of which is overhead around small pieces. */
-const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 
 /** One request to the API, with its timeouts. */
 export interface Attempt {
@@ -38,17 +30,6 @@ export interface Attempt {
   readonly redact: Redact;
   onText(text: string): void;
 }
-
-/** `spent` is what a broken answer had used up; `requestId` is the API's name for the request. */
-export type AttemptResult =
-  | { status: 'ok'; answer: Answer }
-  | {
-      status: 'failed';
-      failure: AttemptFailure;
-      spent: SpentTokens | undefined;
-      requestId: string | null;
-    }
-  | { status: 'interrupted'; spent: SpentTokens | undefined };
 
 /** The SDK's own timer is left out of it. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -116,7 +97,9 @@ async function readAnswer(
       ),
     );
   }
-  for await (const { event, data } of Stream.rawEvents(watched(response.body, attempt, watchdog))) {
+  for await (const { event, data } of Stream.rawEvents(
+    watched(response.body, attempt.idleTimeoutMs, watchdog),
+  )) {
     if (event === 'error') return failed(errorEvent(attempt.redact(data)));
     const parsed = parseEvent(data);
     // Comments and fields without data are legal and have no meaning.
@@ -144,40 +127,6 @@ async function readAnswer(
     }
   }
   return failed(streamFailure('The answer ended before it was complete'));
-}
-
-/** Another attempt would cost the same, and most likely end the same. */
-class AnswerTooLarge extends Error {
-  constructor(what: string, bytes: number) {
-    super(
-      `The ${what} of the model is larger than the limit of ${formatNumber(bytes)} bytes; ask for smaller steps in the plan`,
-    );
-  }
-}
-
-const NEWLINE = 10;
-
-/** The same body, with every chunk reported as a sign of life, and with limits on the total and on every line. */
-function watched(body: ReadableStream<Uint8Array>, attempt: Attempt, watchdog: RequestWatchdog): Response {
-  const silence = `nothing came for ${attempt.idleTimeoutMs / 1000} s (see --idle-timeout)`;
-  let [bytes, lineBytes] = [0, 0];
-  watchdog.expect(attempt.idleTimeoutMs, silence);
-  return new Response(
-    body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          bytes += chunk.byteLength;
-          const lineEnd = chunk.lastIndexOf(NEWLINE);
-          lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
-          if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-          // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
-          if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
-          watchdog.expect(attempt.idleTimeoutMs, silence);
-          controller.enqueue(chunk);
-        },
-      }),
-    ),
-  );
 }
 
 function parseEvent(data: string): { type: string } | 'empty' | 'malformed' {
@@ -218,17 +167,4 @@ function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }
     message: redact(error.apiMessage ?? error.message),
     retryAfterMs: retryAfterMs(error.headers?.get('retry-after') ?? null, clock()),
   });
-}
-
-/** What fetch throws while a body is being read: a lost connection, or the abort of our own watchdog. */
-function isBodyError(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  return error.name === 'AbortError' || (error instanceof TypeError && error.message === 'terminated');
-}
-
-/** The innermost message: "fetch failed" alone is no help. */
-function causeOf(error: Error): string {
-  const { cause } = error;
-  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
-  return cause instanceof Error ? causeOf(cause) : error.message;
 }

@@ -1,26 +1,6 @@
 /** The error table of the Claude API: what a failed attempt means, and whether another one may help. */
 
-import type { ProviderFailureKind } from '../../../domain/run/limits.ts';
-import { withoutHtml } from '../../../domain/text/html-page.ts';
-import { oneLine } from '../../../domain/text/terminal.ts';
-
-/**
- * `never`: the same request would fail again. The others have their own patience; a `broken` answer is one that began, so
- * that each further one costs its prompt again.
- */
-export type RetryClass = 'never' | 'rate_limit' | 'outage' | 'broken';
-
-/** Why one attempt failed, and whether another may help. */
-export interface AttemptFailure {
-  readonly kind: ProviderFailureKind;
-  readonly retry: RetryClass;
-  /** HTTP status of the refusal; null without one. */
-  readonly status: number | null;
-  /** One or two sentences for people: what happened and how to fix it. */
-  readonly message: string;
-  /** The wait requested by the server; null if none was. */
-  readonly retryAfterMs: number | null;
-}
+import { type AttemptFailure, type FailureRow, redirected, refusalFailure } from '../asking/failures.ts';
 
 /** What the API said when it refused. Any field may be missing: proxies answer in their own form. */
 export interface ApiRefusal {
@@ -33,107 +13,61 @@ export interface ApiRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** Maximum characters quoted from a server's message. */
-const MAX_QUOTED = 500;
-
 /** Classifies by code, then by status, then by type; the text matters only if the API gives nothing better. */
 export function failureOf(refusal: ApiRefusal): AttemptFailure {
-  const { kind, retry, advice } = rowFor(refusal);
-  const label = [refusal.status, refusal.type].filter((part) => part !== null).join(' ');
-  const said = oneLine(withoutHtml(refusal.message), MAX_QUOTED).trim();
-  return {
-    kind,
-    retry,
-    status: refusal.status,
-    message: `${label || 'error'}${said === '' ? '' : `: ${said.replace(/\.$/, '')}`}. ${advice}`,
-    retryAfterMs: refusal.retryAfterMs,
-  };
+  return refusalFailure(refusal, rowFor(refusal));
 }
 
-/** A connection that could not be established or was lost before the answer began. */
-export function connectionFailure(cause: string): AttemptFailure {
-  return {
-    kind: 'outage',
-    retry: 'outage',
-    status: null,
-    message: `No connection: ${oneLine(cause, MAX_QUOTED)}. Check the network, the proxy and the base URL.`,
-    retryAfterMs: null,
-  };
-}
-
-/** An answer that began but cannot be used. `retry` is `never` if the next answer would be just as unusable. */
-export function streamFailure(cause: string, retry: RetryClass = 'broken'): AttemptFailure {
-  return {
-    kind: 'stream',
-    retry,
-    status: null,
-    message: `${oneLine(cause, MAX_QUOTED)}.`,
-    retryAfterMs: null,
-  };
-}
-
-/** The `retry-after` header (seconds or an HTTP date) in milliseconds, never negative; null if there is none. */
-export function retryAfterMs(header: string | null, now: number): number | null {
-  if (header === null || header.trim() === '') return null;
-  const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
-  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : null;
-}
-
-interface Row {
-  readonly kind: ProviderFailureKind;
-  readonly retry: RetryClass;
-  readonly advice: string;
-}
-
-const billing: Row = {
+const billing: FailureRow = {
   kind: 'billing',
   retry: 'never',
   advice: 'Raise the spend limit or add credit in the Claude Console.',
 };
-const authentication: Row = {
+const authentication: FailureRow = {
   kind: 'authentication',
   retry: 'never',
   advice: 'Check that ANTHROPIC_API_KEY is a valid key for this endpoint.',
 };
-const permission: Row = {
+const permission: FailureRow = {
   kind: 'permission',
   retry: 'never',
   advice: 'Use a key whose workspace may use this model.',
 };
-const notFound: Row = { kind: 'not_found', retry: 'never', advice: 'Check the model id and the base URL.' };
-const tooLarge: Row = {
+const notFound: FailureRow = {
+  kind: 'not_found',
+  retry: 'never',
+  advice: 'Check the model id and the base URL.',
+};
+const tooLarge: FailureRow = {
   kind: 'too_large',
   retry: 'never',
   advice: 'The conversation has grown too large; split or narrow the plan.',
 };
-const rateLimit: Row = {
+const rateLimit: FailureRow = {
   kind: 'rate_limit',
   retry: 'rate_limit',
   advice: 'Run fewer jobs at a time, or raise the rate limit of the workspace.',
 };
-const outage: Row = { kind: 'outage', retry: 'outage', advice: 'Try again later; see status.claude.com.' };
-const invalid: Row = {
+const outage: FailureRow = {
+  kind: 'outage',
+  retry: 'outage',
+  advice: 'Try again later; see status.claude.com.',
+};
+const invalid: FailureRow = {
   kind: 'invalid_request',
   retry: 'never',
   advice: 'The API does not accept this request; check the model and its settings.',
 };
-const redirect: Row = {
-  kind: 'invalid_request',
-  retry: 'never',
-  advice: 'The endpoint redirects, and redirects are not followed; set the base URL to the final address.',
-};
-
 const SPEND_LIMIT_CODES = ['enforced_spend_limit_reached', 'contract_spend_limit_reached'];
 /** Both arrive as a plain invalid_request_error and can only be recognised by their text. */
 const SPEND_LIMIT_TEXT = /reached your specified API usage limits|credit balance is too low/i;
 const TOO_LONG_TEXT = /prompt is too long/i;
 
-function rowFor({ status, type, code, message }: ApiRefusal): Row {
+function rowFor({ status, type, code, message }: ApiRefusal): FailureRow {
   if (code !== null && SPEND_LIMIT_CODES.includes(code)) return billing;
   if (status === null) return rowForType(type, message);
   if (status >= 500) return outage;
-  if (status >= 300 && status < 400) return redirect;
+  if (status >= 300 && status < 400) return redirected;
   switch (status) {
     case 400:
       return invalidRequest(message);
@@ -156,7 +90,7 @@ function rowFor({ status, type, code, message }: ApiRefusal): Row {
   }
 }
 
-function rowForType(type: string | null, message: string): Row {
+function rowForType(type: string | null, message: string): FailureRow {
   switch (type) {
     case 'authentication_error':
       return authentication;
@@ -177,7 +111,7 @@ function rowForType(type: string | null, message: string): Row {
   }
 }
 
-function invalidRequest(message: string): Row {
+function invalidRequest(message: string): FailureRow {
   if (SPEND_LIMIT_TEXT.test(message)) return billing;
   return TOO_LONG_TEXT.test(message) ? tooLarge : invalid;
 }

@@ -8,8 +8,9 @@ import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-f
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { Federation } from '../../../ports.ts';
-import { withBoundedRefusals } from './bounded-refusals.ts';
-import { type AttemptFailure, connectionFailure, failureOf } from './failures.ts';
+import { withBoundedRefusals } from '../asking/bounded-refusals.ts';
+import { type AttemptFailure, connectionFailure } from '../asking/failures.ts';
+import { failureOf } from './failures.ts';
 
 const EXCHANGE_TIMEOUT_MS = 30_000;
 

@@ -1,0 +1,33 @@
+/** What one attempt gives, whatever the API. */
+
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import type { ContentBlock, ToolCall, TurnStop, Usage } from '../../../domain/conversation/conversation.ts';
+import type { AttemptFailure } from './failures.ts';
+
+/** A complete answer: the part that comes from the model. */
+export interface Answer {
+  readonly content: ContentBlock[];
+  readonly stop: TurnStop;
+  readonly stopDetail: string;
+  readonly calls: ToolCall[];
+  readonly text: string;
+  readonly usage: Usage;
+  readonly model: string;
+}
+
+/**
+ * Maximum bytes of text, thinking and tool input in one answer. The largest answer a model can give is less than a megabyte;
+ * a larger one would use several times its size before any tool could refuse it.
+ */
+export const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
+
+/** `spent` is what a broken answer had used up; `requestId` is the API's name for the request. */
+export type AttemptResult =
+  | { status: 'ok'; answer: Answer }
+  | {
+      status: 'failed';
+      failure: AttemptFailure;
+      spent: SpentTokens | undefined;
+      requestId: string | null;
+    }
+  | { status: 'interrupted'; spent: SpentTokens | undefined };

@@ -1,0 +1,144 @@
+/** How long a provider goes on asking: the only retry layer of the program, the same for every API. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import { DEFAULT_OUTAGE_WAIT_MS, DEFAULT_RATE_LIMIT_WAIT_MS } from '../../../domain/run/model-settings.ts';
+import type { Redact } from '../../../domain/secrets/redact.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
+import type { Clock, TurnRequest, TurnResult } from '../../../ports.ts';
+import type { AttemptResult } from './answer.ts';
+import type { AttemptFailure } from './failures.ts';
+import { type FailureAt, nextAttempt, type RetryPolicies } from './waits.ts';
+
+/** How long failures are waited out, and with which clock. */
+export interface Patience {
+  /** How long a rate limit is waited out; 310 s without it, which is 5 retries. */
+  readonly rateLimitWaitMs?: number;
+  /** How long an outage or a lost connection is waited out; 300 s without it. */
+  readonly outageWaitMs?: number;
+  readonly clock?: Clock;
+  /** Resolves after `ms`, or at once when the signal aborts. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Uniform in [0, 1). */
+  readonly random?: () => number;
+}
+
+/** Who is asked. */
+export interface AskedModel {
+  readonly patience: Patience;
+  /** For text from the server, which may repeat the key. */
+  readonly redact: Redact;
+  /** Model and address, as people are told. */
+  readonly where: string;
+  /** One request of at most so many tokens, without any retry. */
+  attempt(maxTokens: number): Promise<AttemptResult>;
+}
+
+/**
+ * Attempts until there is an answer, a failure that no further attempt would mend, or no patience, room or signal left. The only
+ * retry layer of the program.
+ */
+export async function askPatiently(asked: AskedModel, request: TurnRequest): Promise<TurnResult> {
+  const { redact, patience } = asked;
+  const { clock = Date.now, sleep = abortableSleep, random = Math.random } = patience;
+  const { signal } = request;
+  const startedAt = clock();
+  const policies = policiesOf(patience);
+  const failures: FailureAt[] = [];
+  const spent: SpentTokens[] = [];
+  let maxTokens = request.answerTokens(spent);
+  while (!signal.aborted && maxTokens !== null) {
+    const result = await asked.attempt(maxTokens);
+    if (result.status === 'interrupted') return { status: 'interrupted', ...spentPart(result) };
+    if (result.status === 'ok') {
+      return { status: 'ok', turn: { ...result.answer, durationMs: clock() - startedAt } };
+    }
+    const { failure } = result;
+    failures.push({ failure, at: clock() });
+    const next = nextAttempt(failures, policies, random);
+    if (!('waitMs' in next)) {
+      const message = redact(describe(asked.where, failures, { ...result, ...next, policies }));
+      return { status: 'failed', kind: failure.kind, message, ...spentPart(result) };
+    }
+    if (result.spent !== undefined) spent.push(result.spent);
+    maxTokens = request.answerTokens(spent);
+    if (maxTokens === null) return { status: 'interrupted', ...spentPart(result) };
+    const { kind, status } = failure;
+    const cause = redact(failure.message);
+    const retry = { attempt: failures.length + 1, kind, status, cause, waitMs: next.waitMs };
+    request.onProgress({ type: 'retry', retry: { ...retry, ...spentPart(result) } });
+    await sleep(next.waitMs, signal);
+  }
+  return { status: 'interrupted' };
+}
+
+function spentPart({ spent }: { spent: SpentTokens | undefined }): { spent?: SpentTokens } {
+  return spent === undefined ? {} : { spent };
+}
+
+function policiesOf({
+  rateLimitWaitMs = DEFAULT_RATE_LIMIT_WAIT_MS,
+  outageWaitMs = DEFAULT_OUTAGE_WAIT_MS,
+}: Patience): RetryPolicies {
+  const outage = {
+    firstWaitMs: 500,
+    longestWaitMs: 30_000,
+    patienceMs: outageWaitMs,
+    maxFailures: null,
+  };
+  return {
+    rate_limit: {
+      firstWaitMs: 10_000,
+      longestWaitMs: Number.POSITIVE_INFINITY,
+      patienceMs: rateLimitWaitMs,
+      maxFailures: null,
+    },
+    outage,
+    broken: { ...outage, maxFailures: 5 },
+  };
+}
+
+interface GivenUp {
+  readonly failure: AttemptFailure;
+  readonly requestId: string | null;
+  /** Until when the server asks not to be asked; null where it has not asked for too long a wait. */
+  readonly comeBackAt: number | null;
+  readonly policies: RetryPolicies;
+}
+
+/** One sentence or more: what happened, when to come back, where it was and how often it was tried. */
+function describe(
+  where: string,
+  failures: readonly FailureAt[],
+  { failure, requestId, comeBackAt, policies }: GivenUp,
+): string {
+  const { message, retry, retryAfterMs } = failure;
+  const seconds = (ms: number) => `${formatNumber(Math.round(ms / 1_000))} s`;
+  const elapsedMs = (failures.at(-1)?.at ?? 0) - (failures[0]?.at ?? 0);
+  const details = [
+    where,
+    ...(requestId === null ? [] : [`request ${oneLine(requestId, 100)}`]),
+    ...(failures.length === 1 ? [] : [`${failures.length} attempts in ${seconds(elapsedMs)}`]),
+  ];
+  if (comeBackAt === null || retry === 'never') return `${message} (${details.join(', ')})`;
+  const flag = retry === 'rate_limit' ? '--rate-limit-wait' : '--outage-wait';
+  const limit = `${flag} is ${seconds(policies[retry].patienceMs)}`;
+  const asked = `The endpoint asks for a wait of ${seconds(retryAfterMs ?? 0)}, and ${limit}: come back after ${timeOfDay(comeBackAt)}.`;
+  return `${message} ${asked} (${details.join(', ')})`;
+}
+
+/** `2026-11-21 10:00:00 UTC`. */
+function timeOfDay(at: number): string {
+  // The last moment that a date can stand for; a server may name a later one.
+  const date = new Date(Math.min(Math.ceil(at / 1_000) * 1_000, 8.64e15));
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+async function abortableSleep(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

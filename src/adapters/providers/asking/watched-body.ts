@@ -1,0 +1,59 @@
+/** The body of an answer while it arrives: bounded, and watched for silence. */
+
+import { formatNumber } from '../../../domain/text/format-number.ts';
+import { MAX_CONTENT_BYTES } from './answer.ts';
+import type { RequestWatchdog } from './watchdog.ts';
+
+/** Maximum bytes of a whole stream, most of which is overhead around small pieces. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024;
+
+/** Another attempt would cost the same, and most likely end the same. */
+export class AnswerTooLarge extends Error {
+  constructor(what: string, bytes: number) {
+    super(
+      `The ${what} of the model is larger than the limit of ${formatNumber(bytes)} bytes; ask for smaller steps in the plan`,
+    );
+  }
+}
+
+const NEWLINE = 10;
+
+/** The same body, with every chunk reported as a sign of life, and with limits on the total and on every line. */
+export function watched(
+  body: ReadableStream<Uint8Array>,
+  idleTimeoutMs: number,
+  watchdog: RequestWatchdog,
+): Response {
+  const silence = `nothing came for ${idleTimeoutMs / 1000} s (see --idle-timeout)`;
+  let [bytes, lineBytes] = [0, 0];
+  watchdog.expect(idleTimeoutMs, silence);
+  return new Response(
+    body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.byteLength;
+          const lineEnd = chunk.lastIndexOf(NEWLINE);
+          lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
+          if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
+          // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
+          if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+          watchdog.expect(idleTimeoutMs, silence);
+          controller.enqueue(chunk);
+        },
+      }),
+    ),
+  );
+}
+
+/** What fetch throws while a body is being read: a lost connection, or the abort of our own watchdog. */
+export function isBodyError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AbortError' || (error instanceof TypeError && error.message === 'terminated');
+}
+
+/** The innermost message: "fetch failed" alone is no help. */
+export function causeOf(error: Error): string {
+  const { cause } = error;
+  if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message;
+  return cause instanceof Error ? causeOf(cause) : error.message;
+}
