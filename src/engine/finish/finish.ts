@@ -9,6 +9,7 @@ import type { PathChange } from '../../domain/changes/change.ts';
 import type { IgnoredFiles } from '../../domain/changes/ignored-files.ts';
 import { succeeded } from '../../domain/conversation/tool.ts';
 import { type Denials, deniedHosts, withDenials } from '../../domain/review/denied.ts';
+import { isTaken } from '../../domain/run/events.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import { machineFault } from '../../domain/run/machine-fault.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
@@ -170,7 +171,7 @@ function warnOf(
   const warnings = [
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
-    ...(nested.status === 'cut_short' ? [NESTED_CUT_SHORT] : []),
+    ...(nested.status === 'cut_short' && isTaken(state.base) ? [NESTED_CUT_SHORT] : []),
     ...workspace.warnings(),
     ...verifyPlace.warnings(),
     ...(doneValue(nested)?.warnings ?? []),
@@ -254,7 +255,9 @@ function outcomeOf(session: Session, ready: Ready, decision: Decision): RunOutco
 }
 
 /** Why there is no patch although nothing is wrong with it; null unless time ran out. */
-function whyUnmade({ loop: { driven }, net, steps: { made, reviewed } }: Decision): string | null {
+function whyUnmade({ loop: { driven, state }, net, steps: { made, reviewed } }: Decision): string | null {
+  // Nothing is changed before the base is known.
+  if (!isTaken(state.base)) return null;
   if (reviewed.status === 'cut_short') return 'there was not enough time to review the patch';
   if (made.status === 'cut_short') return 'there was not enough time to make the patch';
   return driven.status === 'cut_short' && net.length === 0
