@@ -412,6 +412,8 @@ export interface SandboxCommand {
    * false.
    */
   readonly isSetup?: boolean;
+  /** Variables of this command alone. They stand on no command line; a sandbox of level `none` does not take any. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
   readonly isStrict?: boolean;
 }

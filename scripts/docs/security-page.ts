@@ -131,6 +131,10 @@ Out by a channel that is meant to be there:
 - **Every object of the repository can be read**, by its id: commands see the whole object store read-only, and \`git fsck\` or
   \`git cat-file --batch-all-objects\` lists also what no branch names any more: stashes, dropped commits, what was staged and never
   committed. A fresh clone, as actions/checkout makes it, has none of that ([decision 025](decisions/025-the-object-store-is-shown-whole.md)).
+- **Variables of \`--setup-env\`** are seen by setup commands and what these run: an install script of a package can send them to an allowed host, or
+  leave them in a form that the search afterwards does not find ([network.md](network.md#credentials-of-a-registry)).
+- **Behind a proxy of the machine** names are looked up by that proxy. Whoever owns an allowed name can lead it to what the proxy reaches
+  inside, unless the proxy refuses that.
 - **Hosts of \`--allow-domain\`**: anyone who can publish there, or read its logs, can be sent data; what is inside TLS is not looked
   at. No host is allowed by default, and the result counts what was refused ([network.md](network.md)).
 - **Side channels**: how long a command takes, how busy the processors, caches and disks are. Commands share them with everything

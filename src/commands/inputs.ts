@@ -116,6 +116,7 @@ export async function readRunParts(
   ];
   if (resolved.status === 'failed') return { settings: null, problems: all };
   const { settings } = resolved;
+  for (const name of settings.setupEnv) edge.hide(env[name] ?? '', name);
   const { key, notes, problems: keyless } = await readKey(edge, settings.provider);
   return { settings, problems: all, hasFile: file !== null, key, keyless, notes, trust };
 }

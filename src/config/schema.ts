@@ -26,6 +26,7 @@ import {
 } from '../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
+import { SetupVariable } from '../domain/secrets/setup-variable.ts';
 import {
   age,
   apiAddress,
@@ -292,6 +293,10 @@ export const Settings = z.strictObject({
   allowedPrivate: texts(AllowedPrivate, 0).default([]).register(about, {
     flag: 'allow-private', value: 'HOST[:PORT]', repeatable: true, group: 'Sandbox and limits of commands', file: 'narrow',
     help: 'Host in a private network that commands may reach, such as nexus.corp.example or registry:4873',
+    defaultHelp: 'none' }),
+  setupEnv: texts(SetupVariable).default([]).register(about, {
+    flag: 'setup-env', value: 'NAME', repeatable: true, group: 'Sandbox and limits of commands', file: 'refused',
+    help: "Variable that setup commands get and no other command, such as one with a registry's token",
     defaultHelp: 'none' }),
   commandTimeoutMs: duration().default(60_000).register(about, {
     flag: 'command-timeout', value: 'TIME', group: 'Sandbox and limits of commands', file: 'set',

@@ -26,6 +26,7 @@ import {
 } from './open/provider.ts';
 import { keptHosts } from './open/sandbox.ts';
 import { type RanBefore, runBefore } from './open/setup-commands.ts';
+import { whyNoSetupEnv, whyNotInSandbox } from './open/setup-secrets.ts';
 import type {
   Admitted,
   BegunTaking,
@@ -79,6 +80,8 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   const task = await readTask(session, checkout);
   if (task.status === 'stopped') return task;
   const { plan, paths, tools, baseline } = task;
+  const refusal = whyNoSetupEnv(session, plan.setup);
+  if (refusal !== null) return stopped(refusal);
   session.record(taskPart(task));
   session.stage = 'sandbox';
   const waits = isCheck || plan.setup.length > 0 || baseline !== null;
@@ -97,6 +100,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     openProvider: () => model.providing,
     begin: async () =>
       begin(place, { isReadOnly: forbidsBelow(plan, paths), guard: pathGuard(plan, paths), waits }),
+    whyNotIn: (sandbox) => whyNotInSandbox(session, sandbox),
     // What setup commands make is looked up after them.
     whyHopeless: async (sandbox) => {
       session.record({ sandbox: sandbox.level });

@@ -161,7 +161,8 @@ export class Session {
     this.startedAt = now();
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
-    const known = secretsAmong(input.env);
+    const { env } = input;
+    const known = [...secretsAmong(env), ...input.settings.setupEnv.flatMap((name) => env[name] ?? [])];
     const { token = null, credentials } = input.trust ?? {};
     const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
     const secrets = [...(input.apiKey === null ? [] : [input.apiKey]), ...known, ...left];

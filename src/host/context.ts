@@ -20,8 +20,8 @@ export interface HostContext {
   /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */
   readonly secondMs?: number;
   readonly version: string;
-  /** Keeps a value out of what the process prints if it crashes. */
-  hide(secret: string): void;
+  /** Keeps a value out of what the process prints if it crashes; that of a `variable` also out of what /proc shows. */
+  hide(secret: string, variable?: string): void;
   /** Removes the secrets of the environment, and hidden values. */
   redact(text: string): string;
   /** A workflow step gets inputs instead of flags, and messages use their names. */

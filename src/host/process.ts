@@ -106,7 +106,12 @@ function edgeOf(
     interrupt,
     now: monotonicNow,
     version: VERSION,
-    hide: (secret) => secrets.push(secret),
+    hide(secret, variable) {
+      secrets.push(secret);
+      if (variable === undefined) return;
+      scrubEnviron([variable]);
+      delete host.env[variable];
+    },
     redact,
   };
 }

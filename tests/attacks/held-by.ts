@@ -46,6 +46,12 @@ export const HOLDS = {
     reach: 'sandbox',
     means: 'a network namespace with a loopback interface of its own and nothing else',
   },
+  proxy: {
+    label: 'filtering proxy',
+    reach: 'sandbox',
+    means:
+      'the only way out of the sandbox: it permits hosts by their names and checks to which addresses these lead before it asks anybody for them',
+  },
   user: {
     label: 'no capability',
     reach: 'sandbox',

@@ -48,7 +48,7 @@ export function playAttacks(stages: readonly Stage[], mode: Mode, user: As): voi
       const ends = end === undefined ? ['done', 'no_change'] : [end];
       expect(ends, run.stderr).toContain(run.result.outcome);
       // A first look at the work tree that takes all the time leaves none for a sandbox.
-      const unopened = stage.ends === 'deadline' ? [null] : [];
+      const unopened = end === 'deadline' || end === 'usage_error' ? [null] : [];
       expect([LEVELS[mode], ...unopened]).toContain(run.result.sandbox);
       expect(scene.untold).toEqual([]);
       expect(scene.leaks()).toEqual([]);

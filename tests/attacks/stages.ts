@@ -13,14 +13,18 @@ import { NESTED } from './stages/policy-nested.ts';
 import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
 import { REACH } from './stages/reach.ts';
 import { REACHED, SHOWN } from './stages/secrets.ts';
+import { SETUP_ENV } from './stages/setup-env.ts';
 import { TAKEOVER } from './stages/takeover.ts';
+import { UPSTREAM } from './stages/upstream.ts';
 
 export const STAGES: readonly Stage[] = [
   ...FILE_STAGES,
   REACH,
   REACHED,
   SHOWN,
+  SETUP_ENV,
   NETWORK,
+  UPSTREAM,
   SURVIVORS,
   RESOURCES,
   TAKEOVER,

@@ -5,8 +5,8 @@ import { percentDecoded } from '../text/uri.ts';
 import { isSecretName } from './secret-name.ts';
 import { withoutTokens } from './token-formats.ts';
 
-/** Shorter values would blank out ordinary text. */
-const MIN_SECRET_LENGTH = 8;
+/** Shorter values would blank out ordinary text, and are not hidden. */
+export const MIN_SECRET_LENGTH = 8;
 
 const HIDDEN = '***';
 
@@ -56,7 +56,7 @@ export function knownSecretFinder(secrets: readonly string[]): (text: string) =>
  * secret, and must be held back until the next chunk.
  */
 export function openEndOf(secrets: readonly string[]): (text: string) => number {
-  const forms = formsOf(secrets);
+  const forms = secretForms(secrets);
   return (text) => Math.max(openToken(text), ...forms.map((form) => openEnd(text, form)));
 }
 
@@ -100,7 +100,7 @@ export function redactedStrings(value: unknown, redact: Redact): unknown {
 }
 
 function knownForms(secrets: readonly string[]): RegExp | null {
-  const forms = formsOf(secrets);
+  const forms = secretForms(secrets);
   if (forms.length === 0) return null;
   return new RegExp(forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
 }
@@ -109,8 +109,8 @@ function matches(pattern: RegExp, text: string): boolean {
   return text.search(pattern) >= 0;
 }
 
-/** Longest first, so that a secret that contains another is replaced as a whole. */
-function formsOf(secrets: readonly string[]): string[] {
+/** Every text that stands for one of the secrets. Longest first, so that a secret that contains another is replaced as a whole. */
+export function secretForms(secrets: readonly string[]): string[] {
   const forms = new Set<string>();
   for (const secret of secrets.flatMap((value) => [value, value.trim(), ...value.split(/\r?\n/)])) {
     if (secret.length < MIN_SECRET_LENGTH) continue;

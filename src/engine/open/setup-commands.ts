@@ -10,6 +10,7 @@ import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
+import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 import { watchCommands } from './watch-commands.ts';
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
@@ -50,6 +51,10 @@ export async function runBefore(
     await workspace.sweep();
     return ran;
   }
+  if (ran.status === 'leaked') {
+    await workspace.sweep();
+    return { ...ran, status: 'failed', changes: [] };
+  }
   const inWorkTree = verifyPlace.kind === 'worktree' && (ran.verifyBaseline?.length ?? 0) > 0;
   const anyRan = ran.setup.length > 0 || inWorkTree;
   const changes = anyRan ? await workspace.capture('after_commands') : [];
@@ -72,20 +77,23 @@ interface Places {
 type Ran =
   | ({ status: 'ok' } & Reports)
   | ({ status: 'failed'; message: string } & Reports)
+  /** What the commands changed must not get into the run directory. */
+  | ({ status: 'leaked'; message: string } & Reports)
   | { status: 'interrupted' };
 
 async function runAll(
   session: Session,
   commands: CommandsBefore,
-  { sandbox, verifyPlace }: Places,
+  { workspace, sandbox, verifyPlace }: Places,
 ): Promise<Ran> {
   const { redact, interrupt, progress } = session;
   const { verify, baseline, known = null, timeoutMs } = commands;
   const watch = (kind: 'setup' | 'verify') => watchCommands(progress, kind, timeoutMs);
   const parts = { sandbox, redact, timeoutMs };
+  const since = Date.now();
   const setup = await runCommands(commands.setup, interrupt, {
     ...parts,
-    sandbox: forSetup(sandbox),
+    sandbox: forSetup(sandbox, setupEnvOf(session.input)),
     watch: watch('setup'),
   });
   session.recordAndSave({ setup, sandbox: sandbox.level });
@@ -96,6 +104,8 @@ async function runAll(
     setup,
     verifyBaseline,
   });
+  const left = setup.length === 0 ? null : await whyLeft(session, workspace.root, since);
+  if (left !== null) return { status: 'leaked', message: left, setup, verifyBaseline: null };
   const failed = setup.find((report) => !succeeded(report.end));
   if (failed) return unready(setupFailed(session, failed, ''));
   const missing = setup.length > 0 ? await whyNotRunnable(session, verify, sandbox) : null;
@@ -117,8 +127,9 @@ async function runAll(
 /**
  * Setup commands are the operator's: files that the policy keeps read-only for the model's commands are writable for them.
  */
-export function forSetup(sandbox: Sandbox): Pick<Sandbox, 'run'> {
-  return { run: (command) => sandbox.run({ ...command, isSetup: true }) };
+export function forSetup(sandbox: Sandbox, env: Readonly<Record<string, string>> = {}): Pick<Sandbox, 'run'> {
+  const own = Object.keys(env).length === 0 ? {} : { env };
+  return { run: (command) => sandbox.run({ ...command, ...own, isSetup: true }) };
 }
 
 /** Reports of `commands`; in a fresh checkout, of the setup commands instead if any of them fails. */

@@ -24,6 +24,8 @@ export interface BubblewrapCall {
   readonly directory: string;
   /** The descriptor on which bubblewrap reports the process id of the namespace's init and the end of the command. */
   readonly statusFd: number;
+  /** The descriptor from which bubblewrap reads more arguments; null for none. */
+  readonly argsFd: number | null;
   /** The descriptor from which bubblewrap reads the system call filter; null for no filter. */
   readonly filterFd: number | null;
   /** The command line of process 1. */
@@ -37,6 +39,7 @@ export function bubblewrapArgs({
   env,
   directory,
   statusFd,
+  argsFd,
   filterFd,
   command,
 }: BubblewrapCall): string[] {
@@ -49,6 +52,7 @@ export function bubblewrapArgs({
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--hostname', 'sandbox'],
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...(argsFd === null ? [] : ['--args', String(argsFd)]),
     ...mounts.flatMap((mount) => mountArgs(mount, features)),
     ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],

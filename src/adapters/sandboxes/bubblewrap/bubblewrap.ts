@@ -70,6 +70,7 @@ const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
+const ARGS_FD = 6;
 /** How much of bubblewrap's own output an error message includes. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
@@ -88,7 +89,7 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
 }
 
 interface Start {
-  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict'>;
+  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env'>;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
@@ -105,11 +106,21 @@ async function start(
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
   // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
-  const stdio = foreign.withNothingElse(['ignore', writer, 'pipe', 'pipe', filterFd ?? 'ignore', 'pipe']);
+  const more = command.env === undefined ? [] : (['pipe'] as const);
+  const stdio = foreign.withNothingElse([
+    'ignore',
+    writer,
+    'pipe',
+    'pipe',
+    filterFd ?? 'ignore',
+    'pipe',
+    ...more,
+  ]);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   closeWriter();
   if (filterFd !== null) closeSync(filterFd);
   openGate(child.stdio.at(GATE_FD) as Duplex);
+  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
   const words = child.stdio[2] as Readable;
   words.on('data', (chunk: Buffer) => complaint.write(chunk));
@@ -169,6 +180,17 @@ function openGate(gate: Duplex): void {
   gate.once('error', () => gate.destroy());
 }
 
+/** Command lines can be read by everyone on the machine, so these variables are given by a descriptor. */
+function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): void {
+  more.on('error', () => more.destroy());
+  more.end(
+    Object.entries(env)
+      .flatMap(([name, value]) => ['--setenv', name, value])
+      .map((argument) => `${argument}\0`)
+      .join(''),
+  );
+}
+
 function argsFor(setup: BubblewrapSetup, command: Start['command'], script: ScriptPlace): string[] {
   const { features, env, directory, filter, relay, shell, shells, limits } = setup;
   const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
@@ -181,6 +203,7 @@ function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Scri
     env,
     directory,
     statusFd: STATUS_FD,
+    argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
     command: initCommand(shells.init, GATE_FD, relay?.around(line) ?? line, limits),
   });
