@@ -151,12 +151,26 @@ function setupFailed({ directory }: Session, { command, end, output }: CommandRe
   return `${what}. Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
 }
 
-/** What the runner says in the output about hosts, which is what to do something about. */
+/** What the runner says in the output about hosts, also where a program passes it on among words of its own. */
 function refusalsIn(output: string): string {
-  const lines = output.split('\n').filter((line) => line.startsWith(REFUSED));
-  return lines
+  const said = output.split('\n').flatMap((line) => {
+    const at = line.indexOf(REFUSED);
+    // npm says what it asked for behind it.
+    return at < 0
+      ? []
+      : [
+          oneLine(
+            line
+              .slice(at)
+              .trimEnd()
+              .replace(/ - GET \S+$/, ''),
+            300,
+          ),
+        ];
+  });
+  return [...new Set(said)]
     .slice(-MAX_REFUSALS)
-    .map((line) => ` ${oneLine(line, 300)}.`)
+    .map((line) => ` ${line}.`)
     .join('');
 }
 

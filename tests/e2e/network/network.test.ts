@@ -239,10 +239,18 @@ test('a run without --allow-domain reaches nothing, and names what was asked for
   expect(stderr).toContain(`To allow what they need: ${allow}`);
 });
 
-test('a setup command that needs the network fails with the flag that allows it', async () => {
+test.each([
+  ['', 'and keeps it to itself'],
+  ['-v', 'and passes on what it was told'],
+])('a setup command that needs the network fails with the flag that allows it %s %s', async (option) => {
   const repository = await makeRepository({ 'a.txt': 'a\n' });
   const plan = join(temporaryFolder(), 'plan.md');
-  writeFileSync(plan, '---\nsetup: [curl -sSf https://registry.example/]\n---\nDo it.\n');
+  const tries = ['PIP_RETRIES', 'CARGO_NET_RETRY', 'npm_config_fetch_retries', 'pnpm_config_fetch_retries'];
+  const setup = [
+    `test ${tries.map((name) => `$${name}`).join('')} = 0000`,
+    `curl -sSf ${option} https://registry.example/`,
+  ];
+  writeFileSync(plan, `---\n${JSON.stringify({ setup })}\n---\nDo it.\n`);
   const { result, stderr } = await scriptedRun({ repository, turns: [done], plan });
   expect(result.outcome).toBe('usage_error');
   expect(result.reason).toContain(

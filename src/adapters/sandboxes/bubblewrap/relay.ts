@@ -77,14 +77,17 @@ const JAVA_OPTIONS = ['http', 'https']
   .flatMap((scheme) => [`-D${scheme}.proxyHost=127.0.0.1`, `-D${scheme}.proxyPort=${PORT}`])
   .join(' ');
 
-/** Package managers take the proxy's answer as final: Cargo would ask for 11 seconds. */
+/** Package managers take the proxy's answer as final: Cargo would ask for 11 seconds, pnpm for more than a minute. */
 export const ONE_TRY: Readonly<Record<string, string>> = {
   BUNDLE_RETRY: '0',
+  BUN_CONFIG_HTTP_RETRY_COUNT: '0',
   CARGO_NET_RETRY: '0',
   PIP_RETRIES: '0',
   UV_HTTP_RETRIES: '0',
   YARN_HTTP_RETRY: '0',
   npm_config_fetch_retries: '0',
+  // pnpm 11 and later no longer reads the settings of npm.
+  pnpm_config_fetch_retries: '0',
 };
 
 const PROXY_VARIABLES: Readonly<Record<string, string>> = {
