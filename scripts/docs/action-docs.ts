@@ -101,8 +101,10 @@ one job, which then has both secrets. Two jobs are the better way: the one that 
 no more, and the one that may write runs nothing that the model has made.
 
 Input texts are taken as they are, and no shell sees them. An empty input is one that was not given; an unknown one is an error that
-names the nearest. Inputs win over \`PATCHSMITH_*\` variables, these over \`.patchsmith.yml\`. Where there can be several values,
-there is one a line.
+names the nearest. Names that other actions have for the same thing (\`prompt\`, \`token\`, \`anthropic_api_key\`, \`labels\`,
+\`reviewers\`, \`assignees\`, \`max_turns\`, and underscores for dashes) are taken, with a warning that says what the input is called here. Inputs
+win over \`PATCHSMITH_*\` variables, these over \`.patchsmith.yml\`. Where there can be several values, there is one a line; labels,
+people and teams can also have commas between them.
 
 ## Without a key
 

@@ -6,8 +6,9 @@
 import { defaultProvider } from '../adapters/providers/registry.ts';
 import { SETTINGS_TAKEN } from '../commands/settings-taken.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { defaultText, type SettingEntry, settingEntries } from '../config/schema.ts';
+import { defaultText, NAME_LISTS, type SettingEntry, settingEntries } from '../config/schema.ts';
 import { shown } from '../config/values.ts';
+import { inputNamed } from './aliases.ts';
 
 /** What one step can do, according to its `mode` input. */
 export const MODES = ['run', 'publish', 'run-and-publish'] as const;
@@ -127,7 +128,8 @@ const INITIAL: Readonly<Record<string, string>> = { 'verify-in': 'checkout' };
 function settingInput(entry: SettingEntry, commands: readonly string[]): ActionInput {
   const { flag, help, value, repeatable } = entry;
   const more = flag === RUN_DIR ? '. In mode publish: the run to publish, such as an unpacked artifact' : '';
-  const form = value === undefined ? 'true or false' : repeatable ? `${value}, one a line` : value;
+  const several = NAME_LISTS.includes(entry.key) ? 'with commas or one a line' : 'one a line';
+  const form = value === undefined ? 'true or false' : repeatable ? `${value}, ${several}` : value;
   return {
     name: flag === 'plan' ? 'plan-file' : flag,
     description: `${help.replace('; - reads stdin', '')}${more} (${form}). Default: ${INITIAL[flag] ?? defaultText(entry)}`,
@@ -161,25 +163,14 @@ export interface InputsGiven {
   /** Values by flag, as given, for each command of the mode. */
   readonly flags: Readonly<Record<string, Record<string, string>>>;
   readonly problems: readonly string[];
+  /** About inputs that were given by another action's names. */
+  readonly warnings: readonly string[];
 }
 
 /** A runner passes inputs as `INPUT_<NAME>`, in upper case and keeping dashes; an empty one was not given. */
 export function readInputs(env: Readonly<Record<string, string | undefined>>): InputsGiven {
   const known = actionInputs();
-  const given = new Map<string, string>();
-  const problems: string[] = [];
-  for (const [variable, value = ''] of Object.entries(env)) {
-    if (!variable.startsWith(PREFIX)) continue;
-    const name = variable.slice(PREFIX.length).toLowerCase();
-    if (!known.some((input) => input.name === name)) {
-      const nearest = didYouMean(
-        name,
-        known.map((input) => input.name),
-        'action.yml lists them all',
-      );
-      problems.push(`${shown(name).slice(1, -1)}: there is no such input; ${nearest}`);
-    } else if (value.trim() !== '') given.set(name, value);
-  }
+  const { given, problems, warnings } = namedInputs(env, known);
   const asked = given.get('mode')?.trim() ?? 'run';
   const mode = MODES.find((name) => name === asked);
   if (mode === undefined) problems.push(`mode: expected one of ${MODES.join(', ')}, got ${shown(asked)}`);
@@ -220,7 +211,42 @@ export function readInputs(env: Readonly<Record<string, string | undefined>>): I
     runDir: given.get(RUN_DIR)?.trim() ?? null,
     flags,
     problems,
+    warnings,
   };
+}
+
+/** Values by the names of action.yml, where one stands for another action's name as well. */
+function namedInputs(
+  env: Readonly<Record<string, string | undefined>>,
+  known: readonly ActionInput[],
+): { given: Map<string, string>; problems: string[]; warnings: string[] } {
+  const names = new Set(known.map(({ name }) => name));
+  const initial = new Map(known.map((input) => [input.name, input.initial]));
+  const given = new Map<string, string>();
+  const borrowed: [name: string, input: string, value: string][] = [];
+  const problems: string[] = [];
+  for (const [variable, value = ''] of Object.entries(env)) {
+    if (!variable.startsWith(PREFIX)) continue;
+    const name = variable.slice(PREFIX.length).toLowerCase();
+    const input = names.has(name) ? name : inputNamed(name, names);
+    if (input === null) {
+      const nearest = didYouMean(name, [...names], 'action.yml lists them all');
+      problems.push(`${shown(name).slice(1, -1)}: there is no such input; ${nearest}`);
+    } else if (value.trim() === '') continue;
+    else if (input === name) given.set(name, value);
+    else borrowed.push([name, input, value]);
+  }
+  const warnings: string[] = [];
+  for (const [name, input, value] of borrowed) {
+    // The runner passes on defaults like what was given.
+    if (given.has(input) && given.get(input) !== initial.get(input))
+      problems.push(`${name}: is ${input} here, which has a value already; give one of them`);
+    else {
+      given.set(input, value);
+      warnings.push(`${name}: taken as ${input}, which is its name here`);
+    }
+  }
+  return { given, problems, warnings };
 }
 
 /** A string says what is wrong. */

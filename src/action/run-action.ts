@@ -68,6 +68,7 @@ class Action {
     this.#step.begin();
     const inputs = readInputs(this.#edge.env);
     for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
+    for (const message of inputs.warnings) this.#warn(message);
     const obstacle = checkFdLimit();
     if (obstacle !== null) return this.#tell(internalError(obstacle));
     const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);
@@ -193,6 +194,11 @@ class Action {
   #annotate(result: RunResult | null, outcome: RunOutcome): void {
     for (const annotation of annotationsOf(result, outcome))
       this.#host.stdout.write(`${annotationLine(annotation)}\n`);
+  }
+
+  #warn(message: string): void {
+    const annotation = { level: 'warning', title: 'Input', message, file: null, line: null } as const;
+    this.#host.stdout.write(`${annotationLine(annotation)}\n`);
   }
 
   #tellCrash(outcome: RunOutcome): void {

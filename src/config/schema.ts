@@ -34,12 +34,15 @@ import {
   choice,
   duration,
   entry,
+  login,
   modelAddress,
+  names,
   namesAmong,
   price,
   repositoryName,
   size,
   sizeText,
+  team,
   text,
   texts,
   usd,
@@ -358,16 +361,16 @@ export const Settings = z.strictObject({
   titlePrefix: text().nullable().default(null).register(about, {
     flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
     help: 'Prefix of the pull request\'s title' }),
-  labels: texts(entry()).default([]).register(about, {
+  labels: names(entry()).default([]).register(about, {
     flag: 'label', value: 'NAME', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'Label of the pull request', defaultHelp: 'none' }),
-  reviewers: texts(entry()).default([]).register(about, {
+  reviewers: names(login()).default([]).register(about, {
     flag: 'reviewer', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'User to request a review from', defaultHelp: 'none' }),
-  teamReviewers: texts(entry()).default([]).register(about, {
-    flag: 'team-reviewer', value: 'SLUG', repeatable: true, group: 'Publishing', file: 'refused',
-    help: 'Team to request a review from; needs a token that may read the organisation', defaultHelp: 'none' }),
-  assignees: texts(entry()).default([]).register(about, {
+  teamReviewers: names(team()).default([]).register(about, {
+    flag: 'team-reviewer', value: '[ORG/]SLUG', repeatable: true, group: 'Publishing', file: 'refused',
+    help: 'Team to request a review from, with or without its organisation; needs a token that may read the organisation', defaultHelp: 'none' }),
+  assignees: names(login()).default([]).register(about, {
     flag: 'assignee', value: 'LOGIN', repeatable: true, group: 'Publishing', file: 'refused',
     help: 'User to assign the pull request to', defaultHelp: 'none' }),
   milestone: text().nullable().default(null).register(about, {
@@ -438,6 +441,9 @@ export function settingEntries(provider: ProviderEntry = defaultProvider): Setti
     return { ...meta, key, variable, initial: Settings.shape[key].parse(undefined) };
   });
 }
+
+/** Lists whose entries can be given with commas between them as well: no such name has one in it. */
+export const NAME_LISTS: readonly SettingKey[] = ['labels', 'reviewers', 'teamReviewers', 'assignees'];
 
 /** The settings of these groups, for commands to list which ones they accept. */
 export function settingsIn(...groups: readonly SettingGroup[]): SettingKey[] {

@@ -34,6 +34,36 @@ export function texts<Text extends string>(ofEach: z.ZodType<Text, string>, min:
   }).pipe(z.array(ofEach).min(min, 'expected at least one entry'));
 }
 
+/**
+ * One name, or a list of at least one, with commas or line breaks between them. For names that can have neither in them:
+ * labels, logins, slugs.
+ */
+export function names<Name extends string>(ofEach: z.ZodType<Name, string>) {
+  return value('names with commas between them, or a list of names', (given) => {
+    const list = typeof given === 'string' ? given.split('\n').filter((line) => line.trim() !== '') : given;
+    if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return undefined;
+    return list.flatMap((item) => {
+      const parts = item.split(/[,\n]/).filter((part) => part.trim() !== '');
+      // A blank entry is a mistake, a comma at the end is none.
+      return parts.length === 0 ? [''] : parts;
+    });
+  }).pipe(z.array(ofEach).min(1, 'expected at least one entry'));
+}
+
+/** A login of GitHub, also as people mention it: `@octocat`. */
+export function login() {
+  return entry().transform((given) => given.replace(/^@(?=.)/, ''));
+}
+
+/** A team by its slug, also with its organisation: `octo/core`, `@octo/core`. */
+export function team() {
+  return entry()
+    .transform((given) => given.replace(/^@(?=.)/, ''))
+    .refine((given) => /^(?:[^/\s]+\/)?[^/\s]+$/.test(given), {
+      error: ({ input }) => `expected the slug of a team, also as ORGANISATION/SLUG, got ${shown(input)}`,
+    });
+}
+
 /** Several of some names, also with commas between them. */
 export function namesAmong(names: readonly string[]) {
   return value('names with commas between them, or a list of names', (given) => {

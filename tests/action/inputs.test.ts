@@ -63,6 +63,7 @@ describe('reading them', () => {
       },
       runDir: '/tmp/run',
       problems: [],
+      warnings: [],
     });
     expect(withoutInputs(env)).toEqual({ OTHER: 'kept' });
   });
@@ -71,7 +72,42 @@ describe('reading them', () => {
     expect(readInputs({ 'INPUT_PLAN-FILE': 'plan.md' }).flags).toEqual({ run: { plan: 'plan.md' } });
   });
 
+  test('takes the names that other actions have for them, and says what they are called here', () => {
+    const env = {
+      INPUT_MODE: 'run-and-publish',
+      INPUT_PROMPT: 'Do it',
+      INPUT_ANTHROPIC_API_KEY: 'key',
+      INPUT_TOKEN: 'ghs_1',
+      INPUT_LABELS: 'bot, urgent',
+      'INPUT_TEAM-REVIEWERS': 'core',
+      INPUT_MAX_TURNS: '3',
+      'INPUT_VERIFY-IN': 'checkout',
+      INPUT_VERIFY_IN: 'worktree',
+    };
+    const read = readInputs(env);
+    expect([read.plan, read.apiKey, read.githubToken, read.problems]).toEqual(['Do it', 'key', 'ghs_1', []]);
+    expect(read.flags).toEqual({
+      run: { 'max-iterations': '3', 'verify-in': 'worktree' },
+      publish: { label: 'bot, urgent', 'team-reviewer': 'core' },
+    });
+    expect(read.warnings).toEqual([
+      'prompt: taken as plan, which is its name here',
+      'anthropic_api_key: taken as api-key, which is its name here',
+      'token: taken as github-token, which is its name here',
+      'labels: taken as label, which is its name here',
+      'team-reviewers: taken as team-reviewer, which is its name here',
+      'max_turns: taken as max-iterations, which is its name here',
+      'verify_in: taken as verify-in, which is its name here',
+    ]);
+    expect(isSecretName('INPUT_TOKEN') && isSecretName('INPUT_ANTHROPIC_API_KEY')).toBe(true);
+  });
+
   test.each([
+    [
+      { INPUT_PROMPT: 'a', INPUT_PLAN: 'b' },
+      'prompt: is plan here, which has a value already; give one of them',
+    ],
+    [{ INPUT_CONSTRUCTOR: 'a' }, 'constructor: there is no such input; action.yml lists them all'],
     [{ INPUT_PROTCT: 'x' }, 'protct: there is no such input; the nearest is protect'],
     [
       { 'INPUT_MAX-TOKENS': '5000' },

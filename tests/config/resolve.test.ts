@@ -279,6 +279,24 @@ test('a key of the project file without a value, and an entry without text, are 
   ]);
 });
 
+test('labels, people and teams can have commas or line breaks between them, and people their @', () => {
+  const flags = {
+    label: ['bot, needs review', 'urgent,'],
+    reviewer: 'octocat\n @hubot, mona',
+    'team-reviewer': '@octo/core,docs',
+  };
+  expect(settingsOf({ flags, env: { PATCHSMITH_ASSIGNEE: 'octocat,hubot' } })).toMatchObject({
+    labels: ['bot', 'needs review', 'urgent'],
+    reviewers: ['octocat', 'hubot', 'mona'],
+    teamReviewers: ['octo/core', 'docs'],
+    assignees: ['octocat', 'hubot'],
+  });
+  expect(problemsOf({ flags: { 'team-reviewer': 'a/b/c', label: ',' } })).toEqual([
+    '--label: an entry must not be empty',
+    '--team-reviewer: expected the slug of a team, also as ORGANISATION/SLUG, got "a/b/c"',
+  ]);
+});
+
 test('a glob that can name no path of the repository is an error', () => {
   const why = '"..": it names paths below the root of the repository';
   expect(problemsOf({ flags: { protect: '../secrets' }, env: { PATCHSMITH_ALLOW: 'src/../lib' } })).toEqual([

@@ -9,6 +9,7 @@ import { GitHubRefused, getOrNull, getOrThrow, type OnGitHub, paginate } from '.
 export interface PullRequestMetadata {
   readonly labels: readonly string[];
   readonly reviewers: readonly string[];
+  /** Slugs, with or without the organisation. */
   readonly teamReviewers: readonly string[];
   readonly assignees: readonly string[];
   /** Number or title. */
@@ -101,7 +102,7 @@ const askForReviews: Step = async (where, pull, { reviewers, teamReviewers }) =>
   ];
   const people = without(reviewers, known);
   const teams = without(
-    teamReviewers,
+    teamReviewers.map((team) => team.slice(team.indexOf('/') + 1)),
     (pull.requested_teams ?? []).map(({ slug }) => slug),
   );
   if (people.length === 0 && teams.length === 0) return null;

@@ -1,6 +1,7 @@
 /** `patchsmith publish RUN` on the command line. */
 
 import type { Settings } from '../../config/resolve.ts';
+import { shown } from '../../config/values.ts';
 import { Publication } from '../../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../../domain/run/outcome.ts';
 import {
@@ -80,10 +81,22 @@ export function readPublishInputs(
   const lacking = [
     ...(token ? [] : [edge.isStep === true ? NO_TOKEN_INPUT : NO_TOKEN]),
     ...(repository === null ? [NO_REPOSITORY] : []),
+    ...foreignTeams(settings),
     ...(output === 'none' || output === 'json' ? [] : [NO_SUCH_OUTPUT]),
   ];
   if (!token || repository === null || lacking.length > 0) return { status: 'refused', problems: lacking };
   return { status: 'ok', settings, repository, token };
+}
+
+/** GitHub asks only teams of the organisation that owns the repository, and is told no more than their slugs. */
+function foreignTeams({ teamReviewers, repository }: Settings): string[] {
+  const [owner = ''] = (repository ?? '').split('/');
+  return teamReviewers.flatMap((team) => {
+    const [organisation = ''] = team.includes('/') ? team.split('/') : [owner];
+    return owner === '' || organisation.toLowerCase() === owner.toLowerCase()
+      ? []
+      : [`--team-reviewer: the team ${shown(team)} is not one of ${owner}, which owns the repository`];
+  });
 }
 
 /** A dry run prints request bodies in full. */

@@ -117,13 +117,21 @@ describe('what GitHub refuses is told with the permission that is missing', () =
     expect(ready.exitCode, ready.stderr).toBe(0);
   });
 
+  test('a team of another organisation, before anything is made', async () => {
+    const there = await onGitHub(made, { teams: ['core'] });
+    await expect(publish(there, { args: ['--team-reviewer=@other/core'] })).rejects.toThrow(
+      '--team-reviewer: the team "other/core" is not one of acme, which owns the repository',
+    );
+    expect(there.repository.pulls()).toHaveLength(0);
+  });
+
   test('reviewers and milestones that do not exist: the pull request is there all the same', async () => {
     const there = await onGitHub(made, { collaborators: { ben: 'write' }, teams: ['core'] });
     const { exitCode, told } = await publish(there, {
       args: ['nobody', 'ben']
         .map((login) => `--reviewer=${login}`)
         .concat(
-          ['none', 'core'].map((slug) => `--team-reviewer=${slug}`),
+          ['none', '@acme/core'].map((slug) => `--team-reviewer=${slug}`),
           ['--milestone=v9', '--label=bot'],
         ),
     });
