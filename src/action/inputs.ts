@@ -59,7 +59,8 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   },
   {
     name: 'api-key',
-    description: 'Key of the Claude API. Default: ANTHROPIC_API_KEY of the environment',
+    description:
+      'Key of the model provider. Default: its variable in the environment, such as ANTHROPIC_API_KEY or OPENAI_API_KEY',
     initial: '',
     commands: ['run'],
   },

@@ -77,6 +77,21 @@ const providers = {
       return createAnthropicProvider(options);
     },
   },
+  openai: {
+    meaning: 'OpenAI, or any endpoint that speaks like it',
+    defaultModel: 'gpt-5.4',
+    keyVariable: 'OPENAI_API_KEY',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    federation: null,
+    isBilled: true,
+    canResume: true,
+    playsRecording: false,
+    preload: () => void globalThis.Headers,
+    async create({ recording: _, ...options }) {
+      const { createOpenAiProvider } = await import('./openai.ts');
+      return createOpenAiProvider(options);
+    },
+  },
   replay: {
     meaning: 'a recorded run',
     defaultModel: null,

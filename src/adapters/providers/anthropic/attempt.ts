@@ -9,7 +9,7 @@ import type { Clock } from '../../../ports.ts';
 import { type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
 import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
 import { RequestWatchdog } from '../asking/watchdog.ts';
-import { AnswerTooLarge, causeOf, isBodyError, watched } from '../asking/watched-body.ts';
+import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
 import { AnswerBuilder } from './answer.ts';
 import { failureOf } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
@@ -97,9 +97,8 @@ async function readAnswer(
       ),
     );
   }
-  for await (const { event, data } of Stream.rawEvents(
-    watched(response.body, attempt.idleTimeoutMs, watchdog),
-  )) {
+  const body = response.body.pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog));
+  for await (const { event, data } of Stream.rawEvents(new Response(body))) {
     if (event === 'error') return failed(errorEvent(attempt.redact(data)));
     const parsed = parseEvent(data);
     // Comments and fields without data are legal and have no meaning.

@@ -1,7 +1,7 @@
 /** Reads what a model wrote as the input of a tool. */
 
 /** Deeper than any tool's input; code that walks such a value recursively would exhaust the stack. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 
 /** The one JSON object that the model wrote, or why it is none. The empty text is a call without arguments. */
 export function parseInput(json: string): { ok: true; value: object } | { ok: false; why: string } {
@@ -22,7 +22,7 @@ export function parseInput(json: string): { ok: true; value: object } | { ok: fa
 }
 
 /** The maximum number of open brackets, not counting those inside strings. */
-function depthOf(json: string): number {
+export function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
   let inString = false;

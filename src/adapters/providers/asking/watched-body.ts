@@ -18,31 +18,26 @@ export class AnswerTooLarge extends Error {
 
 const NEWLINE = 10;
 
-/** The same body, with every chunk reported as a sign of life, and with limits on the total and on every line. */
-export function watched(
-  body: ReadableStream<Uint8Array>,
+/** Passes a body on, with every chunk reported as a sign of life, and with limits on the total and on every line. */
+export function lifeSigns(
   idleTimeoutMs: number,
   watchdog: RequestWatchdog,
-): Response {
+): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
   const silence = `nothing came for ${idleTimeoutMs / 1000} s (see --idle-timeout)`;
   let [bytes, lineBytes] = [0, 0];
   watchdog.expect(idleTimeoutMs, silence);
-  return new Response(
-    body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          bytes += chunk.byteLength;
-          const lineEnd = chunk.lastIndexOf(NEWLINE);
-          lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
-          if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-          // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
-          if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
-          watchdog.expect(idleTimeoutMs, silence);
-          controller.enqueue(chunk);
-        },
-      }),
-    ),
-  );
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      const lineEnd = chunk.lastIndexOf(NEWLINE);
+      lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
+      if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
+      // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
+      if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+      watchdog.expect(idleTimeoutMs, silence);
+      controller.enqueue(chunk as Uint8Array<ArrayBuffer>);
+    },
+  });
 }
 
 /** What fetch throws while a body is being read: a lost connection, or the abort of our own watchdog. */

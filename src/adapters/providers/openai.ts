@@ -1,0 +1,119 @@
+/**
+ * OpenAI and every endpoint that speaks like it. The end of the base URL decides which of the two APIs is spoken; without one it is
+ * the Responses API at OpenAI's own address, and Chat Completions, which all others have, elsewhere.
+ *
+ * Requests go through fetch: the vendor's client loads every resource it knows, and only one request is made here.
+ */
+
+import type { Conversation } from '../../domain/conversation/conversation.ts';
+import type { ModelSettings } from '../../domain/run/model-settings.ts';
+import { redactorFor } from '../../domain/secrets/redact.ts';
+import type { LlmProvider } from '../../ports.ts';
+import { withBoundedRefusals } from './asking/bounded-refusals.ts';
+import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
+import { askPatiently, type Patience } from './asking/patience.ts';
+import { type Accommodation, accommodating, anyEndpoint } from './openai/accommodation.ts';
+import { attemptStream } from './openai/attempt.ts';
+import { ChatReader } from './openai/chat/answer.ts';
+import { CHAT_MESSAGE, chatCallIds, chatRequest } from './openai/chat/request.ts';
+import { ResponsesReader } from './openai/responses/answer.ts';
+import { responsesCallIds, responsesRequest } from './openai/responses/request.ts';
+
+const OPENAI_API = 'https://api.openai.com/v1';
+
+/** How to reach an endpoint, and with which key. */
+export interface OpenAiOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
+  readonly model: string;
+  readonly apiKey: string | null;
+  /** Default: the vendor's API. It may end in the path of one of the two APIs. */
+  readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
+  /** Used to reach it. Default: the platform's own fetch. */
+  readonly fetch?: typeof fetch;
+  /** Longest silence before an answer and inside it; 120 s without it. */
+  readonly idleTimeoutMs?: number;
+}
+
+type Api = 'responses' | 'chat';
+
+const PATHS: Readonly<Record<Api, string>> = { responses: '/responses', chat: '/chat/completions' };
+
+/** Throws ProviderSettingsError for a key or base URL that cannot be used. */
+export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
+  const { api, url } = addressOf(options);
+  const key = checkedKey(options.apiKey, 'OPENAI_API_KEY');
+  const redact = redactorFor([key]);
+  const ask = withBoundedRefusals(options.fetch ?? fetch);
+  const where = `model ${options.model} at ${url.host}`;
+  // What this endpoint turned out not to take: asked once, not once a turn.
+  let known: Accommodation = anyEndpoint(url.hostname);
+  return {
+    name: 'openai',
+    model: options.model,
+    complete: async (request) => {
+      const { conversation, signal } = request;
+      if (isOfOtherApi(api, conversation))
+        return { status: 'failed', kind: 'invalid_request', message: otherApi(api, where) };
+      const attempt = {
+        url: url.href,
+        headers: { authorization: `Bearer ${key}` },
+        ask,
+        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
+        clock: options.clock ?? Date.now,
+        signal,
+        redact,
+        onText: (text: string) => request.onProgress({ type: 'text', text }),
+      };
+      const attemptOnce = (maxTokens: number, how: Accommodation) =>
+        api === 'chat'
+          ? attemptStream(
+              attempt,
+              chatRequest(options, conversation, maxTokens, how),
+              (bytes) => new ChatReader(bytes, chatCallIds(conversation)),
+            )
+          : attemptStream(
+              attempt,
+              responsesRequest(options, conversation, maxTokens, how),
+              (bytes) => new ResponsesReader(bytes, responsesCallIds(conversation)),
+            );
+      const asked = {
+        patience: options,
+        redact,
+        where,
+        attempt: async (maxTokens: number) => {
+          for (;;) {
+            const result = await attemptOnce(maxTokens, known);
+            const next = result.status === 'failed' ? accommodating(known, result.failure) : null;
+            if (next === null) return result;
+            known = next;
+          }
+        },
+      };
+      return askPatiently(asked, request);
+    },
+  };
+}
+
+function addressOf({ baseUrl, allowInsecureBaseUrl = false }: OpenAiOptions): { api: Api; url: URL } {
+  const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl);
+  const path = url.pathname.replace(/\/+$/, '');
+  const named = (['responses', 'chat'] as const).find((one) => path.endsWith(PATHS[one]));
+  const api = named ?? (url.hostname === new URL(OPENAI_API).hostname ? 'responses' : 'chat');
+  url.pathname = named === undefined ? path + PATHS[api] : path;
+  return { api, url };
+}
+
+/** What the one API wrote the other cannot be sent. */
+function isOfOtherApi(api: Api, { messages }: Conversation): boolean {
+  return messages.some(
+    (message) =>
+      message.role === 'assistant' &&
+      message.content.some(({ type }) => (type === CHAT_MESSAGE) !== (api === 'chat')),
+  );
+}
+
+function otherApi(api: Api, where: string): string {
+  const path = PATHS[api === 'chat' ? 'responses' : 'chat'];
+  return `The conversation was begun with another API than the one spoken here; give a base URL that ends in ${path} (${where}).`;
+}

@@ -1,0 +1,155 @@
+/** One request and its streamed answer, without any retry: everything that can go wrong is returned as a value. */
+
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import type { Redact } from '../../../domain/secrets/redact.ts';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import type { Clock } from '../../../ports.ts';
+import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
+import { depthOf, MAX_DEPTH } from '../asking/tool-input.ts';
+import { RequestWatchdog } from '../asking/watchdog.ts';
+import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
+import { openAiFailure, type RefusalSaid, refusalSaid } from './failures.ts';
+
+/** Where one request goes, with its timeouts. */
+export interface StreamAttempt {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ask: typeof fetch;
+  /** Longest silence before the answer and inside it; any byte ends a silence. */
+  readonly idleTimeoutMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** For text from the server, which may repeat the key. */
+  readonly redact: Redact;
+  onText(text: string): void;
+}
+
+/** What one event did: `text` can be shown; all others end the stream. */
+export type ReadStep =
+  | { status: 'more'; text: string }
+  | { status: 'done' }
+  | { status: 'broken'; why: string }
+  | { status: 'refused'; said: RefusalSaid }
+  | { status: 'too_large' };
+
+/** The whole answer; `broken`: another attempt may give one; `unusable`: none will. */
+export type ReadEnd =
+  | { status: 'ok'; answer: Answer }
+  | { status: 'broken'; why: string }
+  | { status: 'unusable'; why: string };
+
+/** Builds one answer from the events of a stream. */
+export interface StreamReader {
+  /** What an answer that goes no further has used up; undefined before anything came. */
+  readonly spent: SpentTokens | undefined;
+  add(event: object): ReadStep;
+  /** Called once, after `done` or when the stream has ended. */
+  finish(): ReadEnd;
+}
+
+/** Sends one request and reads its answer. `readerOf` gets the bytes of the request. */
+export async function attemptStream(
+  attempt: StreamAttempt,
+  request: object,
+  readerOf: (requestBytes: number) => StreamReader,
+): Promise<AttemptResult> {
+  const watchdog = new RequestWatchdog(attempt.signal);
+  const body = JSON.stringify(request);
+  const reader = readerOf(Buffer.byteLength(body));
+  let requestId: string | null = null;
+  const failed = (failure: AttemptFailure): AttemptResult =>
+    attempt.signal.aborted
+      ? { status: 'interrupted', spent: reader.spent }
+      : { status: 'failed', failure, spent: reader.spent, requestId };
+  let response: Response | null = null;
+  try {
+    const seconds = attempt.idleTimeoutMs / 1_000;
+    watchdog.expect(attempt.idleTimeoutMs, `no answer within ${seconds} s (see --idle-timeout)`);
+    response = await attempt.ask(attempt.url, {
+      method: 'POST',
+      headers: { ...attempt.headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body,
+      signal: watchdog.signal,
+      // A redirect would send the conversation to a host that was not chosen.
+      redirect: 'manual',
+    });
+    requestId = response.headers.get('x-request-id');
+    if (!response.ok) {
+      const said = refusalSaid(attempt.redact(await response.text()));
+      return failed(openAiFailure(response.status, said, waitAsked(response.headers, attempt.clock())));
+    }
+    return await readAnswer(attempt, response, reader, watchdog, failed);
+  } catch (error) {
+    if (attempt.signal.aborted) return { status: 'interrupted', spent: reader.spent };
+    if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
+    if (response === null && error instanceof Error && isFetchError(error))
+      return failed(connectionFailure(watchdog.reason ?? causeOf(error)));
+    if (isBodyError(error))
+      return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
+    throw error;
+  } finally {
+    watchdog.stop();
+  }
+}
+
+async function readAnswer(
+  attempt: StreamAttempt,
+  response: Response,
+  reader: StreamReader,
+  watchdog: RequestWatchdog,
+  failed: (failure: AttemptFailure) => AttemptResult,
+): Promise<AttemptResult> {
+  const type = response.headers.get('content-type') ?? '';
+  if (response.body === null || !type.includes('text/event-stream'))
+    return failed(
+      streamFailure(
+        `The endpoint answered with ${type || 'no content type'} instead of an event stream`,
+        'never',
+      ),
+    );
+  const events = response.body
+    .pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog))
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events) {
+    if (data === '') continue;
+    if (data === '[DONE]') break;
+    const event = depthOf(data) > MAX_DEPTH ? null : jsonOrUndefined(data);
+    if (typeof event !== 'object' || event === null)
+      return failed(streamFailure('The answer holds an event that is not valid JSON'));
+    const step = reader.add(event);
+    if (step.status === 'broken') return failed(streamFailure(step.why));
+    if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+    if (step.status === 'refused') {
+      const message = attempt.redact(step.said.message);
+      return failed(openAiFailure(null, { ...step.said, message }, null));
+    }
+    if (step.status === 'done') break;
+    if (step.text !== '') attempt.onText(step.text);
+  }
+  const end = reader.finish();
+  switch (end.status) {
+    case 'ok':
+      return { status: 'ok', answer: end.answer };
+    case 'broken':
+      return failed(streamFailure(end.why));
+    case 'unusable':
+      return failed(streamFailure(end.why, 'never'));
+  }
+}
+
+/** OpenAI says the wait in milliseconds, too, which is more exact. */
+function waitAsked(headers: Headers, now: number): number | null {
+  const ms = headers.get('retry-after-ms');
+  const exact = ms === null || ms.trim() === '' ? Number.NaN : Number(ms);
+  return Number.isFinite(exact)
+    ? Math.max(0, Math.round(exact))
+    : retryAfterMs(headers.get('retry-after'), now);
+}
+
+/** What fetch throws when no answer begins: no connection, or the abort of our own watchdog. */
+function isFetchError(error: Error): boolean {
+  return error.name === 'AbortError' || error instanceof TypeError;
+}

@@ -1,0 +1,180 @@
+/** Builds one answer of Chat Completions from the chunks of a stream. */
+
+import * as z from 'zod';
+import type { SpentTokens } from '../../../../domain/budget/spent.ts';
+import type { ToolCall, TurnStop, Usage } from '../../../../domain/conversation/conversation.ts';
+import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
+import { parseInput } from '../../asking/tool-input.ts';
+import type { ReadEnd, ReadStep, StreamReader } from '../attempt.ts';
+import { saidIn } from '../failures.ts';
+import { estimatedUsage, usageOf } from '../usage.ts';
+import { CHAT_MESSAGE, type ChatCall, type ChatMessage } from './request.ts';
+
+const CallDelta = z.looseObject({
+  index: z.int().nonnegative().nullish(),
+  id: z.string().nullish(),
+  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+});
+type CallDelta = z.infer<typeof CallDelta>;
+const Delta = z.looseObject({
+  content: z.string().nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.array(CallDelta).nullish(),
+});
+const Chunk = z.looseObject({
+  model: z.string().nullish(),
+  choices: z.array(z.looseObject({ delta: Delta.nullish(), finish_reason: z.string().nullish() })).nullish(),
+  usage: z.unknown().optional(),
+});
+
+interface OpenCall {
+  readonly index: number | null;
+  id: string;
+  name: string;
+  json: string;
+  /** Fields that this program does not know, such as a signature of the thoughts before the call. */
+  readonly others: Record<string, unknown>;
+}
+
+/** More calls than any model makes in one turn. */
+const MAX_CALLS = 1_000;
+
+const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
+  stop: 'end_turn',
+  eos: 'end_turn',
+  tool_calls: 'tool_use',
+  length: 'max_tokens',
+  content_filter: 'refusal',
+};
+
+/** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+export class ChatReader implements StreamReader {
+  readonly #requestBytes: number;
+  readonly #earlier: ReadonlySet<string>;
+  readonly #calls: OpenCall[] = [];
+  readonly #others: Record<string, unknown> = {};
+  #text = '';
+  #refusal = '';
+  #finish: string | null = null;
+  #usage: Usage | null = null;
+  #model: string | null = null;
+  #bytes = 0;
+  #begun = false;
+
+  constructor(requestBytes: number, earlier: ReadonlySet<string>) {
+    this.#requestBytes = requestBytes;
+    this.#earlier = earlier;
+  }
+
+  get spent(): SpentTokens | undefined {
+    if (!this.#begun) return undefined;
+    if (this.#usage !== null) return { usage: this.#usage, estimated: false };
+    return { usage: estimatedUsage(this.#requestBytes, this.#bytes), estimated: true };
+  }
+
+  add(event: object): ReadStep {
+    const said = 'error' in event && event.error ? saidIn(event.error) : null;
+    if (said !== null) return { status: 'refused', said };
+    const chunk = Chunk.safeParse(event);
+    if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
+    this.#begun = true;
+    const { model, choices, usage } = chunk.data;
+    this.#model ??= model ?? null;
+    this.#usage = usageOf(usage) ?? this.#usage;
+    const [choice] = choices ?? [];
+    if (choice?.finish_reason) this.#finish = choice.finish_reason;
+    if (!choice?.delta) return { status: 'more', text: '' };
+    this.#bytes += Buffer.byteLength(JSON.stringify(choice.delta));
+    // Each piece is wrapped in names of fields, several times its own size.
+    if (this.#bytes > 8 * MAX_CONTENT_BYTES || this.#calls.length > MAX_CALLS) return { status: 'too_large' };
+    const { content, refusal, tool_calls: calls, role: _, ...others } = choice.delta;
+    this.#text += content ?? '';
+    this.#refusal += refusal ?? '';
+    for (const call of calls ?? []) this.#extendCall(call);
+    extend(this.#others, others);
+    return { status: 'more', text: `${content ?? ''}${refusal ?? ''}` };
+  }
+
+  finish(): ReadEnd {
+    if (this.#finish === null) return { status: 'broken', why: 'The answer ended before it was complete' };
+    const stop = STOPS[this.#finish];
+    if (stop === undefined) {
+      const why = `The answer ended with the unknown finish reason ${JSON.stringify(this.#finish)}`;
+      return { status: 'unusable', why };
+    }
+    if (this.#calls.some(({ name }) => name === ''))
+      return { status: 'broken', why: 'A tool call came without a name' };
+    if (stop === 'tool_use' && this.#calls.length === 0)
+      return { status: 'broken', why: 'The answer stopped for tools and calls none' };
+    const ids = new Set(this.#earlier);
+    const calls = this.#calls.map((call) => wholeCall(call, ids));
+    const message: ChatMessage = {
+      role: 'assistant',
+      content: this.#text === '' && calls.length > 0 ? null : this.#text,
+      ...(this.#refusal === '' ? {} : { refusal: this.#refusal }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(({ wire }) => wire) }),
+      ...this.#others,
+    };
+    const isRefusal = stop === 'refusal' || this.#refusal !== '';
+    return {
+      status: 'ok',
+      answer: {
+        content: [{ type: CHAT_MESSAGE, message }],
+        // Some servers say `stop` where they wait for results.
+        stop: isRefusal ? 'refusal' : stop === 'end_turn' && calls.length > 0 ? 'tool_use' : stop,
+        stopDetail: isRefusal ? this.#refusal || this.#finish : '',
+        calls: calls.map(({ call }) => call),
+        text: this.#text,
+        usage: this.#usage ?? estimatedUsage(this.#requestBytes, this.#bytes),
+        model: this.#model ?? '',
+      },
+    };
+  }
+
+  /** Some servers leave out the index, and send each call in one piece with its id. */
+  #extendCall({ index = null, id, function: called, type: _, ...others }: CallDelta): void {
+    const isNew = index === null ? Boolean(id) || this.#calls.length === 0 : undefined;
+    const found =
+      isNew === undefined
+        ? this.#calls.find((call) => call.index === index)
+        : isNew
+          ? undefined
+          : this.#calls.at(-1);
+    const call = found ?? { index, id: '', name: '', json: '', others: {} };
+    if (found === undefined) this.#calls.push(call);
+    call.id ||= id ?? '';
+    call.name ||= called?.name ?? '';
+    call.json += called?.arguments ?? '';
+    extend(call.others, others);
+  }
+}
+
+/**
+ * The call as the program and as the API know it. Results find their call by its id, so one that is missing, or was there before,
+ * gets another one. Servers that fill a template refuse arguments that are no JSON.
+ */
+function wholeCall(
+  { id, name, json, others }: OpenCall,
+  ids: Set<string>,
+): { call: ToolCall; wire: ChatCall } {
+  const unique = id === '' || ids.has(id) ? `call_${ids.size + 1}_${id}`.slice(0, 60) : id;
+  ids.add(unique);
+  const input = parseInput(json);
+  const call = input.ok ? { input: input.value } : { input: json, malformed: input.why };
+  const written = input.ok && json.trim() !== '' ? json : '{}';
+  return {
+    call: { id: unique, name, ...call },
+    wire: { id: unique, type: 'function', function: { name, arguments: written }, ...others },
+  };
+}
+
+/** Text and lists are appended to, anything else is replaced; what is empty says nothing. */
+function extend(target: Record<string, unknown>, fields: Record<string, unknown>): void {
+  for (const [field, value] of Object.entries(fields)) {
+    const before = target[field];
+    if (value === null || value === undefined || value === '' || field === '__proto__') continue;
+    if (typeof before === 'string' && typeof value === 'string') target[field] = before + value;
+    else if (Array.isArray(before) && Array.isArray(value)) target[field] = [...before, ...value];
+    else target[field] = value;
+  }
+}

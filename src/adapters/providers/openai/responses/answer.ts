@@ -1,0 +1,164 @@
+/** Builds one answer of the Responses API from the events of a stream. Items stay exactly as they came. */
+
+import * as z from 'zod';
+import type { SpentTokens } from '../../../../domain/budget/spent.ts';
+import { ContentBlock, type ToolCall, type Usage } from '../../../../domain/conversation/conversation.ts';
+import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
+import { parseInput } from '../../asking/tool-input.ts';
+import type { ReadEnd, ReadStep, StreamReader } from '../attempt.ts';
+import { saidIn } from '../failures.ts';
+import { estimatedUsage, usageOf } from '../usage.ts';
+
+const StreamEvent = z.looseObject({ type: z.string() });
+const ItemDone = z.looseObject({ output_index: z.int().nonnegative().max(10_000), item: ContentBlock });
+const Ended = z.looseObject({
+  model: z.string().nullish(),
+  status: z.enum(['completed', 'incomplete']),
+  incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
+  output: z.array(ContentBlock).nullish(),
+  usage: z.unknown().optional(),
+});
+type Ended = z.infer<typeof Ended>;
+const FunctionCall = z.looseObject({
+  call_id: z.string().min(1),
+  name: z.string().min(1),
+  arguments: z.string(),
+});
+const Part = z.looseObject({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() });
+const MessageItem = z.looseObject({ content: z.array(Part) });
+
+/** Events with pieces of what people may read; everything else arrives with its item. */
+const SHOWN = [
+  'response.output_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.refusal.delta',
+];
+
+/** Takes the events of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+export class ResponsesReader implements StreamReader {
+  readonly #requestBytes: number;
+  readonly #earlier: ReadonlySet<string>;
+  readonly #items = new Map<number, ContentBlock>();
+  #ended: Ended | null = null;
+  #usage: Usage | null = null;
+  #itemBytes = 0;
+  #pieceBytes = 0;
+  #begun = false;
+
+  constructor(requestBytes: number, earlier: ReadonlySet<string>) {
+    this.#requestBytes = requestBytes;
+    this.#earlier = earlier;
+  }
+
+  get spent(): SpentTokens | undefined {
+    if (!this.#begun) return undefined;
+    if (this.#usage !== null) return { usage: this.#usage, estimated: false };
+    const written = Math.max(this.#itemBytes, this.#pieceBytes);
+    return { usage: estimatedUsage(this.#requestBytes, written), estimated: true };
+  }
+
+  add(given: object): ReadStep {
+    const parsed = StreamEvent.safeParse(given);
+    if (!parsed.success) return { status: 'broken', why: 'An event of the answer has an unknown form' };
+    const event = parsed.data;
+    if (event.type === 'error') return { status: 'refused', said: saidOf(event) };
+    this.#begun = true;
+    switch (event.type) {
+      case 'response.output_item.done':
+        return this.#addItem(event);
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#end(event.response);
+      case 'response.failed':
+        this.#usage = usageIn(event.response);
+        return { status: 'refused', said: saidOf(event.response) };
+      default:
+        return this.#addPiece(event);
+    }
+  }
+
+  finish(): ReadEnd {
+    if (this.#ended === null) return { status: 'broken', why: 'The answer ended before it was complete' };
+    const { status, model, output, incomplete_details: details } = this.#ended;
+    const streamed = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
+    const content = output && output.length > 0 ? output : streamed;
+    const calls = callsIn(content, this.#earlier);
+    if (typeof calls === 'string') return { status: 'broken', why: calls };
+    const parts = content.flatMap((item) =>
+      item.type === 'message' ? (MessageItem.safeParse(item).data?.content ?? []) : [],
+    );
+    const refusal = parts.map((part) => part.refusal ?? '').join('');
+    const answer = {
+      content,
+      calls,
+      stopDetail: refusal,
+      text: parts.map(({ text }) => text ?? '').join(''),
+      usage: this.#usage ?? estimatedUsage(this.#requestBytes, this.#pieceBytes),
+      model: model ?? '',
+    };
+    const reason = details?.reason ?? 'none';
+    if (status === 'completed') {
+      const stop = refusal !== '' ? 'refusal' : calls.length > 0 ? 'tool_use' : 'end_turn';
+      return { status: 'ok', answer: { ...answer, stop } };
+    }
+    if (reason === 'max_output_tokens') return { status: 'ok', answer: { ...answer, stop: 'max_tokens' } };
+    if (reason === 'content_filter')
+      return { status: 'ok', answer: { ...answer, stop: 'refusal', stopDetail: refusal || reason } };
+    return {
+      status: 'unusable',
+      why: `The answer is incomplete for the unknown reason ${JSON.stringify(reason)}`,
+    };
+  }
+
+  #addItem(event: object): ReadStep {
+    const done = ItemDone.safeParse(event);
+    if (!done.success || this.#items.has(done.data.output_index))
+      return { status: 'broken', why: 'An item of the answer came out of order' };
+    this.#itemBytes += Buffer.byteLength(JSON.stringify(done.data.item));
+    if (this.#itemBytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
+    this.#items.set(done.data.output_index, done.data.item);
+    return { status: 'more', text: '' };
+  }
+
+  #addPiece({ type, delta }: z.infer<typeof StreamEvent>): ReadStep {
+    if (typeof delta !== 'string') return { status: 'more', text: '' };
+    this.#pieceBytes += Buffer.byteLength(delta);
+    if (this.#pieceBytes > MAX_CONTENT_BYTES) return { status: 'too_large' };
+    return { status: 'more', text: SHOWN.includes(type) ? delta : '' };
+  }
+
+  #end(response: unknown): ReadStep {
+    const ended = Ended.safeParse(response);
+    if (!ended.success) return { status: 'broken', why: 'The end of the answer has an unknown form' };
+    this.#ended = ended.data;
+    this.#usage = usageIn(response);
+    return { status: 'done' };
+  }
+}
+
+/** All calls with their ids, or what is wrong with them. */
+function callsIn(items: readonly ContentBlock[], earlier: ReadonlySet<string>): ToolCall[] | string {
+  const ids = new Set(earlier);
+  const calls: ToolCall[] = [];
+  for (const item of items) {
+    if (item.type !== 'function_call') continue;
+    const parsed = FunctionCall.safeParse(item);
+    if (!parsed.success) return 'A tool call came without an id, a name or arguments';
+    const { call_id: id, name, arguments: json } = parsed.data;
+    if (ids.has(id)) return `Two tool calls have the id ${id}`;
+    ids.add(id);
+    const input = parseInput(json);
+    calls.push({ id, name, ...(input.ok ? { input: input.value } : { input: json, malformed: input.why }) });
+  }
+  return calls;
+}
+
+function saidOf(value: unknown) {
+  return saidIn(value) ?? { type: null, code: null, message: '' };
+}
+
+function usageIn(response: unknown): Usage | null {
+  return typeof response === 'object' && response !== null && 'usage' in response
+    ? usageOf(response.usage)
+    : null;
+}

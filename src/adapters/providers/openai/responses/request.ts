@@ -1,0 +1,76 @@
+/**
+ * Turns a conversation into the body of a request for the Responses API. Nothing is stored there: what the model wrote, with its
+ * encrypted reasoning, is a list of items that goes back as it came.
+ */
+
+import type { ContentBlock, Conversation, UserBlock } from '../../../../domain/conversation/conversation.ts';
+import type { ModelSettings } from '../../../../domain/run/model-settings.ts';
+import type { Accommodation } from '../accommodation.ts';
+import { callOutput } from '../chat/request.ts';
+
+type Settings = Pick<ModelSettings, 'effort' | 'showThinking'> & { readonly model: string };
+
+/** The body of the next request. */
+export function responsesRequest(
+  { model, effort, showThinking }: Settings,
+  { system, tools, messages }: Conversation,
+  maxTokens: number,
+  { wantsReasoning }: Accommodation,
+): object {
+  const reasoning = {
+    ...(effort === null ? {} : { effort }),
+    ...(showThinking && wantsReasoning ? { summary: 'auto' } : {}),
+  };
+  return {
+    model,
+    max_output_tokens: maxTokens,
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(wantsReasoning ? { include: ['reasoning.encrypted_content'] } : {}),
+    ...(system === '' ? {} : { instructions: system }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: tools.map(({ name, description, inputSchema }) => ({
+            type: 'function',
+            name,
+            description,
+            parameters: inputSchema,
+            // The default would take only a part of JSON Schema.
+            strict: false,
+          })),
+        }),
+    input: messages.flatMap((message) =>
+      message.role === 'user' ? userItems(message.content) : message.content.filter(canGoBack),
+    ),
+    store: false,
+    stream: true,
+  };
+}
+
+/** The ids of all calls in the conversation. */
+export function responsesCallIds({ messages }: Conversation): ReadonlySet<string> {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return new Set(blocks.flatMap(({ call_id: id }) => (typeof id === 'string' ? [id] : [])));
+}
+
+/**
+ * Reasoning is refused without its encrypted content, which alone the server can read it from, and without the item that it led to,
+ * which is missing where an answer was cut off.
+ */
+function canGoBack(item: ContentBlock, index: number, items: readonly ContentBlock[]): boolean {
+  if (item.type !== 'reasoning') return true;
+  const isLedSomewhere = items.slice(index + 1).some(({ type }) => type !== 'reasoning');
+  return isLedSomewhere && typeof item.encrypted_content === 'string' && item.encrypted_content !== '';
+}
+
+function userItems(blocks: readonly UserBlock[]): object[] {
+  const results = blocks.flatMap((block) =>
+    block.type === 'tool_result'
+      ? [{ type: 'function_call_output', call_id: block.callId, output: callOutput(block) }]
+      : [],
+  );
+  const texts = blocks.flatMap((block) =>
+    block.type === 'text' && block.text !== '' ? [{ role: 'user', content: block.text }] : [],
+  );
+  return [...results, ...texts];
+}

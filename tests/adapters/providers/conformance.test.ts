@@ -1,0 +1,173 @@
+/** What every provider that asks an API has to do, against a local server of its API that is as strict as the real one. */
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createProvider, PROVIDERS } from '../../../src/adapters/providers/registry.ts';
+import type { Message } from '../../../src/domain/conversation/conversation.ts';
+import type { TurnProgress, TurnResult } from '../../../src/ports.ts';
+import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { startOpenAiServer } from '../../support/openai-server/server.ts';
+import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
+
+const KEY = 'sk-test-0123456789abcdef';
+
+interface Family {
+  readonly provider: string;
+  readonly model: string;
+  start(turns: Script): Promise<{ url: string; requests: readonly Seen[]; close(): Promise<void> }>;
+}
+
+interface Seen {
+  readonly body: Record<string, unknown> | null;
+  readonly refused: unknown;
+}
+
+const openAi = (path: string, isReasoning: boolean): Family => ({
+  provider: 'openai',
+  model: 'gpt-5.4',
+  start: async (turns) => {
+    const server = await startOpenAiServer({ turns, apiKey: KEY, isReasoning });
+    return { ...server, url: server.url + path };
+  },
+});
+
+const FAMILIES: Readonly<Record<string, Family>> = {
+  'Claude API': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-5-5',
+    start: (turns) => startClaudeServer({ turns, apiKey: KEY }),
+  },
+  'OpenAI Chat Completions': openAi('/chat/completions', false),
+  'OpenAI Responses': openAi('/responses', true),
+};
+
+test('every provider that asks an API is held to this', () => {
+  const asking = Object.keys(PROVIDERS).filter((name) => PROVIDERS[name]?.playsRecording === false);
+  expect(new Set(Object.values(FAMILIES).map(({ provider }) => provider))).toEqual(new Set(asking));
+});
+
+describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
+  async function asking(turns: Script, settings: { apiKey?: string; idleTimeoutMs?: number } = {}) {
+    const server = await family.start(turns);
+    onTestFinished(() => server.close());
+    const waits: number[] = [];
+    const progress: TurnProgress[] = [];
+    const ask = async (later: readonly Message[] = [], signal = new AbortController().signal) => {
+      const patience = {
+        clock: () => waits.reduce((sum, ms) => sum + ms, 0),
+        random: () => 0,
+        sleep: async (ms: number) => void waits.push(ms),
+      };
+      const given = { model: family.model, apiKey: KEY, effort: null, showThinking: false, ...settings };
+      const rest = { maxOutputTokens: 8_192, baseUrl: server.url, recording: null };
+      const provider = await createProvider(family.provider, { ...given, ...rest, ...patience });
+      return provider.complete({
+        conversation: plainConversation(...later),
+        signal,
+        answerTokens: () => 8_192,
+        onProgress: (step) => progress.push(step),
+      });
+    };
+    return { server, waits, progress, ask };
+  }
+  const call = (path: string) => ({ name: 'read_file', input: { path } });
+  const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
+  /** As `resume` reads it from a journal. */
+  const recorded = (result: TurnResult) => turnOf(JSON.parse(JSON.stringify(result)) as TurnResult);
+
+  test('parallel calls, results, cut-offs and texts make a conversation that only grows', async () => {
+    const turns: ScriptedTurn[] = [
+      { text: 'I look – first.', calls: [call('a'), call('b')] },
+      { calls: [{ ...call('c'), rawInput: '{"path": nowhere}' }] },
+      { stop: 'max_tokens', outputTokens: 8_192, text: 'and so' },
+      { stop: 'max_tokens', calls: [{ name: 'read_file', rawInput: '{"path":"d' }] },
+      { text: 'Done.' },
+    ];
+    const { server, ask, progress } = await asking(turns);
+    const said: Message[] = [];
+    const stops: string[] = [];
+    for (const _turn of turns) {
+      const turn = recorded(await ask(said));
+      stops.push(turn.stop);
+      said.push(answered(turn), turn.calls.length > 0 ? resultsOf(turn, '') : user('Go on.'));
+      if (stops.length === 1) {
+        expect(turn.calls.map(({ name, input }) => ({ name, input }))).toEqual([call('a'), call('b')]);
+        expect(turn.text).toBe('I look – first.');
+        expect(turn.usage.input + turn.usage.cacheRead + turn.usage.cacheWrite).toBeGreaterThan(10);
+        expect(turn.model).toBe(family.model);
+      }
+      if (stops.length === 2) expect(turn.calls[0]?.malformed).toContain('not valid JSON');
+    }
+    expect(stops).toEqual(['tool_use', 'tool_use', 'max_tokens', 'max_tokens', 'end_turn']);
+    expect(server.requests.map(({ refused }) => refused)).toEqual(turns.map(() => null));
+    const shown = progress.map((step) => (step.type === 'text' ? step.text : '')).join('');
+    expect(shown).toContain('I look – first.');
+    // Cache breakpoints are the one thing that moves.
+    const sent = server.requests.map(({ body }) =>
+      JSON.stringify(body?.messages ?? body?.input, (key, value) =>
+        key === 'cache_control' ? undefined : value,
+      ).slice(0, -1),
+    );
+    expect(sent.slice(1).map((later, at) => later.startsWith(sent[at] ?? '-'))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  test('a refusal is a turn', async () => {
+    const { ask } = await asking([{ text: 'I cannot help.', stop: 'refusal' }]);
+    expect(recorded(await ask()).stop).toBe('refusal');
+  });
+
+  test('what may heal is tried again: limits, outages, broken answers', async () => {
+    const faults: ScriptedTurn['fault'][] = [
+      { kind: 'http', status: 429, type: 'rate_limit_error', retryAfter: '7' },
+      { kind: 'http', status: 503, type: 'api_error', rawBody: '<html>busy</html>' },
+      { kind: 'reset', afterEvents: 1 },
+      { kind: 'end', afterEvents: 2 },
+      { kind: 'malformed', afterEvents: 2 },
+    ];
+    const turns = [
+      ...faults.flatMap((fault) => (fault ? [{ text: 'Well.', fault }] : [])),
+      { text: 'Well.' },
+    ];
+    const { ask, progress, waits } = await asking(turns);
+    expect(recorded(await ask()).text).toBe('Well.');
+    const kinds = progress.flatMap((step) => (step.type === 'retry' ? [step.retry.kind] : []));
+    expect(kinds).toEqual(['rate_limit', 'outage', 'stream', 'stream', 'stream']);
+    expect(waits[0]).toBe(7_000);
+  });
+
+  test('an answer that goes silent is asked for again', async () => {
+    const turns: ScriptedTurn[] = [
+      { text: 'Well.', fault: { kind: 'stall', afterEvents: 1 } },
+      { text: 'Well.' },
+    ];
+    const { ask, progress } = await asking((_body, index) => turns[Math.min(index, 1)] ?? {}, {
+      idleTimeoutMs: 1_500,
+    });
+    expect(recorded(await ask()).text).toBe('Well.');
+    const causes = progress.flatMap((step) => (step.type === 'retry' ? [step.retry.cause] : []));
+    expect(causes.join()).toContain('(see --idle-timeout)');
+  });
+
+  test('what will not heal is said at once, without the key', async () => {
+    const wrong = await asking([], { apiKey: 'sk-wrong-0123456789' });
+    expect(failureOf(await wrong.ask()).kind).toBe('authentication');
+    const { ask } = await asking([
+      { fault: { kind: 'http', status: 400, message: `no ${KEY} here` } },
+      { fault: { kind: 'http', status: 302, rawBody: '', headers: { location: 'http://127.0.0.1:1/' } } },
+      { fault: { kind: 'garbage', send: (response) => void response.end('plain') } },
+    ]);
+    const failures = [failureOf(await ask()), failureOf(await ask()), failureOf(await ask())];
+    expect(failures.map(({ kind }) => kind)).toEqual(['invalid_request', 'invalid_request', 'stream']);
+    expect(failures[0]?.message).toContain('no *** here');
+  });
+
+  test('an interrupt ends a request that hangs', async () => {
+    const { ask } = await asking([{ fault: { kind: 'stall', afterEvents: null } }]);
+    expect((await ask([], AbortSignal.timeout(100))).status).toBe('interrupted');
+  });
+});

@@ -1,0 +1,153 @@
+/** In what OpenAI's two APIs differ from others, and endpoints that speak like it from OpenAI. */
+
+import { expect, onTestFinished, test } from 'vitest';
+import { createOpenAiProvider, type OpenAiOptions } from '../../../src/adapters/providers/openai.ts';
+import type { Message } from '../../../src/domain/conversation/conversation.ts';
+import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
+import { type OpenAiServerOptions, startOpenAiServer } from '../../support/openai-server/server.ts';
+import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
+
+const apiKey = 'sk-test-0123456789abcdef';
+
+async function asking(turns: Script, path = '', more: Partial<OpenAiServerOptions & OpenAiOptions> = {}) {
+  const server = await startOpenAiServer({ turns, apiKey, ...more });
+  onTestFinished(() => server.close());
+  const settings = { model: 'gpt-5.4', apiKey, effort: null, showThinking: false, sleep: async () => {} };
+  const provider = createOpenAiProvider({ ...settings, baseUrl: server.url + path, ...more });
+  const ask = (...later: Message[]) =>
+    provider.complete({
+      conversation: plainConversation(...later),
+      signal: new AbortController().signal,
+      answerTokens: () => 8_192,
+      onProgress: () => {},
+    });
+  return { server, ask };
+}
+
+const read = { name: 'read_file', input: { path: 'a' } };
+
+test('reasoning goes back encrypted and word for word, and not at all where it led nowhere', async () => {
+  const { server, ask } = await asking(
+    [{ calls: [read] }, { stop: 'max_tokens' }, { text: 'Done.' }],
+    '/responses',
+    { effort: 'max', showThinking: true },
+  );
+  const first = turnOf(await ask());
+  expect(first.content[0]).toEqual({
+    id: 'rs_0',
+    type: 'reasoning',
+    summary: [],
+    encrypted_content: 'gAAAA0',
+  });
+  expect(first.usage).toMatchObject({ cacheRead: 6, cacheWrite: 2 });
+  const said = [answered(first), resultsOf(first)];
+  const cut = turnOf(await ask(...said));
+  expect(cut.content.map(({ type }) => type)).toEqual(['reasoning']);
+  await ask(...said, answered(cut), { role: 'user', content: [{ type: 'text', text: 'Go on.' }] });
+  const { input, store, reasoning } = server.requests[2]?.body ?? {};
+  expect((input as { type?: string }[]).map(({ type = 'user' }) => type)).toEqual([
+    'user',
+    'reasoning',
+    'function_call',
+    'function_call_output',
+    'user',
+  ]);
+  expect([store, reasoning]).toEqual([false, { effort: 'max', summary: 'auto' }]);
+  expect(server.requests.map(({ refused }) => refused)).toEqual([null, null, null]);
+});
+
+test('what an endpoint does not take is left out after its first refusal', async () => {
+  const chat = await asking([{ text: 'One.' }, { text: 'Two.' }]);
+  expect(turnOf(await chat.ask()).text + turnOf(await chat.ask()).text).toBe('One.Two.');
+  const limits = chat.server.requests.map(({ body }) =>
+    Object.keys(body).filter((name) => name.startsWith('max_')),
+  );
+  expect(limits).toEqual([['max_tokens'], ['max_completion_tokens'], ['max_completion_tokens']]);
+  const plain = await asking([{ text: 'One.' }], '/responses', { isReasoning: false });
+  expect(turnOf(await plain.ask()).text).toBe('One.');
+  expect(plain.server.requests.map(({ body }) => 'include' in body)).toEqual([true, false]);
+});
+
+test('what a gateway adds to its messages goes back to it', async () => {
+  const { server, ask } = await asking([{ thinking: 'Hm.', calls: [read] }, { text: 'Done.' }]);
+  const first = turnOf(await ask());
+  expect(turnOf(await ask(answered(first), resultsOf(first))).text).toBe('Done.');
+  expect(server.requests.at(-1)?.body.messages).toContainEqual(
+    expect.objectContaining({ role: 'assistant', reasoning_content: 'Hm.' }),
+  );
+});
+
+test('calls without an id, with one that was there before, or without an index are told apart', async () => {
+  const chunk = (delta: object, finish: string | null = null) => ({
+    model: 'local',
+    choices: [{ delta, finish_reason: finish }],
+  });
+  const call = (id?: string) => ({
+    ...(id === undefined ? {} : { id }),
+    function: { name: 'read_file', arguments: '{}' },
+  });
+  const events = [chunk({ tool_calls: [call('x'), call('x'), call('')] }), chunk({}, 'stop')];
+  const indexed = [
+    chunk({
+      tool_calls: [
+        { index: 0, ...call() },
+        { index: 1, ...call('x') },
+      ],
+    }),
+    chunk({}, 'stop'),
+  ];
+  const { server, ask } = await asking([{ events }, { events: indexed }, { text: 'Done.' }]);
+  const first = turnOf(await ask());
+  const said = [answered(first), resultsOf(first)];
+  const second = turnOf(await ask(...said));
+  const ids = [...first.calls, ...second.calls].map(({ id }) => id);
+  expect([first.stop, second.stop, new Set(ids).size, ids[0]]).toEqual(['tool_use', 'tool_use', 4, 'x']);
+  // Tokens that no server counts are reckoned from the bytes.
+  expect(first.usage.input).toBeGreaterThan(50);
+  expect(turnOf(await ask(...said, answered(second), resultsOf(second))).text).toBe('Done.');
+  expect(server.requests.filter(({ refused }) => refused !== null)).toHaveLength(1);
+});
+
+/** Deeper than code may walk. */
+const deep: ScriptedTurn = {
+  fault: {
+    kind: 'garbage',
+    send: (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: {"error":${'['.repeat(50_000)}${']'.repeat(50_000)}}\n\n`);
+    },
+  },
+};
+
+test('what is used up, too long or of no use is not tried again', async () => {
+  const { ask } = await asking(
+    [
+      { fault: { kind: 'http', status: 429, code: 'insufficient_quota' } },
+      { fault: { kind: 'http', status: 400, code: 'context_length_exceeded' } },
+      { fault: { kind: 'http', status: 429, message: 'Request too large for gpt-5.4 on tokens per min' } },
+      {
+        fault: {
+          kind: 'error_event',
+          type: 'invalid_request_error',
+          message: `bad ${apiKey}`,
+          afterEvents: 1,
+        },
+      },
+      { stop: 'of_unknown_kind' },
+      ...Array.from({ length: 5 }, () => deep),
+    ],
+    '',
+    {},
+  );
+  const kinds: string[] = [];
+  for (let at = 0; at < 5; at++) kinds.push(failureOf(await ask()).kind);
+  expect(kinds).toEqual(['billing', 'too_large', 'too_large', 'invalid_request', 'stream']);
+  expect(failureOf(await ask()).message).toContain('not valid JSON');
+});
+
+test('a conversation of the one API is not sent to the other', async () => {
+  const { ask } = await asking([{ text: 'One.' }]);
+  const first = turnOf(await ask());
+  const other = await asking([], '/responses');
+  expect(failureOf(await other.ask(answered(first))).message).toContain('ends in /chat/completions');
+});

@@ -1,0 +1,138 @@
+/** A local OpenAI with both of its APIs, as strict as the real one; it answers from a script, and breaks as the real one does. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fault, Script } from '../claude-server/script.ts';
+import { chatEvents, responsesEvents } from './answer.ts';
+import { checkChat, checkResponses, OpenAiRefusal } from './check-request.ts';
+
+type Fields = Record<string, unknown>;
+
+export interface OpenAiServerOptions {
+  readonly turns: Script;
+  readonly apiKey: string;
+  /** Default: true. */
+  readonly isReasoning?: boolean;
+}
+
+export interface OpenAiServer {
+  /** The base URL, with its `/v1`. */
+  readonly url: string;
+  /** All requests so far, with why one was refused by the rules. */
+  readonly requests: readonly { path: string; body: Fields; refused: string | null }[];
+  close(): Promise<void>;
+}
+
+export async function startOpenAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
+  const requests: { path: string; body: Fields; refused: string | null }[] = [];
+  const sent = new Set<string>();
+  let accepted = 0;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Fields;
+    const path = request.url ?? '';
+    const seen = { path, body, refused: null as string | null };
+    requests.push(seen);
+    response.setHeader('x-request-id', `req_${requests.length}`);
+    try {
+      if (request.headers.authorization !== `Bearer ${options.apiKey}`)
+        throw new OpenAiRefusal('Incorrect API key provided.', 401, 'invalid_api_key');
+      const isReasoning = options.isReasoning ?? true;
+      if (path === '/v1/chat/completions') checkChat(body, isReasoning, ['reasoning_content']);
+      else if (path === '/v1/responses') checkResponses(body, isReasoning, sent);
+      else throw new OpenAiRefusal(`Invalid URL (POST ${path})`, 404);
+    } catch (error) {
+      if (!(error instanceof OpenAiRefusal)) throw error;
+      seen.refused = error.message;
+      return refuse(response, {
+        kind: 'http',
+        status: error.status,
+        message: error.message,
+        ...codeOf(error),
+      });
+    }
+    const index = accepted++;
+    const turn = typeof options.turns === 'function' ? options.turns(body, index) : options.turns[index];
+    if (turn === undefined)
+      return refuse(response, { kind: 'http', status: 400, message: 'The script is over.' });
+    const { fault } = turn;
+    if (fault?.kind === 'http') return refuse(response, fault);
+    if (fault?.kind === 'garbage') return fault.send(response);
+    const isChat = path === '/v1/chat/completions';
+    const { events, items } = isChat
+      ? { events: chatEvents(turn, index, body), items: [] }
+      : responsesEvents(turn, index, body);
+    if (fault === undefined) for (const item of items) sent.add(JSON.stringify(item));
+    const all = (turn.events ?? events)
+      .map((event) => frame(event, isChat))
+      .concat(isChat ? ['data: [DONE]\n\n'] : []);
+    await send(response, all, fault);
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      // A bug of the server must not look like an outage that heals with a retry.
+      refuse(response, { kind: 'http', status: 400, message: `openai-server bug: ${String(error)}` });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    requests,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function codeOf({ code }: OpenAiRefusal): { code?: string } {
+  return code === null ? {} : { code };
+}
+
+function refuse(response: ServerResponse, fault: Extract<Fault, { kind: 'http' }>): void {
+  const {
+    status,
+    message = 'scripted',
+    type = 'invalid_request_error',
+    code = null,
+    retryAfter,
+    rawBody,
+  } = fault;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+    ...fault.headers,
+  });
+  response.end(rawBody ?? JSON.stringify({ error: { message, type, param: null, code } }));
+}
+
+function frame(event: Fields, isChat: boolean): string {
+  return `${isChat ? '' : `event: ${String(event.type)}\n`}data: ${JSON.stringify(event)}\n\n`;
+}
+
+async function send(
+  response: ServerResponse,
+  frames: readonly string[],
+  fault: Fault | undefined,
+): Promise<void> {
+  if (fault?.kind === 'stall' && fault.afterEvents === null) return;
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.flushHeaders();
+  const before = fault !== undefined && 'afterEvents' in fault ? (fault.afterEvents ?? 0) : frames.length;
+  for (const one of frames.slice(0, before)) response.write(one);
+  if (fault?.kind === 'stall') return;
+  if (fault?.kind === 'malformed') response.write('data: {"broken\n\n');
+  if (fault?.kind === 'error_event')
+    response.write(
+      `data: ${JSON.stringify({ type: 'error', error: { code: fault.code ?? null, type: fault.type, message: fault.message ?? '' } })}\n\n`,
+    );
+  if (fault?.kind === 'reset') {
+    await delay(50);
+    response.socket?.resetAndDestroy();
+  } else response.end();
+}
