@@ -9,6 +9,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
+import { withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
 import { isPlainHttp, shown } from './values.ts';
 
@@ -64,10 +65,12 @@ export function settingsWithoutFile(inputs: Omit<SettingInputs, 'file'>): Settin
   return chosen.status === 'ok' ? chosen.settings : null;
 }
 
-function chooseSettings(inputs: SettingInputs): ResolvedSettings {
+function chooseSettings(given: SettingInputs): ResolvedSettings {
+  const { inputs, problem } = withNamedProvider(given);
   const provider = providerAsked(inputs);
   const entries = settingEntries(provider);
   const problems = [...unknownNames(inputs, entries)];
+  if (problem !== null) problems.push(`${placeInFile(inputs.file, 'model')}: ${problem}`);
   const chosen: Partial<Record<SettingKey, unknown>> = {};
   const sources = {} as Record<SettingKey, SettingSource>;
   for (const entry of entries) {
@@ -86,7 +89,8 @@ function chooseSettings(inputs: SettingInputs): ResolvedSettings {
 }
 
 /** The provider named by the flags or the environment: it determines which variables apply to a run. */
-export function providerAsked({ flags, env }: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
+export function providerAsked(given: Pick<SettingInputs, 'flags' | 'env'>): ProviderEntry {
+  const { flags, env } = withNamedProvider(given).inputs;
   const entry = settingEntries().find(({ key }) => key === 'provider');
   const name = flags.provider ?? env[entry?.variable ?? ''];
   return providerNamed(name) ?? defaultProvider;

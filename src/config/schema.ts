@@ -215,7 +215,8 @@ export const Settings = z.strictObject({
     help: 'Work on a checkout of outsiders\' code although the event gives the job secrets' }),
 
   model: text().default(defaultProvider.defaultModel ?? '').register(about, {
-    flag: 'model', value: 'ID', group: 'Model', file: 'set', help: 'Model to use' }),
+    flag: 'model', value: 'ID', group: 'Model', file: 'set',
+    help: 'Model to use; with its provider, too, as in openai/gpt-5.4, unless --provider is given' }),
   provider: choice(providerNames()).default(DEFAULT_PROVIDER).register(about, {
     flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused',
     help: `Model provider: ${providerMeanings()}` }),

@@ -527,3 +527,36 @@ test('a size is bytes, with units of 1024', () => {
     ]);
   }
 });
+
+describe('provider and model as one text', () => {
+  const key = 'PATCHSMITH_MODEL';
+  test.each<[string, Partial<SettingInputs>, string, string]>([
+    ['a provider before the slash', { flags: { model: 'openai/gpt-5.4' } }, 'openai', 'gpt-5.4'],
+    ['the default by its name', { flags: { model: 'anthropic/x' } }, 'anthropic', 'x'],
+    ['a name of two parts after it', { flags: { model: 'openai/openai/oss' } }, 'openai', 'openai/oss'],
+    ['a variable', { env: { [key]: 'openai/gpt-5.4' } }, 'openai', 'gpt-5.4'],
+    ['a flag over a variable', { flags: { model: 'x' }, env: { [key]: 'openai/y' } }, 'anthropic', 'x'],
+    [
+      'a provider given by itself',
+      { flags: { provider: 'openai', model: 'openai/oss' } },
+      'openai',
+      'openai/oss',
+    ],
+    ['a name that is no provider', { flags: { model: 'meta/llama' } }, 'anthropic', 'meta/llama'],
+    ['a provider that asks nobody', { flags: { model: 'replay/x' } }, 'anthropic', 'replay/x'],
+    ['the project file, for the default', file({ model: 'anthropic/x' }), 'anthropic', 'x'],
+  ])('%s', (_name, inputs, provider, model) => {
+    expect(settingsOf(inputs)).toMatchObject({ provider, model });
+  });
+
+  test('the address is the one of that provider', () => {
+    const env = { OPENAI_BASE_URL: 'https://a.example/v1', ANTHROPIC_BASE_URL: 'https://b.example' };
+    expect(settingsOf({ flags: { model: 'openai/x' }, env }).baseUrl).toBe('https://a.example/v1');
+  });
+
+  test('a project file chooses no provider', () => {
+    expect(problemsOf(file({ model: 'openai/x' }, { model: 3 }))).toEqual([
+      '.patchsmith.yml:3: a project file may not set provider, as in model: openai/…; use --model openai/… or PATCHSMITH_MODEL',
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+/** Provider and model as one text, `openai/gpt-5.4`: what stands before the slash counts when it is the name of a provider. */
+
+import { DEFAULT_PROVIDER, providerNamed } from '../adapters/providers/registry.ts';
+
+interface ModelSources {
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly file?: { readonly values: Readonly<Record<string, unknown>> } | null;
+}
+
+/** The two parts; null for a model whose name has no provider before its first slash. */
+function partsOf(model: unknown): { provider: string; model: string } | null {
+  const [, provider = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(typeof model === 'string' ? model : '') ?? [];
+  const entry = providerNamed(provider);
+  return entry === null || entry.playsRecording ? null : { provider, model: rest };
+}
+
+/**
+ * The inputs with provider and model apart. Where a provider is given by itself the model is taken as it is, since models of other
+ * endpoints have slashes, too. `problem`: a project file chooses a provider.
+ */
+export function withNamedProvider<Inputs extends ModelSources>(
+  inputs: Inputs,
+): { inputs: Inputs; problem: string | null } {
+  const { flags, env, file = null } = inputs;
+  if (flags.provider !== undefined || env.PATCHSMITH_PROVIDER) return { inputs, problem: null };
+  const ofFlag = partsOf(flags.model);
+  if (ofFlag !== null) return { inputs: { ...inputs, flags: { ...flags, ...ofFlag } }, problem: null };
+  const ofVariable = flags.model === undefined ? partsOf(env.PATCHSMITH_MODEL) : null;
+  if (ofVariable !== null) {
+    const { provider, model } = ofVariable;
+    const named = { PATCHSMITH_PROVIDER: provider, PATCHSMITH_MODEL: model };
+    return { inputs: { ...inputs, env: { ...env, ...named } }, problem: null };
+  }
+  const ofFile = file === null ? null : partsOf(file.values.model);
+  if (file === null || ofFile === null) return { inputs, problem: null };
+  const { provider, model } = ofFile;
+  const values = { ...file.values, model };
+  return {
+    inputs: { ...inputs, file: { ...file, values } },
+    problem:
+      provider === DEFAULT_PROVIDER
+        ? null
+        : `a project file may not set provider, as in model: ${provider}/…; use --model ${provider}/… or PATCHSMITH_MODEL`,
+  };
+}
