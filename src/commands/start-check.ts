@@ -1,7 +1,7 @@
 /** `patchsmith check`: what a run does before its first request, as a page. It asks no model and changes nothing on GitHub. */
 
 import { rmSync } from 'node:fs';
-import { neededPrograms } from '../adapters/plan/needed-programs.ts';
+import { namedPrograms, neededPrograms } from '../adapters/plan/needed-programs.ts';
 import { providerNamed } from '../adapters/providers/registry.ts';
 import { PROJECT_FILE, type Settings } from '../config/resolve.ts';
 import { type CheckLine, CheckReport } from '../domain/check-report.ts';
@@ -16,7 +16,7 @@ import { openRun } from '../engine/open-run.ts';
 import { runOpened } from '../engine/run.ts';
 import type { Session } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
-import { countOf, fine, lacking, linesOf, pageOf, skipped } from './check/lines.ts';
+import { countOf, fine, lacking, linesOf, type Opened, pageOf, skipped } from './check/lines.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { namesTask, type RunParts, readRunParts, withoutKey } from './inputs.ts';
@@ -142,11 +142,12 @@ async function publishingLine(edge: HostContext, { flags }: Given): Promise<Chec
   return fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`);
 }
 
-function programsIn({ stage, result: { setup, verifyBaseline } }: Session): string[] | null {
+function programsIn({ stage, result: { setup, verifyBaseline } }: Session): Opened['programs'] {
   if (stage === 'verify' && verifyBaseline === null) return null;
   const commands = [...setup, ...(verifyBaseline ?? [])].map(({ command }) => command);
-  const names = commands.flatMap((command) => neededPrograms(command).map(({ name }) => name));
-  return [...new Set(names)];
+  const found = new Set(commands.flatMap((command) => neededPrograms(command).map(({ name }) => name)));
+  const named = new Set(commands.flatMap(namedPrograms));
+  return { found: [...found], perhaps: [...named].filter((name) => !found.has(name)) };
 }
 
 /** Nothing is kept of a check that went well and changed nothing. */

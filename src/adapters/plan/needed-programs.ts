@@ -32,6 +32,27 @@ export function neededPrograms(text: string): NeededProgram[] {
   return walk.needed;
 }
 
+/** The first words of all simple commands that name a program of the machine, also of those that may be left out. */
+export function namedPrograms(text: string): string[] {
+  const { commands, errors } = parse(text);
+  if (errors !== undefined && errors.length > 0) return [];
+  const walk = new Walk();
+  walk.list(commands, START, true);
+  return [...walk.named].filter((name) => !name.includes('/') && !OF_THE_SHELL.has(name));
+}
+
+const OF_THE_SHELL = new Set([
+  ...MAKES_NOTHING,
+  'cd',
+  'pushd',
+  'popd',
+  'exit',
+  'return',
+  'read',
+  'shift',
+  'trap',
+]);
+
 /** What is known at one place of the script. */
 interface Place {
   /** Null when it depends on what runs. */
@@ -49,6 +70,7 @@ const START: Place = { folder: '.', isFirst: true, areNamesKnown: true, isRequir
 /** Each method gives the place after what it was given. `isLast`: the script has the exit code of that. */
 class Walk {
   readonly needed: NeededProgram[] = [];
+  readonly named = new Set<string>();
   readonly #functions = new Set<string>();
   /** Failures no longer end the script, or it may have ended with success. */
   #mayEndWell = false;
@@ -157,8 +179,9 @@ class Walk {
   }
 
   #need(name: string, { folder, isFirst, areNamesKnown, isRequired }: Place): void {
-    if (!isRequired || this.#mayEndWell) return;
     if (this.#functions.has(name) || name.startsWith('-') || name === '') return;
+    this.named.add(name);
+    if (!isRequired || this.#mayEndWell) return;
     if (name.includes('/') ? !isFirst || folder === null : !areNamesKnown) return;
     this.needed.push({ name, folder: folder ?? '.' });
   }

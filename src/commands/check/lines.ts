@@ -20,8 +20,11 @@ export interface Opened {
   /** A task was given; without one the rest is looked at all the same. */
   readonly hasTask: boolean;
   readonly willCompareFailures: boolean;
-  /** Programs that setup and verify commands name; null where one of them was not found. */
-  readonly programs: readonly string[] | null;
+  /**
+   * Programs that setup and verify commands cannot do without, and those that only a part of a command names, which may be left
+   * out; null where one of them was not found.
+   */
+  readonly programs: { readonly found: readonly string[]; readonly perhaps: readonly string[] } | null;
 }
 
 /** The lines of the stages, and of what lies between them. */
@@ -109,11 +112,7 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           fix: 'patchsmith doctor says what is missing',
         }
       : fine('sandbox', `commands are contained (${sandbox})`),
-    programs === null
-      ? skipped('tools', 'not all that the commands name was found: see verify')
-      : programs.length > 0
-        ? fine('tools', `found in the sandbox: ${listed(programs, 10)}`)
-        : skipped('tools', 'no setup or verify command names a program'),
+    toolsLine(programs),
   ],
   setup: ({ result: { setup } }) =>
     setup.length === 0
@@ -133,6 +132,17 @@ const FOUND: Readonly<Record<OpeningStage, (opened: Opened) => CheckLine[]>> = {
           .filter(({ end }) => !wasNotRun(end))
           .map((report) => verifyLine(report, willCompareFailures)),
 };
+
+function toolsLine(programs: Opened['programs']): CheckLine {
+  if (programs === null) return skipped('tools', 'not all that the commands name was found: see verify');
+  const { found, perhaps } = programs;
+  const parts = [
+    ...(found.length > 0 ? [`found in the sandbox: ${listed(found, 10)}`] : []),
+    ...(perhaps.length > 0 ? [`not looked up, since commands may do without: ${listed(perhaps, 10)}`] : []),
+  ];
+  if (parts.length === 0) return skipped('tools', 'no setup or verify command names a program');
+  return found.length > 0 ? fine('tools', parts.join('; ')) : skipped('tools', parts.join('; '));
+}
 
 function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckLine {
   if (succeeded(report.end)) return fine('verify', `${ended(report)}: passes before the work`);

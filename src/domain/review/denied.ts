@@ -189,6 +189,17 @@ const SIGNS: readonly Sign[] = [
   },
 ];
 
+/** The program that the last line about one in a command's output says is not there; null where none does. */
+export function missingProgram(output: string): string | null {
+  const signs = SIGNS.filter(({ kind }) => kind === 'missing_tool');
+  for (const line of output.split('\n').reverse()) {
+    if (line.length > 2_000) continue;
+    const what = signs.map(({ pattern }) => pattern.exec(line)?.groups?.what).find(Boolean);
+    if (what !== undefined) return what;
+  }
+  return null;
+}
+
 function commandOf(call: ToolCall): string {
   return shortened(inputText(call, 'command') ?? call.name, MAX_WHAT);
 }

@@ -4,12 +4,13 @@
  */
 
 import { succeeded } from '../../domain/conversation/tool.ts';
+import { missingProgram } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { wasNotRun } from '../../domain/run/verify-baseline.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { Session } from '../session.ts';
-import { installHint } from './install-hint.ts';
+import { installHint, missingProgramHint } from './install-hint.ts';
 import type { NeededPart } from './needed-parts.ts';
 
 /** Milliseconds for the shell to look names up. */
@@ -54,10 +55,11 @@ export async function whyNotRunnable(
 }
 
 function hintFor({ name }: Lookup, root: string | null): string {
-  if (name.includes('/'))
-    return ' For a script that the run is to create, name its interpreter first: sh, node, python3, …';
-  const install = installHint(root, name);
-  return install === '' ? ' patchsmith doctor shows what commands can see.' : install;
+  const hint = missingProgramHint(root, name, '');
+  if (hint !== '') return hint;
+  return name.includes('/')
+    ? ' For a script that the run is to create, name its interpreter first: sh, node, python3, …'
+    : ' patchsmith doctor shows what commands can see.';
 }
 
 function whyPartMissing(part: NeededPart, root: string | null): string {
@@ -122,6 +124,7 @@ export function whyNotRun(reports: readonly CommandReport[], root: string | null
   if (report === undefined) return null;
   const last = report.output.trimEnd().split('\n').at(-1) ?? '';
   const what = `The verify command ${quoted(report.command)} ended with exit code ${report.end.exitCode} before the work`;
-  const hint = installHint(root, `${report.command} ${last}`);
+  const program = missingProgram(report.output);
+  const hint = missingProgramHint(root, program ?? '', `${report.command} ${last}`);
   return `${what}, so a program that it needs is missing or cannot be executed: ${oneLine(last, 300)}${hint && `.${hint}`}`;
 }

@@ -3,12 +3,13 @@
 import { runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
-import { REFUSED } from '../../domain/review/denied.ts';
+import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
 import type { CommandReport } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox, VerifyPlace, Workspace } from '../../ports.ts';
 import type { Session } from '../session.ts';
+import { missingProgramHint } from './install-hint.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
 import { watchCommands } from './watch-commands.ts';
@@ -146,9 +147,21 @@ export async function baselineIn(
   return runInPlace(opened, { setup: place.setup, commands }, interrupt, parts);
 }
 
-function setupFailed({ directory }: Session, { command, end, output }: CommandReport, where: string): string {
+function setupFailed(
+  { directory, root }: Session,
+  { command, end, output }: CommandReport,
+  where: string,
+): string {
   const what = `A setup command failed${where}, ${describeEndAndTime(end)}: ${command}`;
-  return `${what}. Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
+  const missing = end.exitCode === 127 ? missingIn(output, command, root) : '';
+  return `${what}.${missing} Its output is in ${directory?.result ?? 'the result'}.${refusalsIn(output)}`;
+}
+
+function missingIn(output: string, command: string, root: string | null): string {
+  const program = missingProgram(output);
+  if (program === null) return '';
+  const hint = missingProgramHint(root, program, command);
+  return ` ${JSON.stringify(oneLine(program, 100))} is not found in the sandbox.${hint}`;
 }
 
 /** What the runner says in the output about hosts, also where a program passes it on among words of its own. */

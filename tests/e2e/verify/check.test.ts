@@ -127,6 +127,13 @@ test('settings, token and sandbox are named when they are what is wrong', async 
   expect(token.stdout).toContain('FAILED  publishing  there is no token: set GITHUB_TOKEN');
   expect(token.stdout).toMatch(/^note {4}plan {8}none given/m);
   expect(token.stdout).toMatch(/^FAILED {2}verify .*"nmp" is not found in the sandbox/m);
+  const setup =
+    'test -d made || { echo "sh: 1: uv: not found" >&2; uv() { exit 127; }; npm --version; uv sync; }';
+  const tool = await check({ args: ['--setup', setup] });
+  expect(tool.stdout).toMatch(
+    /^FAILED {2}setup .*\. "uv" is not found in the sandbox\. Install uv: pipx install uv – .*result\.json/m,
+  );
+  expect(tool.stdout).toMatch(/^- {7}tools {7}not looked up, since commands may do without: npm$/m);
   const noTree = await check({ repo: temporaryFolder() });
   expect(noTree.stdout).toMatch(/^FAILED {2}work tree /m);
   expect(noTree.stdout).toMatch(/^- {7}plan {8}not reached: work tree comes first$/m);

@@ -1,5 +1,6 @@
 /** JavaScript and TypeScript: npm, pnpm, Yarn, Bun. */
 
+import { INSTALLERS } from '../../../domain/packages/installers.ts';
 import {
   at,
   type Ecosystem,
@@ -86,26 +87,14 @@ function hasPackages(manifest: unknown): boolean {
 function setupOf(manager: Manager, lockfile: string | null, { names }: Folder): Said {
   // Caches in the home folder are gone after each command, and Yarn's packages can stay in its cache.
   const berry = 'YARN_ENABLE_GLOBAL_CACHE=false yarn install --immutable';
-  const frozen: Readonly<Record<Manager, string>> = {
-    npm: 'npm ci',
-    pnpm: 'pnpm install --frozen-lockfile',
-    yarn: names.has('.yarnrc.yml') ? berry : 'yarn install --frozen-lockfile',
-    bun: 'bun install --frozen-lockfile',
-  };
-  if (lockfile !== null) return found(`test -d node_modules || ${frozen[manager]}`, lockfile);
-  // A lockfile that is made on the way would be a change of the repository.
-  const free: Readonly<Record<Manager, string>> = {
-    npm: 'npm install --no-package-lock',
-    pnpm: 'pnpm install --no-lockfile',
-    yarn: 'yarn install --no-lockfile',
-    bun: 'bun install --no-save',
-  };
-  return guessed(`test -d node_modules || ${free[manager]}`, 'there is no lockfile');
+  const { locked, unlocked, makes } = INSTALLERS[manager];
+  if (lockfile === null) return guessed(`test -d ${makes} || ${unlocked}`, 'there is no lockfile');
+  const isBerry = manager === 'yarn' && names.has('.yarnrc.yml');
+  return found(`test -d ${makes} || ${isBerry ? berry : locked}`, lockfile);
 }
 
-function domainsOf(manager: Manager, manifest: unknown): string[] {
-  if (!hasPackages(manifest)) return [];
-  return manager === 'yarn' ? ['registry.npmjs.org', 'registry.yarnpkg.com'] : ['registry.npmjs.org'];
+function domainsOf(manager: Manager, manifest: unknown): readonly string[] {
+  return hasPackages(manifest) ? INSTALLERS[manager].hosts : [];
 }
 
 function runnerOf(

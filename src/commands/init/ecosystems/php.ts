@@ -1,5 +1,6 @@
 /** PHP with Composer: PHPUnit, Pest, PHPStan. */
 
+import { INSTALLERS } from '../../../domain/packages/installers.ts';
 import {
   at,
   type Ecosystem,
@@ -19,7 +20,8 @@ export const php: Ecosystem = {
     const manifest = await folder.json('composer.json');
     const lockfile = folder.first('composer.lock');
     const packages = [...keysAt(manifest, 'require'), ...keysAt(manifest, 'require-dev')];
-    const install = 'test -d vendor || composer install --no-interaction --no-progress';
+    const { hosts, locked, makes } = INSTALLERS.composer;
+    const install = `test -d ${makes} || ${locked}`;
     const [, least = null] = /(\d+\.\d+)/.exec(textAt(manifest, 'require', 'php')?.slice(0, 100) ?? '') ?? [];
     const version = least !== null && Number(least) >= 8 ? least : '8.3';
     return {
@@ -30,7 +32,7 @@ export const php: Ecosystem = {
       test: testOf(manifest, packages, folder),
       lint: lintOf(packages, folder),
       build: null,
-      domains: ['repo.packagist.org', 'api.github.com', 'codeload.github.com'],
+      domains: hosts,
       steps: [
         {
           name: 'Install PHP',
@@ -41,7 +43,7 @@ export const php: Ecosystem = {
       guesses: [
         `PHP ${version}, ${version === least ? 'the least that composer.json requires' : 'since composer.json requires no newer one'}`,
       ],
-      makes: 'vendor',
+      makes,
       decisions: [
         'Composer downloads packages from codeload.github.com: whoever has a repository there can be sent data. Decide whether commands may reach it.',
       ],

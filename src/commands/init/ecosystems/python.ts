@@ -1,5 +1,6 @@
 /** Python: pip, uv, Poetry; pytest, unittest, tox. */
 
+import { INSTALLERS } from '../../../domain/packages/installers.ts';
 import {
   at,
   type Ecosystem,
@@ -58,7 +59,7 @@ export const python: Ecosystem = {
       test: test.said && { ...test.said, text: within + test.said.text },
       lint: lint && { ...lint, text: within + lint.text },
       build: null,
-      domains: ['pypi.org', 'files.pythonhosted.org'],
+      domains: INSTALLERS[name].hosts,
       ...runnerOf(name, project, folder),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,
@@ -150,7 +151,7 @@ function setupOf(manager: Manager, parts: Parts): Said {
   }
   if (manager === 'poetry') {
     const extras = groupsOf(project, parts.texts).extras.length > 0;
-    const command = `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install${extras ? ' --all-extras' : ''}`;
+    const command = `${INSTALLERS.poetry.locked}${extras ? ' --all-extras' : ''}`;
     return found(`test -d .venv || ${command}`, folder.first('poetry.lock') ?? 'pyproject.toml');
   }
   return pipSetup(parts);

@@ -1,5 +1,6 @@
 /** Ruby with Bundler: RSpec, Minitest, Rails. */
 
+import { INSTALLERS } from '../../../domain/packages/installers.ts';
 import { type Ecosystem, found, guessed, type Said } from '../survey/project.ts';
 import { plainVersion } from '../survey/workflow-step.ts';
 
@@ -8,6 +9,7 @@ export const ruby: Ecosystem = {
   extensions: ['.rb', '.rake', '.erb'],
   manifests: ['Gemfile', '*.gemspec'],
   async look(folder) {
+    const { hosts, locked, makes } = INSTALLERS.bundler;
     const gemspec = folder.first('*.gemspec');
     const sources = await Promise.all(
       ['Gemfile', 'Gemfile.lock', 'Rakefile', ...(gemspec === null ? [] : [gemspec])].map((name) =>
@@ -24,12 +26,7 @@ export const ruby: Ecosystem = {
       ecosystem: 'Ruby',
       manager: gemfile === null ? guessed('bundler', 'there is no Gemfile') : found('bundler', 'Gemfile'),
       lockfile,
-      setup: [
-        found(
-          'test -d vendor/bundle || { bundle config set --local path vendor/bundle && bundle install; }',
-          lockfile ?? file,
-        ),
-      ],
+      setup: [found(`test -d ${makes} || { ${locked}; }`, lockfile ?? file)],
       test: testOf(folder.names, everything, rakefile ?? ''),
       lint:
         rubocop === null
@@ -38,7 +35,7 @@ export const ruby: Ecosystem = {
             ? found('bundle exec rubocop', rubocop)
             : guessed('bundle exec rubocop', `${rubocop} has its rules, but nothing installs it`),
       build: null,
-      domains: ['rubygems.org', 'index.rubygems.org'],
+      domains: hosts,
       steps: [
         {
           name: 'Install Ruby',
@@ -47,7 +44,7 @@ export const ruby: Ecosystem = {
         },
       ],
       guesses: version === null ? ['Ruby 3.4, since there is no .ruby-version with a number'] : [],
-      makes: 'vendor/bundle',
+      makes,
       decisions: [],
     };
   },

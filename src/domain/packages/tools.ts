@@ -1,0 +1,52 @@
+/** Programs that commands name, and what to type where the machine has none of that name. */
+
+/** What is installed at once. */
+interface Tool {
+  /** As people call it. */
+  readonly name: string;
+  readonly programs: readonly string[];
+  /** What to type, on Debian and Ubuntu where that differs. */
+  readonly line: string;
+}
+
+const TOOLS: readonly Tool[] = [
+  { name: 'Node.js', programs: ['node', 'npm', 'npx'], line: 'sudo apt-get install nodejs npm' },
+  { name: 'pnpm', programs: ['pnpm', 'pnpx'], line: 'npm install --global pnpm' },
+  { name: 'Yarn', programs: ['yarn'], line: 'npm install --global yarn' },
+  { name: 'Bun', programs: ['bun', 'bunx'], line: 'npm install --global bun' },
+  {
+    name: 'Python',
+    programs: ['python3', 'python', 'pip3', 'pip'],
+    line: 'sudo apt-get install python3-venv',
+  },
+  { name: 'uv', programs: ['uv', 'uvx'], line: 'pipx install uv' },
+  { name: 'Poetry', programs: ['poetry'], line: 'pipx install poetry' },
+  { name: 'tox', programs: ['tox'], line: 'pipx install tox' },
+  { name: 'Go', programs: ['go', 'gofmt'], line: 'sudo apt-get install golang-go' },
+  {
+    name: 'Rust',
+    programs: ['cargo', 'rustc', 'rustup'],
+    line: "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh",
+  },
+  { name: 'Java', programs: ['java', 'javac'], line: 'sudo apt-get install default-jdk' },
+  { name: 'Maven', programs: ['mvn'], line: 'sudo apt-get install maven' },
+  { name: 'Gradle', programs: ['gradle'], line: 'sudo apt-get install gradle' },
+  { name: 'Ruby', programs: ['ruby', 'gem'], line: 'sudo apt-get install ruby-full' },
+  { name: 'Bundler', programs: ['bundle', 'bundler'], line: 'sudo apt-get install ruby-bundler' },
+  { name: 'PHP', programs: ['php'], line: 'sudo apt-get install php-cli' },
+  { name: 'Composer', programs: ['composer'], line: 'sudo apt-get install composer' },
+  { name: '.NET', programs: ['dotnet'], line: 'sudo apt-get install dotnet-sdk-8.0' },
+  {
+    name: 'a compiler and make',
+    programs: ['make', 'cc', 'gcc', 'g++'],
+    line: 'sudo apt-get install build-essential',
+  },
+  { name: 'CMake', programs: ['cmake'], line: 'sudo apt-get install cmake' },
+];
+
+/** A sentence with a leading space that says how to install the program; empty for one that is not in the table. */
+export function toolHint(program: string): string {
+  const tool = TOOLS.find(({ programs }) => programs.includes(program));
+  if (tool === undefined) return '';
+  return ` Install ${tool.name}: ${tool.line} – or see with patchsmith doctor whether commands see it.`;
+}

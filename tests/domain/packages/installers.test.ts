@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { INSTALLERS, installerFor } from '../../../src/domain/packages/installers.ts';
+import { toolHint } from '../../../src/domain/packages/tools.ts';
+import { missingProgram } from '../../../src/domain/review/denied.ts';
+
+test.each([
+  [['package.json', 'package-lock.json'], 'npm test', 'npm ci'],
+  [['package.json'], 'jest', 'npm install --no-package-lock'],
+  [['uv.lock', 'pyproject.toml'], 'uv run pytest', 'uv sync --locked'],
+  [['pyproject.toml'], '.venv/bin/python -m pytest', 'python3 -m venv .venv && .venv/bin/pip install -e .'],
+  [
+    ['Gemfile', 'package.json'],
+    'bundle exec rspec',
+    'bundle config set --local path vendor/bundle && bundle install',
+  ],
+  [['composer.json'], 'vendor/bin/phpunit', 'composer install --no-interaction --no-progress'],
+  [['go.mod', 'package.json'], 'go test ./...', undefined],
+])('in a folder with %j, %s needs what is installed by: %s', (names, command, line) => {
+  expect(installerFor(names, command)?.line).toBe(line);
+});
+
+test('every package manager is a program that can be installed itself', () => {
+  const programs = Object.keys(INSTALLERS).map((name) => (name === 'bundler' ? 'bundle' : name));
+  for (const program of [...programs, 'cargo', 'go', 'mvn', 'gradle', 'dotnet', 'make'])
+    expect([program, toolHint(program)]).toEqual([program, expect.stringMatching(/^ Install \S.*: \S/)]);
+  expect(toolHint('nmp')).toBe('');
+});
+
+test('the program that is missing is read from what shells and env say', () => {
+  const said = (...lines: string[]) => missingProgram(lines.join('\n'));
+  expect(said('ok', '/bin/bash: line 3: uv: command not found', '')).toBe('uv');
+  expect(said('sh: 1: first: not found', 'sh: 1: eslint: not found', 'make: *** [lint] Error 127')).toBe(
+    'eslint',
+  );
+  expect(said("/usr/bin/env: 'node': No such file or directory")).toBe('node');
+  expect(said('all is well')).toBeNull();
+});
