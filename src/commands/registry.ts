@@ -280,19 +280,13 @@ async function startResume(
   const { repo, quiet } = read.settings;
   const named = await namedRun(edge, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
-  const { recordedProvider } = await import('./resume/recorded-provider.ts');
-  const provider = recordedProvider(named.run, edge) ?? read.settings.provider;
-  // The variable with the address is the provider's own.
-  const again = readSettings({ ...edge, env: { ...edge.env, PATCHSMITH_PROVIDER: provider } }, flags, []);
-  if (again.status === 'refused') return again;
-  const { settings } = again;
-  const { key, notes, problems: keyless } = await readKey(edge, provider);
+  const { key, notes, problems: keyless } = await readKey(edge, read.settings.provider);
   if (keyless.length > 0) return { status: 'refused', problems: keyless };
   if (key !== null) edge.hide(key);
-  const trust = await readTrust(edge, settings);
+  const trust = await readTrust(edge, read.settings);
   const input = {
     ...edge,
-    settings,
+    settings: read.settings,
     apiKey: key,
     env: withoutKey(edge.env),
     startNotes: notes,

@@ -1,6 +1,6 @@
 /** How a run that has stopped is carried on, for the last lines of it. */
 
-import { providerNamed } from '../../adapters/providers/registry.ts';
+import { DEFAULT_PROVIDER, providerNamed } from '../../adapters/providers/registry.ts';
 import { flagsToContinue } from '../../domain/journal/continuation.ts';
 import type { StopReason } from '../../domain/run/limits.ts';
 import type { Session } from '../session.ts';
@@ -10,7 +10,10 @@ export function commandToContinue(
   { result, directory, input, limits }: Session,
   stop: StopReason,
 ): string | null {
-  if (directory === null || !providerNamed(result.provider, input.providers)?.canResume) return null;
+  const { provider } = result;
+  if (directory === null || !providerNamed(provider, input.providers)?.canResume) return null;
   const flags = flagsToContinue(stop, limits);
-  return flags && ['patchsmith resume', directory.path, ...flags].join(' ');
+  // Whose key is used is for whoever resumes to say.
+  const named = provider === null || provider === DEFAULT_PROVIDER ? [] : ['--provider', provider];
+  return flags && ['patchsmith resume', directory.path, ...named, ...flags].join(' ');
 }

@@ -32,10 +32,23 @@ test.each(['/responses', ''])('a run at …/v1%s is resumed where it was left, a
   const flags = ['--provider', 'openai', '--model', 'local', '--sandbox', 'off', '--run-dir', runDir];
   const run = await cliHere(['run', '-m', `Do it: ${KEY}`, ...flags], given);
   expect([run.exitCode, readFileSync(join(root, 'a.txt'), 'utf8')]).toEqual([0, 'new\n']);
-  const resumed = await cliHere(['resume', copy, '--sandbox', 'off'], given);
+  const resumed = await cliHere(['resume', copy, '--provider', 'openai', '--sandbox', 'off'], given);
   expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('resumed after turn 1')]);
   expect(server.requests.at(-1)).toEqual(server.requests[1]);
   const replayed = await cliHere(['replay', runDir, '--sandbox', 'off'], given);
   expect(replayed.exitCode).toBe(0);
   expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(KEY);
+});
+
+test('a run that OpenAI ended says how it goes on, with the provider', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const fault = { kind: 'http', status: 429, code: 'insufficient_quota' } as const;
+  const server = await startOpenAiServer({ apiKey: KEY, turns: [{ fault }] });
+  onTestFinished(() => server.close());
+  const env = { PATH: process.env.PATH, HOME: folder, OPENAI_API_KEY: KEY };
+  const flags = ['--model', 'openai/x', '--base-url', `${server.url}/responses`, '--run-dir', runDir];
+  const run = await cliHere(['run', '-m', 'Do it', '--sandbox', 'off', ...flags], { cwd: root, env });
+  expect(run.stderr).toContain(`patchsmith resume ${runDir} --provider openai`);
 });
