@@ -37,15 +37,16 @@ async function checkpointOf(
   const first = seenAtOnce ? due[0] : due.find(({ type }) => type !== 'tool.started');
   const foreign = first && isForeign(first) ? first : null;
   if (foreign) await putInPlace(foreign, restorer);
+  // Looked at here: by the file system's clock alone it could as well be the commands' work.
+  const before = foreign ? await workspace.capture('all') : [];
   const line = await workspace.checkpoint(by);
-  const before = foreign ? line.changes : [];
   return {
     changes: seenAtOnce ? before : [],
     async captureSince() {
       const left = follower.due;
       await putDue(isForeign(left[0]) ? left.slice(1) : left, restorer);
       const found = await line.captureSince();
-      const since = [...(foreign ? [] : line.changes), ...found.earlier, ...found.since].sort((a, b) =>
+      const since = [...line.changes, ...found.earlier, ...found.since].sort((a, b) =>
         a.path < b.path ? -1 : 1,
       );
       return { earlier: seenAtOnce ? [] : before, since, identical: [] };

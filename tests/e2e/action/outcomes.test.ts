@@ -64,6 +64,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(outputs).toEqual({
       outcome: 'done',
       'exit-code': '0',
+      answer: '',
       'run-dir': runDir,
       'result-file': join(runDir, 'result.json'),
       'events-file': join(runDir, 'events.jsonl'),
@@ -81,7 +82,7 @@ describe('every row of the outcome table, through the action', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new\n');
     expect(annotations(finished)).toEqual([]);
     expect(finished.stderr).toMatch(
-      /^run \S+ in \S+\n::group::patchsmith run\n.*\n::endgroup::\n {2}M a\.txt/s,
+      /^run \S+ in \S+\n(?:.+\n){3}::group::patchsmith run\n.*\n::endgroup::\n {2}M a\.txt/s,
     );
     expect(readFileSync(outputs['patch-file'] ?? '', 'utf8')).toContain('-old\n+new\n');
   });
