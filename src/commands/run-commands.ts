@@ -11,7 +11,7 @@ import { namedRun } from './named-run.ts';
 const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };
 const JSON_OUTPUT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
-/** `runs`, `show` and `clean`. */
+/** `runs`, `show`, `usage` and `clean`. */
 export const RUN_COMMANDS: readonly Command[] = [
   {
     name: 'runs',
@@ -51,6 +51,27 @@ export const RUN_COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'usage',
+    summary: 'Sum what past runs have spent: cost, tokens and cache share, by model, plan and day',
+    examples: [
+      ['patchsmith usage --since 7d --by day', 'What the runs of a week have cost, day by day'],
+      [
+        'patchsmith usage --organization --json',
+        "The organisation's usage and cost (ANTHROPIC_ADMIN_API_KEY)",
+      ],
+    ],
+    operands: [],
+    settings: ['since', 'by', 'output'],
+    output: JSON_OUTPUT,
+    switches: {
+      organization:
+        "The organisation's usage and cost of all its keys, as the provider reports them, in place of your runs'",
+      ...JSON_SWITCH,
+    },
+    settingsWith: { organization: ['provider', 'baseUrl', 'allowInsecureBaseUrl'] },
+    start: startUsage,
+  },
+  {
     name: 'clean',
     summary: 'Remove finished runs that are old, and the oldest beyond --max-total-size',
     examples: [
@@ -79,6 +100,24 @@ export const RUN_COMMANDS: readonly Command[] = [
     },
   },
 ];
+
+async function startUsage(edge: HostContext, given: Given): Promise<CommandOutcome> {
+  const read = readSettings(edge, given.flags, [...given.problems, ...otherOutput('usage', given)]);
+  if (read.status === 'refused') return read;
+  const { since, by } = read.settings;
+  const now = edge.now();
+  const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
+  if (from !== null && from > now) return { status: 'refused', problems: ['--since: lies in the future'] };
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const input = { ...partsOf(edge), from, by, json: asksForJson(given), say };
+  if (!given.switches.has('organization')) {
+    const { showUsage } = await import('./usage/usage.ts');
+    return told(edge, await showUsage(input));
+  }
+  const { reportOrganization } = await import('./usage/organization.ts');
+  const report = await reportOrganization(edge, read.settings, input);
+  return report.status === 'refused' ? report : told(edge, report.outcome);
+}
 
 function asksForJson({ flags, switches }: Given): boolean {
   return switches.has('json') || flags.output === 'json';

@@ -26,6 +26,7 @@ import {
 } from '../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
+import { SPENDING_GROUPS } from '../domain/runs/spending.ts';
 import { SetupVariable } from '../domain/secrets/setup-variable.ts';
 import {
   age,
@@ -40,6 +41,7 @@ import {
   namesAmong,
   price,
   repositoryName,
+  since,
   size,
   sizeText,
   team,
@@ -336,6 +338,12 @@ export const Settings = z.strictObject({
   maxTotalBytes: size().default(5 * 1024 ** 3).register(about, {
     flag: 'max-total-size', value: 'SIZE', group: 'Old runs', file: 'refused',
     help: 'What all runs in the default folder may take of the disk; beyond it, the oldest finished ones are removed, by clean and, once an hour, after a run' }),
+  since: since().nullable().default(null).register(about, {
+    flag: 'since', value: 'AGE|DATE', group: 'Old runs', file: 'refused',
+    help: 'Only what was spent since then: 7d, 36h, or a day in UTC such as 2026-11-01', defaultHelp: 'all runs; 30d for an organisation' }),
+  by: choice(SPENDING_GROUPS).nullable().default(null).register(about, {
+    flag: 'by', value: SPENDING_GROUPS.join('|'), group: 'Old runs', file: 'refused',
+    help: 'Sums by this alone', defaultHelp: 'by each of them' }),
 
   repository: repositoryName().nullable().default(null).register(about, {
     flag: 'repository', value: 'OWNER/NAME', group: 'Publishing', file: 'refused', variable: 'GITHUB_REPOSITORY',

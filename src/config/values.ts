@@ -149,14 +149,35 @@ export function duration() {
 
 /** Milliseconds, given as `14d`, `36h` or a duration; at most 3,650 days. */
 export function age() {
-  return value('an age such as 14d, 36h or 90m (plain numbers are seconds), at most 3650d', (given) => {
-    const match = /^(\d+(?:\.\d+)?)\s*([smhd])?$/.exec(String(given).trim());
-    if (!match) return undefined;
-    const ms = Math.round(
-      Number(match[1]) * (match[2] === 'd' ? DAY_MS : UNIT_MS[(match[2] ?? 's') as 's' | 'm' | 'h']),
-    );
-    return ms <= 3_650 * DAY_MS ? ms : undefined;
+  return value(`${AN_AGE} (plain numbers are seconds), at most 3650d`, ageFrom);
+}
+
+/** Some time ago, in milliseconds, or the beginning of a day in UTC, in Unix milliseconds. */
+export type Since = { readonly agoMs: number } | { readonly at: number };
+
+/** An age, or a day such as `2026-11-01`. */
+export function since() {
+  return value(`${AN_AGE}, at most 3650d, or a day such as 2026-11-01`, (given): Since | undefined => {
+    const day = String(given).trim();
+    if (/^\d{4}-\d\d-\d\d$/.test(day)) {
+      const at = Date.parse(`${day}T00:00:00Z`);
+      const isDay = !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+      return isDay ? { at } : undefined;
+    }
+    const agoMs = ageFrom(given);
+    return agoMs === undefined ? undefined : { agoMs };
   });
+}
+
+const AN_AGE = 'an age such as 14d, 36h or 90m';
+
+function ageFrom(given: unknown): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([smhd])?$/.exec(String(given).trim());
+  if (!match) return undefined;
+  const ms = Math.round(
+    Number(match[1]) * (match[2] === 'd' ? DAY_MS : UNIT_MS[(match[2] ?? 's') as 's' | 'm' | 'h']),
+  );
+  return ms <= 3_650 * DAY_MS ? ms : undefined;
 }
 
 const DAY_MS = 24 * 3_600_000;

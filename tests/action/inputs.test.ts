@@ -14,6 +14,8 @@ describe('the inputs', () => {
       'message',
       'copy-ignored',
       'older-than',
+      'since',
+      'by',
       'output',
     ]);
     expect(names.filter((name) => !settings.includes(name)).sort()).toEqual([

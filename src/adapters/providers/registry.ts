@@ -6,6 +6,7 @@
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
 import type { Clock, Federation, LlmProvider } from '../../ports.ts';
+import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
 /** How long is waited for answers; what is left out is the provider's own default. */
@@ -48,6 +49,8 @@ export interface ProviderEntry {
   readonly canResume: boolean;
   /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
+  /** Absent for a provider that cannot say what an organisation has spent. */
+  readonly organization?: OrganizationEntry;
   /** Loads what its first request needs; called while the process is otherwise idle. */
   readonly preload?: () => void;
   /** Throws ProviderSettingsError when settings are missing or invalid; the message is for the user. */
@@ -70,6 +73,13 @@ const providers = {
     isBilled: true,
     canResume: true,
     playsRecording: false,
+    organization: {
+      keyVariable: 'ANTHROPIC_ADMIN_API_KEY',
+      async readSpending(request) {
+        const { readOrganization } = await import('./anthropic/organization.ts');
+        return readOrganization(request);
+      },
+    },
     // Node loads its HTTP client when one of its classes is first referenced, which takes 20 ms.
     preload: () => void globalThis.Headers,
     async create({ recording: _, ...options }) {
@@ -140,5 +150,5 @@ export async function createProvider(
 
 /** Variables that may contain a key: no child process gets them. */
 export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(
-  ({ keyVariable }) => keyVariable ?? [],
+  ({ keyVariable, organization }) => [keyVariable ?? [], organization?.keyVariable ?? []].flat(),
 );

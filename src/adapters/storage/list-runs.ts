@@ -14,19 +14,34 @@ export interface RunList {
   readonly runs: readonly RunSummary[];
 }
 
+/** Where a run is. */
+export type RunPlace = Pick<RunSummary, 'runId' | 'path' | 'place'>;
+
 /** Entries of the default places that do not have the name of a run, or are links, are none. */
 export async function listRuns(env: RunDirectoryRequest['env']): Promise<RunList> {
-  const folders = runFolders(env);
+  const { folders, found } = findRuns(env);
   const runs: RunSummary[] = [];
-  for (const folder of folders) {
-    for (const name of idsIn(folder)) runs.push(await summarise(name, join(folder, name), 'default'));
-    for (const [id, path] of notedPlaces(folder)) {
-      const run = isFolder(path) ? await summarise(id, path, 'elsewhere') : null;
-      // The folder may be gone, or have another run in it by now.
-      if (run !== null && run.status !== 'unreadable') runs.push(run);
-    }
+  for (const { runId, path, place } of found) {
+    const run = await summarise(runId, path, place);
+    // A folder that was noted may have another run in it by now.
+    if (place === 'default' || run.status !== 'unreadable') runs.push(run);
   }
-  return { folders, runs: runs.sort((a, b) => (a.runId < b.runId ? 1 : -1)) };
+  return { folders, runs };
+}
+
+/** The runs of `listRuns` by their folders, unread, newest first. */
+export function findRuns(env: RunDirectoryRequest['env']): {
+  readonly folders: readonly string[];
+  readonly found: readonly RunPlace[];
+} {
+  const folders = runFolders(env);
+  const found = folders.flatMap((folder): RunPlace[] => [
+    ...idsIn(folder).map((runId) => ({ runId, path: join(folder, runId), place: 'default' as const })),
+    ...[...notedPlaces(folder)].flatMap(([runId, path]) =>
+      isFolder(path) ? [{ runId, path, place: 'elsewhere' as const }] : [],
+    ),
+  ]);
+  return { folders, found: found.sort((a, b) => (a.runId < b.runId ? 1 : a.runId > b.runId ? -1 : 0)) };
 }
 
 /** The folders in which runs are by default, without links in their paths. */

@@ -4,9 +4,10 @@ import { listRuns } from '../../adapters/storage/list-runs.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { columns } from '../../domain/text/columns.ts';
 import { formatSize } from '../../domain/text/format-size.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
-import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
 
 /** The arguments of `patchsmith runs`. */
 export interface RunsInput {
@@ -40,16 +41,11 @@ function iso(time: number | null): string | null {
 
 const HEAD = ['RUN', 'WHEN (UTC)', 'OUTCOME', 'COST', 'SIZE', 'REPOSITORY', 'PLAN'];
 /** Longest text of a column. */
-const MOST = [22, 16, 24, 10, 10, 48, 72];
+const WIDEST = [22, 16, 24, 10, 10, 48, 72];
 
 function table(runs: readonly RunSummary[], home: string | undefined, redact: Redact): string {
   if (runs.length === 0) return '';
-  const rows = [HEAD, ...runs.map((run) => row(run, home))].map((cells) =>
-    cells.map((cell, at) => oneLine(redact(cell), MOST[at] ?? 0)),
-  );
-  const widths = HEAD.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)));
-  const lines = rows.map((cells) => cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+  return columns([HEAD, ...runs.map((run) => row(run, home))], WIDEST, redact);
 }
 
 function row(run: RunSummary, home: string | undefined): string[] {

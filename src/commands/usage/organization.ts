@@ -1,0 +1,86 @@
+/** `patchsmith usage --organization`: what an organisation has spent, as the provider reports it. */
+
+import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { readApiKey } from '../../config/dotenv.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { isPlainHttp } from '../../config/values.ts';
+import { done, providerError, type RunOutcome } from '../../domain/run/outcome.ts';
+import { redactedJson } from '../../domain/secrets/redact.ts';
+import { inertJson } from '../../domain/text/terminal.ts';
+import type { HostContext } from '../../host/context.ts';
+import { untilSignal } from '../until-signal.ts';
+import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
+import type { UsageInput } from './usage.ts';
+
+/** An outcome, or what keeps the command from beginning. */
+export type OrganizationReport =
+  | { status: 'told'; outcome: RunOutcome }
+  | { status: 'refused'; problems: string[] };
+
+const DAY_MS = 24 * 3_600_000;
+const DEFAULT_DAYS = 30;
+const GROUPS = ['model', 'day'] as const;
+
+/** Days are whole ones, in UTC, and the current day is one of them. */
+export async function reportOrganization(
+  edge: HostContext,
+  { provider, baseUrl }: Settings,
+  { from, by, json, redact, env, say, print }: UsageInput,
+): Promise<OrganizationReport> {
+  const organization = providerNamed(provider)?.organization;
+  const problems = [
+    ...(by === 'plan' ? ['--by plan: an organisation has no plans; use --by model or --by day'] : []),
+    ...(organization === undefined
+      ? [`--organization: ${provider} cannot say what an organisation has spent`]
+      : []),
+  ];
+  if (organization === undefined || problems.length > 0) return { status: 'refused', problems };
+  const { keyVariable } = organization;
+  const { key, notes } = await readApiKey(edge.env, edge.cwd, keyVariable);
+  if (key === null)
+    return {
+      status: 'refused',
+      problems: [
+        ...notes,
+        `there is no ${keyVariable}: an administrator of the organisation makes such a key in the provider's console; set it in the environment, or in a .env in this folder that git does not track`,
+      ],
+    };
+  edge.hide(key);
+  const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
+  if (plainHttp)
+    say(
+      `The key goes to ${baseUrl} over plain http, where others on the way can read it (--allow-insecure-base-url).`,
+    );
+  const today = startOfDay(edge.now());
+  const [first, to] = [startOfDay(from ?? today - (DEFAULT_DAYS - 1) * DAY_MS), today + DAY_MS];
+  const outcome = await untilSignal(edge.interrupt, async () => {
+    const read = await organization.readSpending({
+      apiKey: key,
+      baseUrl,
+      fetch: await fetchByEnvironment(env, { plainHttp }),
+      signal: edge.interrupt,
+      from: first,
+      to,
+    });
+    if (read.status === 'failed') return providerError(read.message);
+    const { spending } = read;
+    const parts = { groups: groupsOf(by, GROUPS), counted: null, redact };
+    const days = { since: iso(first), until: iso(to) };
+    const document = json
+      ? `${inertJson(redactedJson({ version: 1, provider, ...days, ...spendingJson(spending, parts) }, redact, 2))}\n`
+      : spendingTables(spending, parts);
+    const unwritten = await print(document);
+    if (json && unwritten !== null) return unwritten;
+    return done(`The organisation since ${days.since.slice(0, 10)}: ${totalText(spending)}.`);
+  });
+  return { status: 'told', outcome };
+}
+
+function startOfDay(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS;
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,87 @@
+/** What runs have spent, or an organisation has: entries, and their sums by model, plan and day. */
+
+import { addUsage, noUsage, totalTokens, type Usage } from '../conversation/conversation.ts';
+
+/** By what spending is summed. */
+export const SPENDING_GROUPS = ['model', 'plan', 'day'] as const;
+/** One of `SPENDING_GROUPS`. */
+export type SpendingGroup = (typeof SPENDING_GROUPS)[number];
+
+/** What one run has spent, or an organisation with one model on one day. */
+export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null>> {
+  readonly tokens: Usage;
+  /** Null when it is not known. */
+  readonly costUsd: number | null;
+  /** Tokens and cost are in part an estimate. */
+  readonly estimated: boolean;
+}
+
+/** The sum of some spending. */
+export interface SpendingSum {
+  /** Number of entries. */
+  readonly entries: number;
+  readonly tokens: Usage;
+  readonly totalTokens: number;
+  /** Part of the prompts that was read from the cache, from 0 to 1; null without a prompt. */
+  readonly cacheShare: number | null;
+  /** Of the entries whose cost is known; unknown when that is none of them. */
+  readonly costUsd: number | 'unknown';
+  /** Number of entries whose cost is not known, and not in the sum. */
+  readonly unknownCosts: number;
+  readonly estimated: boolean;
+}
+
+/** The sum over one model, plan or day; the name is null for entries without one. */
+export interface NamedSum extends SpendingSum {
+  readonly name: string | null;
+}
+
+/** Nothing costs 0; an unknown cost is left out and counted. */
+export function sumOf(spending: readonly SpentEntry[]): SpendingSum {
+  const tokens = spending.reduce((sum, entry) => addUsage(sum, entry.tokens), noUsage);
+  const costs = spending.flatMap(({ costUsd }) => costUsd ?? []);
+  const prompt = totalTokens(tokens) - tokens.output;
+  return {
+    entries: spending.length,
+    tokens,
+    totalTokens: totalTokens(tokens),
+    cacheShare: prompt === 0 ? null : tokens.cacheRead / prompt,
+    costUsd:
+      costs.length === 0 && spending.length > 0
+        ? 'unknown'
+        : exact(costs.reduce((sum, cost) => sum + cost, 0)),
+    unknownCosts: spending.length - costs.length,
+    estimated: spending.some(({ estimated }) => estimated),
+  };
+}
+
+/** Days in their order; models and plans by cost, the dearest first, those of unknown cost before all. */
+export function sumsBy(group: SpendingGroup, spending: readonly SpentEntry[]): NamedSum[] {
+  const groups = new Map<string | null, SpentEntry[]>();
+  for (const entry of spending) {
+    const others = groups.get(entry[group]);
+    if (others === undefined) groups.set(entry[group], [entry]);
+    else others.push(entry);
+  }
+  const sums = [...groups].map(([name, entries]) => ({ name, ...sumOf(entries) }));
+  return sums.sort((a, b) => (group === 'day' ? 0 : rank(b) - rank(a)) || order(a.name ?? '', b.name ?? ''));
+}
+
+function rank({ costUsd }: SpendingSum): number {
+  return costUsd === 'unknown' ? Number.MAX_VALUE : costUsd;
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Without the noise of adding up binary fractions; prices have fewer decimals. */
+function exact(usd: number): number {
+  return Number(usd.toFixed(10));
+}
+
+/** The day of a moment, in UTC; null for one that no date can stand for. */
+export function dayOf(at: number | null): string | null {
+  const date = new Date(at ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().slice(0, 10);
+}
