@@ -106,7 +106,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
     [
       ['--quiet'],
       refusal(
-        'no command given; expected one of: run, check, publish, replay, resume, undo, blame, runs, show, clean, doctor, init, demo',
+        'no command given; expected one of: run, check, publish, replay, resume, undo, blame, runs, show, usage, clean, doctor, init, demo',
       ),
     ],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
