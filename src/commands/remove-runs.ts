@@ -2,11 +2,11 @@
 
 import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { listRuns, runFolders } from '../adapters/storage/list-runs.ts';
+import { listRuns, runFolders } from '../adapters/storage/listing/list-runs.ts';
+import { summarise } from '../adapters/storage/listing/run-summary.ts';
 import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
-import { summarise } from '../adapters/storage/run-summary.ts';
 import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
 import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
 import { formatSize } from '../domain/text/format-size.ts';

@@ -69,7 +69,15 @@ export const RUN_COMMANDS: readonly Command[] = [
       ...JSON_SWITCH,
     },
     settingsWith: { organization: ['provider', 'baseUrl', 'allowInsecureBaseUrl'] },
-    start: startUsage,
+    async start(edge, given) {
+      const read = readSettings(edge, given.flags, [...given.problems, ...otherOutput('usage', given)]);
+      if (read.status === 'refused') return read;
+      const { startUsage } = await import('./usage/start.ts');
+      const json = asksForJson(given);
+      const ofAll = given.switches.has('organization');
+      const end = await startUsage(edge, { ...partsOf(edge), settings: read.settings, json, ofAll });
+      return end.status === 'refused' ? end : told(edge, end.outcome);
+    },
   },
   {
     name: 'clean',
@@ -100,24 +108,6 @@ export const RUN_COMMANDS: readonly Command[] = [
     },
   },
 ];
-
-async function startUsage(edge: HostContext, given: Given): Promise<CommandOutcome> {
-  const read = readSettings(edge, given.flags, [...given.problems, ...otherOutput('usage', given)]);
-  if (read.status === 'refused') return read;
-  const { since, by } = read.settings;
-  const now = edge.now();
-  const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
-  if (from !== null && from > now) return { status: 'refused', problems: ['--since: lies in the future'] };
-  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
-  const input = { ...partsOf(edge), from, by, json: asksForJson(given), say };
-  if (!given.switches.has('organization')) {
-    const { showUsage } = await import('./usage/usage.ts');
-    return told(edge, await showUsage(input));
-  }
-  const { reportOrganization } = await import('./usage/organization.ts');
-  const report = await reportOrganization(edge, read.settings, input);
-  return report.status === 'refused' ? report : told(edge, report.outcome);
-}
 
 function asksForJson({ flags, switches }: Given): boolean {
   return switches.has('json') || flags.output === 'json';

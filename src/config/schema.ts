@@ -26,7 +26,7 @@ import {
 } from '../domain/run/model-settings.ts';
 import { PathGlob, SetupCommand, VerifyCommand } from '../domain/run/plan.ts';
 import { PRICES_AS_OF } from '../domain/run/pricing.ts';
-import { SPENDING_GROUPS } from '../domain/runs/spending.ts';
+import { SPENDING_GROUPS } from '../domain/runs/spending-groups.ts';
 import { SetupVariable } from '../domain/secrets/setup-variable.ts';
 import {
   age,

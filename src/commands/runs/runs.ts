@@ -1,6 +1,6 @@
 /** `patchsmith runs`: lists the runs of this user, newest first. */
 
-import { listRuns } from '../../adapters/storage/list-runs.ts';
+import { listRuns } from '../../adapters/storage/listing/list-runs.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunSummary } from '../../domain/runs/retention.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';

@@ -5,18 +5,13 @@ import { providerNamed } from '../../adapters/providers/registry.ts';
 import { readApiKey } from '../../config/dotenv.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values.ts';
-import { done, providerError, type RunOutcome } from '../../domain/run/outcome.ts';
+import { done, providerError } from '../../domain/run/outcome.ts';
 import { redactedJson } from '../../domain/secrets/redact.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
-import type { HostContext } from '../../host/context.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import { untilSignal } from '../until-signal.ts';
 import { groupsOf, spendingJson, spendingTables, totalText } from './report.ts';
 import type { UsageInput } from './usage.ts';
-
-/** An outcome, or what keeps the command from beginning. */
-export type OrganizationReport =
-  | { status: 'told'; outcome: RunOutcome }
-  | { status: 'refused'; problems: string[] };
 
 const DAY_MS = 24 * 3_600_000;
 const DEFAULT_DAYS = 30;
@@ -27,7 +22,7 @@ export async function reportOrganization(
   edge: HostContext,
   { provider, baseUrl }: Settings,
   { from, by, json, redact, env, say, print }: UsageInput,
-): Promise<OrganizationReport> {
+): Promise<CommandOutcome> {
   const organization = providerNamed(provider)?.organization;
   const problems = [
     ...(by === 'plan' ? ['--by plan: an organisation has no plans; use --by model or --by day'] : []),

@@ -1,14 +1,8 @@
 /** What `patchsmith usage` prints, of runs and of an organisation. */
 
 import { totalTokens } from '../../domain/conversation/conversation.ts';
-import {
-  SPENDING_GROUPS,
-  type SpendingGroup,
-  type SpendingSum,
-  type SpentEntry,
-  sumOf,
-  sumsBy,
-} from '../../domain/runs/spending.ts';
+import { type SpendingSum, type SpentEntry, sumOf, sumsBy } from '../../domain/runs/spending.ts';
+import { SPENDING_GROUPS, type SpendingGroup } from '../../domain/runs/spending-groups.ts';
 import type { Redact } from '../../domain/secrets/redact.ts';
 import { columns } from '../../domain/text/columns.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';

@@ -1,11 +1,11 @@
 /** `patchsmith usage`: what past runs have spent, by model, plan and day. */
 
 import { providerNamed } from '../../adapters/providers/registry.ts';
-import { findRuns } from '../../adapters/storage/list-runs.ts';
+import { findRuns } from '../../adapters/storage/listing/list-runs.ts';
+import { type RunSpending, readSpending } from '../../adapters/storage/listing/run-spending.ts';
 import { startOfId } from '../../adapters/storage/run-directory.ts';
-import { type RunSpending, readSpending } from '../../adapters/storage/run-spending.ts';
 import { done, type RunOutcome } from '../../domain/run/outcome.ts';
-import type { SpendingGroup } from '../../domain/runs/spending.ts';
+import type { SpendingGroup } from '../../domain/runs/spending-groups.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { inertJson } from '../../domain/text/terminal.ts';

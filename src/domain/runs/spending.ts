@@ -1,11 +1,7 @@
 /** What runs have spent, or an organisation has: entries, and their sums by model, plan and day. */
 
 import { addUsage, noUsage, totalTokens, type Usage } from '../conversation/conversation.ts';
-
-/** By what spending is summed. */
-export const SPENDING_GROUPS = ['model', 'plan', 'day'] as const;
-/** One of `SPENDING_GROUPS`. */
-export type SpendingGroup = (typeof SPENDING_GROUPS)[number];
+import type { SpendingGroup } from './spending-groups.ts';
 
 /** What one run has spent, or an organisation with one model on one day. */
 export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null>> {

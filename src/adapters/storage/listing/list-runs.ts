@@ -2,10 +2,10 @@
 
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { RunSummary } from '../../domain/runs/retention.ts';
-import type { RunDirectoryRequest } from './run-directory.ts';
-import { placesOf, RUN_ID } from './run-directory.ts';
-import { notedPlaces } from './run-places.ts';
+import type { RunSummary } from '../../../domain/runs/retention.ts';
+import type { RunDirectoryRequest } from '../run-directory.ts';
+import { placesOf, RUN_ID } from '../run-directory.ts';
+import { notedPlaces } from '../run-places.ts';
 import { summarise } from './run-summary.ts';
 
 /** The runs, newest first, and the folders of the default places that exist. */

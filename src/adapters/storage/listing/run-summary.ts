@@ -2,12 +2,12 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import * as z from 'zod';
-import type { RunSummary } from '../../domain/runs/retention.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
-import { readStart } from './read-journal.ts';
-import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
-import { jsonOf } from './run-file.ts';
-import { lockRun } from './run-lock.ts';
+import type { RunSummary } from '../../../domain/runs/retention.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
+import { readStart } from '../read-journal.ts';
+import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
+import { jsonOf } from '../run-file.ts';
+import { lockRun } from '../run-lock.ts';
 
 /** Larger results are not read for a list. */
 const MAX_LISTED_BYTES = 16 * 1024 * 1024;

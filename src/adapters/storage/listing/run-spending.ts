@@ -1,15 +1,15 @@
 /** What a run has spent, by its folder. It is only read, whoever wrote it: nothing in it makes a sum fail. */
 
 import * as z from 'zod';
-import { totalTokens } from '../../domain/conversation/conversation.ts';
-import { type Failed, failed } from '../../domain/failed.ts';
-import { advance, startOf } from '../../domain/run/state.ts';
-import { dayOf, type SpentEntry } from '../../domain/runs/spending.ts';
-import { readRegularFile } from '../../files/regular-file.ts';
+import { totalTokens } from '../../../domain/conversation/conversation.ts';
+import { type Failed, failed } from '../../../domain/failed.ts';
+import { advance, startOf } from '../../../domain/run/state.ts';
+import { dayOf, type SpentEntry } from '../../../domain/runs/spending.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
+import { readJournal } from '../read-journal.ts';
+import { type RunDirectory, runDirectoryAt, startOfId } from '../run-directory.ts';
+import { jsonOf, MAX_RESULT_BYTES } from '../run-file.ts';
 import type { RunPlace } from './list-runs.ts';
-import { readJournal } from './read-journal.ts';
-import { type RunDirectory, runDirectoryAt, startOfId } from './run-directory.ts';
-import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
 
 /** What a run has spent over all its attempts, and who answered it. */
 export interface RunSpending extends SpentEntry {

@@ -1,0 +1,28 @@
+/** Starts `patchsmith usage`: since when, and of whom. */
+
+import type { Settings } from '../../config/resolve.ts';
+import { oneLine } from '../../domain/text/terminal.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import { reportOrganization } from './organization.ts';
+import { showUsage, type UsageInput } from './usage.ts';
+
+/** What the command line asks for. */
+export interface UsageRequest extends Pick<UsageInput, 'env' | 'redact' | 'print' | 'json'> {
+  readonly settings: Settings;
+  /** Of the whole organisation, in place of past runs. */
+  readonly ofAll: boolean;
+}
+
+/** The last line is the caller's to print. */
+export async function startUsage(edge: HostContext, request: UsageRequest): Promise<CommandOutcome> {
+  const { settings, ofAll, ...parts } = request;
+  const { since, by } = settings;
+  const now = edge.now();
+  const from = since === null ? null : 'at' in since ? since.at : now - since.agoMs;
+  if (from !== null && from > now) return { status: 'refused', problems: ['--since: lies in the future'] };
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 2_000)}\n`);
+  const input = { ...parts, from, by, say };
+  return ofAll
+    ? reportOrganization(edge, settings, input)
+    : { status: 'told', outcome: await showUsage(input) };
+}
