@@ -19,13 +19,23 @@ export async function findLastRun({ cwd, env }: From): Promise<FoundRun> {
   if (root === null) return failed(`${cwd} is not in a git repository, so it has no last run. ${NAME_IT}`);
   const folders = placesOf('any', env).map((place) => dirname(place));
   const ids = [...new Set(folders.flatMap((folder) => [...idsIn(folder), ...notedPlaces(folder).keys()]))];
+  let last: { id: string; at: number; found: FoundRun } | null = null;
   for (const id of ids.sort().reverse()) {
+    // Ids tell runs apart by the second; of those that began in the same one, the journal knows the order.
+    if (last !== null && secondOf(id) !== secondOf(last.id)) break;
     const found = findRun(id, { cwd: '/', env });
     if (found.status === 'failed') continue;
     const start = readStart(found.directory.events);
-    if (start?.root === root && start.replayOf === undefined) return found;
+    if (start === null || start.root !== root || start.replayOf !== undefined) continue;
+    if (last === null || start.at > last.at) last = { id, at: start.at, found };
   }
+  if (last !== null) return last.found;
   return failed(`There is no run of ${root} in ${folders.join(', ')}. ${NAME_IT}`);
+}
+
+/** `20261122-170352` of `20261122-170352-c5ef0f`. */
+function secondOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('-'));
 }
 
 const NAME_IT = 'Name the run by its id or run directory.';

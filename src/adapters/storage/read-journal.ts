@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { type Failed, failed } from '../../domain/failed.ts';
-import { RunAction, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
+import { type EventPlace, RunAction, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
 import { eachChunk } from '../../files/regular-file.ts';
@@ -45,7 +45,7 @@ export function readJournal(path: string): JournalRead {
 }
 
 /** The first event of a journal; null when there is none that can be read. */
-export function readStart(path: string): RunStarted | null {
+export function readStart(path: string): (RunStarted & EventPlace) | null {
   const journal = new Journal();
   const failure = eachChunk(path, (chunk) => journal.take(chunk) && journal.isEmpty);
   const [first] = failure === null ? journal.end().events : [];

@@ -10,14 +10,14 @@ import { runHere } from '../../support/runs/in-process.ts';
 afterAll(removeFolders);
 
 /** A state folder with runs by their ids; null for one that ended before it began to work. */
-function stateWith(runs: Readonly<Record<string, Partial<RunStarted> | null>>) {
+function stateWith(runs: Readonly<Record<string, (Partial<RunStarted> & { at?: number }) | null>>) {
   const state = temporaryFolder();
   for (const [id, start] of Object.entries(runs)) {
     const folder = join(state, 'patchsmith', id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, 'result.json'), '{}');
     if (start === null) continue;
-    const event = { ...started, ...start, runId: id, seq: 1, at: 1 };
+    const event = { ...started, at: 1, ...start, runId: id, seq: 1 };
     writeFileSync(join(folder, 'events.jsonl'), `${JSON.stringify(event)}\n{"type":"turn.comp`);
   }
   return { state, at: (id: string) => join(state, 'patchsmith', id) };
@@ -43,6 +43,19 @@ test('the last run is the newest one that began to work in this checkout', async
     status: 'failed',
     message: `${other} is not in a git repository, so it has no last run. Name the run by its id or run directory.`,
   });
+});
+
+test('of runs that began in the same second, the last is the one that began later', async () => {
+  const { root } = await makeRepository({});
+  const ids = ['20261121-101502-aaaaaa', '20261121-101502-bbbbbb', '20261121-101502-cccccc'] as const;
+  const { state, at } = stateWith({
+    [id(1)]: { root, at: 9 },
+    [ids[0]]: { root, at: 2 },
+    [ids[1]]: { root, at: 3 },
+    [ids[2]]: { root, at: 1 },
+  });
+  const found = await findLastRun({ cwd: root, env: { XDG_STATE_HOME: state } });
+  expect(found).toMatchObject({ status: 'ok', directory: { path: at(ids[1]) } });
 });
 
 test('a command that takes the last run says which one that is', async () => {
