@@ -13,7 +13,7 @@ import { surveyLines } from './report.ts';
 import type { Project } from './survey/project.ts';
 import { surveyRepository } from './survey/survey.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
-import { projectFileText, verifyOf, withCommands, workflowText } from './written-files.ts';
+import { packageFlags, projectFileText, verifyOf, withCommands, workflowText } from './written-files.ts';
 
 /** The arguments of `patchsmith init`. */
 export interface InitInput {
@@ -45,7 +45,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     { path: PROJECT_FILE, text: projectFileText(project), unless: ['.patchsmith.yaml'] },
     {
       path: `.github/workflows/patchsmith-${name}.yml`,
-      text: workflowText(template.workflow, project),
+      text: workflowText(template, project),
       unless: [],
     },
     ...Object.entries(template.plans).map(([plan, text]) => ({
@@ -71,7 +71,9 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
     ...(project?.test ? [] : [NO_TESTS]),
     ...(kept.includes(PROJECT_FILE) ? notWritten(project) : []),
     `Look at the commands in ${PROJECT_FILE}, and at the plan: ${plans.join(', ')}.`,
-    `See whether a run could begin here, without a cost: ${checkLine(plans, project)}`,
+    ...(project?.cache ? [`Have the packages on this machine, once: ${project.cache.filledBy}`] : []),
+    `See whether a run could begin here, without a cost: ${typeLine('check', plans, project)}`,
+    `Then let it work: ${typeLine('run', plans, project)} (docs/sandbox.md says how tests get their packages)`,
     `In the workflow, replace your-org with the owner of the action, and the zeros with the full id of a commit that you have reviewed.`,
     ...template.next,
   ];
@@ -96,7 +98,7 @@ function notWritten(project: Project | null): string[] {
 }
 
 /** What to type next. */
-function checkLine([plan = '']: readonly string[], project: Project | null): string {
-  const hosts = project?.domains.map((domain) => ` --allow-domain ${domain}`) ?? [];
-  return `patchsmith check --plan ${plan}${hosts.join('')}`;
+function typeLine(command: 'check' | 'run', [plan = '']: readonly string[], project: Project | null): string {
+  const flags = project === null ? '' : packageFlags(project);
+  return `patchsmith ${command} --plan ${plan}${flags && ` ${flags}`}`;
 }

@@ -1,8 +1,9 @@
 /** The files that `init` writes, as text: what a template of the docs says, with what was found in the repository. */
 
 import { stringify } from 'yaml';
-import type { Basis, Project, Said } from './survey/project.ts';
-import { stepText } from './survey/workflow-step.ts';
+import type { Basis, Project, ProjectCache, Said } from './survey/project.ts';
+import { stepText, type WorkflowStep } from './survey/workflow-step.ts';
+import type { WorkflowTemplate } from './workflow-templates.ts';
 
 const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repository, written by patchsmith init.
 # All of them: patchsmith run --help
@@ -21,7 +22,7 @@ export function projectFileText(project: Project | null): string {
         ]),
     '# What must succeed when the model is done. Write none that cannot fail: the runner goes by their exit codes.\n',
     verify.length > 0 ? listText('verify', verify) : '# verify:\n#   - the command that runs your tests\n',
-    ...(project === null ? [] : networkText(project.domains)),
+    ...(project === null || project.domains.length === 0 ? [] : [networkText(project)]),
   ];
   return parts.map((part) => (part.startsWith('#') && part !== parts[0] ? `\n${part}` : part)).join('');
 }
@@ -32,26 +33,59 @@ export function verifyOf({ test, lint, build }: Project): Said[] {
   return [...checks, lint !== null && 'found' in lint.basis ? lint : null].filter((said) => said !== null);
 }
 
-/** A template's workflow with the steps that install the language, and the hosts that setup needs. */
-export function workflowText(template: string, project: Project | null): string {
-  if (project === null) return template;
-  const lines = template.split('\n');
+/**
+ * A template's workflow with the steps that install the language, and where packages come from: a cache that a step has filled,
+ * so that commands need no network, or else the hosts of the registry.
+ */
+export function workflowText(
+  { workflow, isOfOutsiders }: Pick<WorkflowTemplate, 'workflow' | 'isOfOutsiders'>,
+  project: Project | null,
+): string {
+  if (project === null) return workflow;
+  const lines = workflow.split('\n');
+  const cache = isOfOutsiders ? null : project.cache;
   let at = lines.indexOf('      - name: Carry out the plan');
   while (lines[at - 1]?.startsWith('      #')) at -= 1;
-  const hosts = [
-    '          # What setup and verify commands download comes from here; every command can reach it.',
-    '          allow-domain: |',
-    ...project.domains.map((domain) => `            ${domain}`),
-  ];
+  const inputs = cache === null ? hostsInput(project.domains) : cacheInput(cache);
   return [
     ...lines.slice(0, at),
-    ...project.steps.map((step) => stepText(step).trimEnd()),
+    ...[...project.steps, ...fillingSteps(cache)].map((step) => stepText(step).trimEnd()),
     ...lines
       .slice(at)
-      .flatMap((line) =>
-        line === '          verify-in: checkout' && project.domains.length > 0 ? [line, ...hosts] : [line],
-      ),
+      .flatMap((line) => (line === '          verify-in: checkout' ? [line, ...inputs] : [line])),
   ].join('\n');
+}
+
+function hostsInput(domains: readonly string[]): string[] {
+  if (domains.length === 0) return [];
+  return [
+    '          # What setup and verify commands download comes from here; every command can reach it.',
+    '          allow-domain: |',
+    ...domains.map((domain) => `            ${domain}`),
+  ];
+}
+
+function cacheInput({ manager }: ProjectCache): string[] {
+  return [
+    '          # Packages come from what the steps before have downloaded: commands have no network.',
+    `          cache: ${manager}`,
+  ];
+}
+
+function fillingSteps(cache: ProjectCache | null): WorkflowStep[] {
+  if (cache === null) return [];
+  const [first = '', ...others] = cache.steps;
+  return [
+    { name: `Fill the cache of ${cache.manager}`, run: first },
+    ...others.map((run) => ({ name: 'Leave nothing of it in the checkout', run })),
+  ];
+}
+
+/** The flags that take the place of what the workflow says about packages. */
+export function packageFlags({ cache, domains }: Project): string {
+  return cache === null
+    ? domains.map((domain) => `--allow-domain ${domain}`).join(' ')
+    : `--cache ${cache.manager}`;
 }
 
 /** A plan or principles of the samples, which speak of npm, with the commands of this repository. */
@@ -74,10 +108,10 @@ function listText(key: string, commands: readonly Said[]): string {
   return `${key}:\n${entries.join('')}`;
 }
 
-function networkText(domains: readonly string[]): string[] {
-  if (domains.length === 0) return [];
-  const flags = domains.map((domain) => `--allow-domain ${domain}`).join(' ');
-  return [
-    `# Commands have no network, and this file cannot open it: a pull request could change it. The workflow names the hosts\n# that downloads come from; on the command line, add\n#   ${flags}\n`,
-  ];
+function networkText(project: Project): string {
+  const how =
+    project.cache === null
+      ? '# Commands have no network, and this file cannot open it: a pull request could change it. The workflow names the hosts\n# that downloads come from; on the command line, add'
+      : `# Commands have no network. The workflow fills the cache of ${project.cache.manager} before the run, and gives it to commands; on the command\n# line, after ${project.cache.filledBy}, add`;
+  return `${how}\n#   ${packageFlags(project)}\n# Other ways to get tests to run: docs/sandbox.md of patchsmith\n`;
 }

@@ -19,6 +19,7 @@ export const dotnet: Ecosystem = {
       lint: null,
       build: found('dotnet build', file),
       domains: ['api.nuget.org'],
+      cache: null,
       ...(await runnerOf(folder)),
       makes: null,
       decisions: several

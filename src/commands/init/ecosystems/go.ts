@@ -24,6 +24,9 @@ export const go: Ecosystem = {
       lint,
       build: found('go build ./...', 'go.mod'),
       domains: needsPackages ? ['proxy.golang.org', 'sum.golang.org'] : [],
+      cache: needsPackages
+        ? { manager: 'go', filledBy: 'go mod download', steps: ['go mod download'] }
+        : null,
       steps: [
         {
           name: 'Install Go',

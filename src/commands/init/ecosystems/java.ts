@@ -25,6 +25,7 @@ export const maven: Ecosystem = {
         build: 'package -DskipTests',
       }),
       setup: [],
+      cache: null,
       domains: MAVEN_HOSTS,
       ...runnerOf(folder, plainVersion(release), 'pom.xml'),
       decisions: [],
@@ -53,6 +54,7 @@ export const gradle: Ecosystem = {
     return {
       ...tool,
       setup: [],
+      cache: null,
       domains: hasWrapper ? [...GRADLE_HOSTS, 'services.gradle.org'] : GRADLE_HOSTS,
       ...runnerOf(folder, plainVersion(language), file),
       decisions: /android/i.test(build)

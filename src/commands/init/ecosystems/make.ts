@@ -17,6 +17,7 @@ export const make: Ecosystem = {
       lint: await makeTarget(folder, 'lint'),
       build: found('make', file),
       domains: [],
+      cache: null,
       steps: [],
       guesses: [],
       makes: null,

@@ -8,6 +8,7 @@ import {
   found,
   guessed,
   keysAt,
+  type ProjectCache,
   type Said,
   textAt,
 } from '../survey/project.ts';
@@ -23,6 +24,13 @@ const LOCKFILES: readonly (readonly [file: string, manager: Manager])[] = [
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
 ];
+
+/** What is installed without the scripts of packages must not be taken for an installation. */
+const NPM_CACHE: ProjectCache = {
+  manager: 'npm',
+  filledBy: 'npm ci',
+  steps: ['npm ci --ignore-scripts', 'rm -rf node_modules'],
+};
 
 /** What `npm init` writes. */
 const NO_TEST = /no test specified/;
@@ -64,6 +72,7 @@ export const node: Ecosystem = {
       lint: fixes && lint ? guessed(lint.text, 'it changes files') : lint,
       build: script('build'),
       domains: domainsOf(name, manifest),
+      cache: name === 'npm' && lockfile !== null && hasPackages(manifest) ? NPM_CACHE : null,
       ...runnerOf(name, manifest, folder),
       makes: hasPackages(manifest) ? 'node_modules' : null,
       decisions,

@@ -33,6 +33,7 @@ export const php: Ecosystem = {
       lint: lintOf(packages, folder),
       build: null,
       domains: hosts,
+      cache: null,
       steps: [
         {
           name: 'Install PHP',

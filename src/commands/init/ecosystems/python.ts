@@ -60,6 +60,7 @@ export const python: Ecosystem = {
       lint: lint && { ...lint, text: within + lint.text },
       build: null,
       domains: INSTALLERS[name].hosts,
+      cache: null,
       ...runnerOf(name, project, folder),
       // The other managers write a .gitignore into it.
       makes: name === 'pip' ? '.venv' : null,

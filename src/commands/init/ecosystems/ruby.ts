@@ -36,6 +36,7 @@ export const ruby: Ecosystem = {
             : guessed('bundle exec rubocop', `${rubocop} has its rules, but nothing installs it`),
       build: null,
       domains: hosts,
+      cache: null,
       steps: [
         {
           name: 'Install Ruby',

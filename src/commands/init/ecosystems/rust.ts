@@ -24,6 +24,10 @@ export const rust: Ecosystem = {
       lint: format === null ? null : found('cargo fmt --all --check', format),
       build: found(`cargo build${locked}${all}`, 'Cargo.toml'),
       domains: needsPackages ? ['index.crates.io', 'static.crates.io'] : [],
+      cache:
+        needsPackages && lockfile !== null
+          ? { manager: 'cargo', filledBy: 'cargo fetch --locked', steps: ['cargo fetch --locked'] }
+          : null,
       steps: [
         folder.first('rust-toolchain.toml', 'rust-toolchain') === null
           ? { name: 'Install Rust', run: 'rustup toolchain install stable' }

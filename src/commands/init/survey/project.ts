@@ -1,5 +1,6 @@
 /** What `init` knows of a repository's project: commands, and where each of them comes from. */
 
+import type { PackageManager } from '../../../domain/packages/package-manager.ts';
 import type { WorkflowStep } from './workflow-step.ts';
 
 /** A file in which something was found, or the reason of a guess. */
@@ -25,6 +26,8 @@ export interface Project {
   readonly build: Said | null;
   /** Hosts of its registries, as entries of `allow-domain`; empty where nothing is downloaded. */
   readonly domains: readonly string[];
+  /** The cache that can take the place of those hosts; null where it cannot. */
+  readonly cache: ProjectCache | null;
   /** What a hosted runner needs before patchsmith starts. */
   readonly steps: readonly WorkflowStep[];
   /** What is guessed besides the commands, such as a version. */
@@ -33,6 +36,15 @@ export interface Project {
   readonly makes: string | null;
   /** What a person has to decide, a sentence each. */
   readonly decisions: readonly string[];
+}
+
+/** A cache of `--cache`, in which a lock file says what has to be there. */
+export interface ProjectCache {
+  readonly manager: PackageManager;
+  /** Fills it on the machine of a person. */
+  readonly filledBy: string;
+  /** Fills it in a workflow, running nothing of the packages and leaving nothing in the checkout; a script each. */
+  readonly steps: readonly string[];
 }
 
 /** One ecosystem: how it is recognised, and how its projects are looked at. */

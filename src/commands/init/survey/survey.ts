@@ -103,6 +103,8 @@ function inFolder(project: Project, prefix: string): Project {
   const there = (said: Said | null) => said && { ...said, text: `cd ${folder} && ${said.text}` };
   return {
     ...project,
+    // What fills it in a workflow works in the root.
+    cache: null,
     setup: project.setup.map((said) => ({ ...said, text: `cd ${folder} && { ${said.text}; }` })),
     test: there(project.test),
     lint: there(project.lint),
