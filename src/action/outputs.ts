@@ -1,10 +1,11 @@
 /** The outputs of the action: their names and meanings, and their values for a run. */
 
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
+import { type VerificationSummary, verificationOf } from '../domain/github/publishing/policy.ts';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
-import { inertJson } from '../domain/text/terminal.ts';
+import { inertJson, oneLine } from '../domain/text/terminal.ts';
 
 /** Names that workflows already read from other actions keep their meanings here. */
 export const OUTPUTS = {
@@ -22,6 +23,12 @@ export const OUTPUTS = {
     'JSON list of the changed files with path, kind, from, additions and deletions; null when it would be longer than 1 MB',
   answer:
     'The answer as JSON that fits output-schema; empty without one, or when it would be longer than 1 MB',
+  summary:
+    "The model's own words about its work, which prove nothing; empty when they would be longer than 1 MB. Give them to a shell as a variable, never with an expression in its script",
+  verification:
+    'passed, failed (also when everything failed as before the work), or none: nothing was verified, or not what the patch holds',
+  denied:
+    'JSON list of what was denied to the run, with kind, what, calls and why: [] when nothing was; at most 100 entries, and null when it would be longer than 1 MB',
   iterations: 'Turns of the model',
   'input-tokens': 'Tokens of all prompts, cached ones included',
   'output-tokens': 'Tokens of all answers',
@@ -33,6 +40,8 @@ export const OUTPUTS = {
   'pull-request-operation': 'created, updated or none',
   'pull-request-head-sha': 'The commit at the head of the pull request',
   'pull-request-branch': 'The branch of the pull request',
+  'pull-request-draft': 'true or false; empty when there is no pull request',
+  'comment-url': 'The comment on the issue; empty when there is none',
 } as const satisfies Record<string, string>;
 
 /** The name of an output in `action.yml`. */
@@ -57,6 +66,8 @@ export function directoryOutputs({ path, result, events }: RunDirectory): Output
 export function resultOutputs(result: RunResult): Outputs {
   const { patch, tokens, costUsd } = result;
   const files = inertJson(JSON.stringify(result.changedFiles));
+  const denied = inertJson(JSON.stringify(result.denied));
+  const summary = lines(result.summary);
   const answer = result.answer === null ? '' : inertJson(JSON.stringify(result.answer));
   return {
     'patch-file': patch?.path ?? '',
@@ -65,6 +76,9 @@ export function resultOutputs(result: RunResult): Outputs {
     'tree-sha': result.treeSha ?? '',
     answer: answer.length > MAX_OUTPUT_CHARS ? '' : answer,
     'changed-files': files.length > MAX_OUTPUT_CHARS ? 'null' : files,
+    summary: summary.length > MAX_OUTPUT_CHARS ? '' : summary,
+    verification: VERIFICATION[verificationOf(result)],
+    denied: denied.length > MAX_OUTPUT_CHARS ? 'null' : denied,
     iterations: String(result.iterations),
     'input-tokens': String(tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h),
     'output-tokens': String(tokens.output),
@@ -73,13 +87,31 @@ export function resultOutputs(result: RunResult): Outputs {
   };
 }
 
+/** A later step that prints it says nothing to its runner. */
+function lines(text: string): string {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => oneLine(line, MAX_OUTPUT_CHARS))
+    .join('\n');
+}
+
+const VERIFICATION = {
+  passed: 'passed',
+  failed: 'failed',
+  preexisting: 'failed',
+  otherwise: 'none',
+  none: 'none',
+} as const satisfies Record<VerificationSummary, string>;
+
 /** The outputs known once a publication has ended. */
-export function publicationOutputs({ pullRequest }: Publication): Outputs {
+export function publicationOutputs({ pullRequest, comment }: Publication): Outputs {
   return {
     'pull-request-number': pullRequest === null ? '' : String(pullRequest.number),
     'pull-request-url': pullRequest?.url ?? '',
     'pull-request-operation': pullRequest?.operation ?? 'none',
     'pull-request-head-sha': pullRequest?.headSha ?? '',
     'pull-request-branch': pullRequest?.branch ?? '',
+    'pull-request-draft': pullRequest === null ? '' : String(pullRequest.draft),
+    'comment-url': comment?.url ?? '',
   };
 }

@@ -74,7 +74,9 @@ export class ActionStep implements RunWatcher {
 
   onPublication(publication: Publication): void {
     // For a dry run, the pull request is only what would have been opened.
-    this.publication = publication.dryRun ? { ...publication, pullRequest: null } : publication;
+    this.publication = publication.dryRun
+      ? { ...publication, pullRequest: null, comment: null }
+      : publication;
     this.#tell(publicationOutputs(this.publication));
   }
 

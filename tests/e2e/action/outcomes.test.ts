@@ -73,6 +73,10 @@ describe('every row of the outcome table, through the action', () => {
       'base-sha': result?.baseSha,
       'tree-sha': result?.treeSha,
       'changed-files': '[{"path":"a.txt","kind":"modify","additions":1,"deletions":1}]',
+      answer: '',
+      summary: result?.summary,
+      verification: 'passed',
+      denied: '[]',
       iterations: '2',
       'input-tokens': expect.stringMatching(/^[1-9]\d*$/),
       'output-tokens': expect.stringMatching(/^[1-9]\d*$/),
@@ -90,7 +94,7 @@ describe('every row of the outcome table, through the action', () => {
   test('0 no_change', async () => {
     const finished = await run([done]);
     expectOutcome(finished, 'no_change', 0);
-    expect(finished.outputs['changed-files']).toBe('[]');
+    expect(finished.outputs).toMatchObject({ 'changed-files': '[]', verification: 'none' });
   });
 
   test('1 internal_error: somebody takes the run directory away', async () => {

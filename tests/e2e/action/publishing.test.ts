@@ -29,6 +29,8 @@ test('two jobs: a run without a token, its artifact, and a pull request; the sec
     'pull-request-operation': 'created',
     'pull-request-head-sha': head,
     'pull-request-branch': branch,
+    'pull-request-draft': 'false',
+    'comment-url': '',
   });
   expect(await at.hosted.git('rev-parse', `${branch}^{tree}`)).toBe(ended.outputs['tree-sha']);
   expect(first.masks).toEqual([at.token]);
@@ -88,6 +90,8 @@ test('a dry run has no pull request: neither in the outputs nor in the summary',
     'pull-request-operation': 'none',
     'pull-request-head-sha': '',
     'pull-request-branch': '',
+    'pull-request-draft': '',
+    'comment-url': '',
   });
   expect(ended.summary).toContain('Nothing was changed (--dry-run).');
   expect(ended.summary).not.toContain('Pull request');
