@@ -66,7 +66,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
         },
       },
     },
-    run,
+    { ...run, flags: { ...capsIn(publish.flags), ...run.flags } },
   );
   const made = madeBy(directory, result);
   // Without a plan nothing was asked for.
@@ -82,6 +82,12 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
   // The last line has been printed already, and names the pull request or what was in its way.
   if (isSame || (isDue && published.exitCode !== 0)) return { status: 'told', outcome: published };
   return { status: 'decided', outcome: ran.outcome };
+}
+
+/** The run says by them that its patch is too large. */
+function capsIn(flags: Given['flags']): Given['flags'] {
+  const caps = ['max-patch-files', 'max-patch-size'];
+  return Object.fromEntries(Object.entries(flags).filter(([name]) => caps.includes(name)));
 }
 
 /** Null when there is nothing that could be published. The watcher has set both, which the compiler cannot see. */

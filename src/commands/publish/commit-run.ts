@@ -5,6 +5,7 @@ import { findHead } from '../../adapters/github/committers/api.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
 import { commitMessage, isMadeFor } from '../../domain/github/publishing/commit-message.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import type { Base } from './base.ts';
 import { committerFor } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';
@@ -60,7 +61,7 @@ export async function commitRun(
     });
     if (made.status === 'failed') {
       const mend = mendOfPush(made.message, result);
-      return refuse(`${made.message}. ${mend}The patch is kept in ${job.run.directory.patch}.`);
+      return refuse(`${sentence(made.message)} ${mend}The patch is kept in ${job.run.directory.patch}.`);
     }
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';

@@ -23,6 +23,7 @@ import {
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { timeoutSignal } from '../../host/timeout-signal.ts';
@@ -149,7 +150,7 @@ async function ended<End extends RunOutcome | null>(
     if (job.signal.aborted) return stopped(job);
     const { patch } = job.run.directory;
     if (error instanceof UnreadableFolder)
-      return publishFailed(`${error.message}. The patch is kept in ${patch}.`);
+      return publishFailed(`${sentence(error.message)} The patch is kept in ${patch}.`);
     if (!(error instanceof GitHubRefused)) throw error;
     return explainRefusal(error.refusal, {
       workflows: workflowsAmong(job.result.changedFiles),

@@ -12,6 +12,8 @@ import { isBranchName } from '../../domain/github/branch-name.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import type { PlanSource } from '../../domain/run/plan.ts';
 import { RunResult } from '../../domain/run/result.ts';
+import { sentence } from '../../domain/text/sentence.ts';
+import { shortened } from '../../domain/text/shorten.ts';
 import { sha256Of } from '../../files/hash.ts';
 import { decodeName } from '../../files/names.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
@@ -124,9 +126,9 @@ function unsafeNames(result: RunResult): string | null {
   const { changedFiles, paths, plan, baseSha, baseTree, treeSha, baseBranch } = result;
   for (const id of [baseSha, baseTree, treeSha])
     if (id !== null && !/^[0-9a-f]{40}$/.test(id))
-      return `${JSON.stringify(id)} is not an object id that GitHub uses`;
+      return `${shortened(JSON.stringify(id), 200)} is not an object id that GitHub uses`;
   if (baseBranch !== null && !isBranchName(baseBranch))
-    return `${JSON.stringify(baseBranch)} is not a branch name`;
+    return `${shortened(JSON.stringify(baseBranch), 200)} is not a branch name`;
   if (plan !== null && !agreesWithItself(plan.source))
     return `${JSON.stringify(plan.source)} names two different issues, or none`;
   for (const { path, from } of changedFiles) {
@@ -137,7 +139,7 @@ function unsafeNames(result: RunResult): string | null {
   const globs = [paths, plan].flatMap((rules) => (rules ? [...rules.allow, ...rules.protect] : []));
   for (const glob of globs) {
     const why = whyNoGlob(glob);
-    if (why !== null) return `${JSON.stringify(glob)} is not a glob: it ${why}`;
+    if (why !== null) return `${shortened(JSON.stringify(glob), 200)} is not a glob: it ${why}`;
   }
   if (globs.join('').length > MAX_GLOBS_LENGTH)
     return `allow and protect have more than ${MAX_GLOBS_LENGTH} characters`;
@@ -170,5 +172,5 @@ function nameOf(latin1: string): string {
 }
 
 function failed(message: string): RunRead {
-  return { status: 'failed', message: `${message}.` };
+  return { status: 'failed', message: sentence(message) };
 }

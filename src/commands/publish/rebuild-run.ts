@@ -7,6 +7,7 @@ import { flagsOf } from '../../domain/review/review-flags.ts';
 import { noChange, policyViolation, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
 import { addedSecrets, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { flagLines, repositoriesReason, withheldReason } from '../../engine/finish/result.ts';
 import { openScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
@@ -36,7 +37,7 @@ export async function rebuildRun(
   const runTree = began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
   if (rebuilt.status === 'broken')
-    return refuse(publishFailed(`The patch cannot be trusted: ${rebuilt.message}.`));
+    return refuse(publishFailed(sentence(`The patch cannot be trusted: ${rebuilt.message}`)));
   if (rebuilt.status === 'conflict') {
     told.conflicts.push(...rebuilt.files);
     const named = rebuilt.files.map(({ path, why }) => `${path} (${why})`);

@@ -166,9 +166,14 @@ const NESTED_CUT_SHORT =
 function warnOf(
   session: Session,
   { workspace, verifyPlace }: Ready,
-  { state, steps: { attributed, nested, ignored, uncommitted } }: { state: RunState; steps: Steps },
+  {
+    state,
+    steps: { kept, reviewed, attributed, nested, ignored, uncommitted },
+  }: { state: RunState; steps: Steps },
 ): void {
+  const oversize = kept.patch === null ? null : (doneValue(reviewed)?.oversize ?? null);
   const warnings = [
+    ...(oversize === null ? [] : [`${oversize} Give publish a higher limit, or split the plan.`]),
     ...(doneValue(uncommitted)?.warnings ?? []),
     ...(doneValue(attributed)?.warnings ?? []),
     ...(nested.status === 'cut_short' && isTaken(state.base) ? [NESTED_CUT_SHORT] : []),

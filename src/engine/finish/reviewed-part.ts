@@ -14,16 +14,20 @@ import { repositoriesReason, withheldReason } from './result.ts';
 export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
   /** Null when the patch may be published. */
   readonly withheld: string | null;
+  /** Why `publish` would not take the patch, with the limits known here; null when it would. */
+  readonly oversize: string | null;
 }
 
 /** The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function reviewedPart(
-  { findKnown }: Session,
+  { findKnown, input }: Session,
   { directory, start }: Ready,
   { net, patch }: { net: readonly PathChange[]; patch: ProvenPatch | null },
 ): Promise<ReviewedPart> {
-  if (patch === null || patch.files.length === 0) return { flags: [], secrets: [], withheld: null };
+  if (patch === null || patch.files.length === 0)
+    return { flags: [], secrets: [], withheld: null, oversize: null };
   const { reviewPatch } = await import('./review.ts');
+  const { overCaps } = await import('../../domain/github/publishing/policy.ts');
   const { shadowGit } = directory;
   const [{ flags, secrets }, paths] = await Promise.all([
     reviewPatch({
@@ -42,5 +46,8 @@ export async function reviewedPart(
   );
   const withheld =
     repositoriesReason(repositories) ?? withheldReason(secrets.filter(({ path }) => !isAccepted(path)));
-  return { flags: [...flags], secrets: [...secrets], withheld };
+  const { maxPatchFiles: maxFiles, maxPatchBytes: maxBytes } = input.settings;
+  const size = { files: patch.files.length, bytes: patch.bytes.length };
+  const oversize = overCaps(size, { maxFiles, maxBytes })?.reason ?? null;
+  return { flags: [...flags], secrets: [...secrets], withheld, oversize };
 }

@@ -73,7 +73,6 @@ describe('every row of the outcome table, through the action', () => {
       'base-sha': result?.baseSha,
       'tree-sha': result?.treeSha,
       'changed-files': '[{"path":"a.txt","kind":"modify","additions":1,"deletions":1}]',
-      answer: '',
       summary: result?.summary,
       verification: 'passed',
       denied: '[]',

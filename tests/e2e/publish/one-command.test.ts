@@ -207,3 +207,15 @@ test('a signal between run and publication leaves a run that can be published, a
   expect(published.exitCode, published.stderr).toBe(0);
   expect(at.hosted.pulls()).toHaveLength(1);
 });
+
+test('a patch that is too large is refused by publish, and the run says so before', async () => {
+  const at = await place([edit, done]);
+  const runDir = join(temporaryFolder(), 'run');
+  const words = ['run', '-m', 'Do it', '--run-dir', runDir, '--publish', '--max-patch-size', '9'];
+  const end = await runHere(words, { cwd: at.checkout.root, env: environment(at) });
+  expect(end.exitCode, end.stderr).toBe(8);
+  const [warning] = resultIn(runDir).warnings.filter((one) => one.includes('too large'));
+  expect(warning).toMatch(
+    /^The patch is too large to be published: it has \d+ bytes, at most 9 are allowed \(--max-patch-size\)\. Give publish a higher limit, or split the plan\.$/,
+  );
+});

@@ -1,0 +1,7 @@
+/** Sentences that end with words from elsewhere, which may have a full stop of their own. */
+
+/** The text with exactly one full stop at its end; a question or an exclamation mark is enough. */
+export function sentence(text: string): string {
+  const bare = text.trimEnd().replace(/(?<!\.)\.$/, '');
+  return /[?!]$|\.\.$/.test(bare) ? bare : `${bare}.`;
+}
