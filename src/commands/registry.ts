@@ -9,7 +9,6 @@ import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
 import { readKey, readSettings, readTrust, withoutKey } from './inputs.ts';
 import { namedRun } from './named-run.ts';
-import { startRun } from './run/start.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
 
@@ -78,7 +77,11 @@ export const COMMANDS: readonly Command[] = [
     switches: { publish: PUBLISH },
     settingsWith: { publish: SETTINGS_TAKEN.publish },
     async start(edge, given) {
-      if (!given.switches.has('publish')) return startRun(edge, given);
+      if (!given.switches.has('publish')) {
+        // Another command does not need the engine, nor does a process that may not open as many files as its parts are.
+        const { startRun } = await import('./run/start.ts');
+        return startRun(edge, given);
+      }
       const { startRunAndPublish } = await import('./run-and-publish.ts');
       return startRunAndPublish(edge, given);
     },
