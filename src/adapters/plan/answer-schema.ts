@@ -1,6 +1,7 @@
 /** The JSON Schema that the answer of a run must fit: read, checked, and put to use with ajv. */
 
 import { resolve } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import type { ErrorObject, Options } from 'ajv';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -42,11 +43,28 @@ export async function openAnswerSchema(schema: AnswerSchema['schema']): Promise<
   const ajv = dialect.startsWith(DIALECTS[0]) ? new Ajv(OPTIONS) : new Ajv2020(OPTIONS);
   try {
     const fits = ajv.compile(schema);
-    const problemIn = (answer: unknown) => (fits(answer) ? null : describe(fits.errors ?? []));
+    const problemIn = (answer: unknown) => {
+      const end = withinTime(() => fits(answer));
+      if (end === 'too long') return `takes more than ${MAX_CHECK_MS / 1_000} s to compare with its schema`;
+      return end ? null : describe(fits.errors ?? []);
+    };
     return { status: 'ok', answer: { schema, problemIn } };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return failed(`is not a JSON Schema that can be used: ${oneLine(error.message, 300)}.`);
+  }
+}
+
+/** Longest time for one answer: with some patterns a text can be made that takes years. */
+const MAX_CHECK_MS = 2_000;
+
+/** Only the virtual machine can end a regular expression that is being matched. */
+function withinTime<T>(check: () => T): T | 'too long' {
+  try {
+    return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'too long';
+    throw error;
   }
 }
 
