@@ -70,7 +70,7 @@ test('the commands of a repository are found and written, and what was there alr
     'Found Node.js: npm, from package-lock.json, locked by package-lock.json\n  setup  test -d node_modules || npm ci  (from package-lock.json)\n  test   npm test  (from package.json, scripts.test)\n',
   );
   expect(end.stderr).toContain(
-    'without a cost: patchsmith check --plan .github/patchsmith/issue.md --allow-domain registry.npmjs.org\n',
+    'without a cost: patchsmith check --plan .github/patchsmith/issue.md --cache npm\n',
   );
   expect(readFileSync(join(root, '.patchsmith.yml'), 'utf8')).toContain(
     'setup:\n  # from package-lock.json\n  - test -d node_modules || npm ci\n',
