@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { actionManifest, actionPage, mainInputsTable } from '../scripts/docs/action-docs.ts';
 import {
@@ -25,6 +25,12 @@ test('the published schema of check is that of the code', () => {
 
 test('the published schema of events is that of the code', () => {
   expect(readFileSync('docs/events.schema.json', 'utf8')).toBe(eventsSchema());
+});
+
+test('every decision has a number of its own, without gaps', () => {
+  const pages = readdirSync('docs/decisions').sort();
+  const numbers = pages.map((name) => name.slice(0, 3));
+  expect(numbers).toEqual(pages.map((_, at) => String(at + 1).padStart(3, '0')));
 });
 
 test('the page of settings says what the code says', () => {
