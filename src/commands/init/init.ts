@@ -3,15 +3,16 @@
  * what it guessed, and what is left to do. Never overwrites anything, and executes nothing of the repository.
  */
 
+import type { Project } from '../../adapters/survey/project.ts';
+import { surveyRepository } from '../../adapters/survey/survey.ts';
 import { PROJECT_FILE } from '../../config/resolve.ts';
 import { done, noChange, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { absolutePath } from '../../engine/session.ts';
 import { type FileToWrite, writeNewFile } from '../../files/new-file.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { surveyLines } from './report.ts';
-import type { Project } from './survey/project.ts';
-import { surveyRepository } from './survey/survey.ts';
 import { PRINCIPLES_SAMPLE, WORKFLOW_TEMPLATES } from './workflow-templates.ts';
 import { packageFlags, projectFileText, verifyOf, withCommands, workflowText } from './written-files.ts';
 
@@ -59,7 +60,7 @@ export async function initialise({ template: name, repo, cwd, say }: InitInput):
   const kept: string[] = [];
   for (const file of files) {
     const came = await writeNewFile(root, file);
-    if (came.status === 'failed') return usageError(`${file.path} cannot be written: ${came.why}.`);
+    if (came.status === 'failed') return usageError(sentence(`${file.path} cannot be written: ${came.why}`));
     if (came.status === 'written') written += 1;
     else kept.push(file.path);
     say(came.status === 'written' ? `wrote ${file.path}` : `left ${came.path} as it is`);

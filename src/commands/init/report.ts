@@ -1,7 +1,7 @@
 /** What `init` prints of a repository: what it found and where, what it guessed and why. */
 
-import type { Project, Said } from './survey/project.ts';
-import type { Survey } from './survey/survey.ts';
+import type { Project, Said } from '../../adapters/survey/project.ts';
+import type { Survey } from '../../adapters/survey/survey.ts';
 import { basisText, verifyOf } from './written-files.ts';
 
 /** One line each. */

@@ -1,5 +1,6 @@
 /** The workflows of docs/workflows, with the files that each of them names. */
 
+import checks from '../../../docs/workflows/checks.yml';
 import comment from '../../../docs/workflows/comment.yml';
 import fork from '../../../docs/workflows/fork.yml';
 import issue from '../../../docs/workflows/issue.yml';
@@ -36,6 +37,14 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
     workflow: comment,
     plans: { 'issue.md': issuePlan },
     next: [KEY, PULL_REQUESTS, 'Comment on an issue: /patchsmith, and what to do.'],
+  },
+  checks: {
+    workflow: checks,
+    plans: { 'issue.md': issuePlan },
+    next: [
+      KEY,
+      'Name your workflows in it, publish with the token of a GitHub App, and give allow-bot the id of its bot.',
+    ],
   },
   schedule: {
     workflow: schedule,

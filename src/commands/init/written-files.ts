@@ -1,12 +1,12 @@
 /** The files that `init` writes, as text: what a template of the docs says, with what was found in the repository. */
 
 import { stringify } from 'yaml';
-import type { Basis, Project, ProjectCache, Said } from './survey/project.ts';
-import { stepText, type WorkflowStep } from './survey/workflow-step.ts';
+import type { Basis, Project, ProjectCache, Said } from '../../adapters/survey/project.ts';
+import { stepText, type WorkflowStep } from '../../adapters/survey/workflow-step.ts';
 import type { WorkflowTemplate } from './workflow-templates.ts';
 
 const PROJECT_FILE_HEAD = `# Settings of patchsmith for every plan of this repository, written by patchsmith init.
-# All of them: patchsmith run --help
+# All of them: patchsmith help run
 `;
 
 /** The text of `.patchsmith.yml`. */

@@ -1,7 +1,7 @@
 /** Java and Kotlin: Maven, Gradle, with or without a wrapper. */
 
-import { type Ecosystem, type Folder, found, type Project, type Said } from '../survey/project.ts';
-import { plainVersion, type WorkflowStep } from '../survey/workflow-step.ts';
+import { type Ecosystem, type Folder, found, type Project, type Said } from '../project.ts';
+import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 const MAVEN_HOSTS = ['repo.maven.apache.org'];
 const GRADLE_HOSTS = [
@@ -14,6 +14,7 @@ const GRADLE_HOSTS = [
 /** The entry of the registry for Maven. */
 export const maven: Ecosystem = {
   extensions: ['.java', '.kt', '.scala'],
+  versionCommand: 'java --version',
   manifests: ['pom.xml'],
   async look(folder) {
     const pom = (await folder.text('pom.xml')) ?? '';
@@ -36,6 +37,7 @@ export const maven: Ecosystem = {
 /** The entry of the registry for Gradle. */
 export const gradle: Ecosystem = {
   extensions: ['.java', '.kt', '.groovy', '.scala'],
+  versionCommand: 'java --version',
   manifests: ['settings.gradle.kts', 'settings.gradle', 'build.gradle.kts', 'build.gradle'],
   async look(folder) {
     const file = folder.first(...gradle.manifests) ?? 'build.gradle';

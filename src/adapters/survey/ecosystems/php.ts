@@ -1,20 +1,12 @@
 /** PHP with Composer: PHPUnit, Pest, PHPStan. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import {
-  at,
-  type Ecosystem,
-  type Folder,
-  found,
-  guessed,
-  keysAt,
-  type Said,
-  textAt,
-} from '../survey/project.ts';
+import { at, type Ecosystem, type Folder, found, guessed, keysAt, type Said, textAt } from '../project.ts';
 
 /** The entry of the registry. */
 export const php: Ecosystem = {
   extensions: ['.php'],
+  versionCommand: 'php --version',
   manifests: ['composer.json'],
   async look(folder) {
     const manifest = await folder.json('composer.json');

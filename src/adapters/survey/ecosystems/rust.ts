@@ -1,10 +1,11 @@
 /** Rust with Cargo. */
 
-import { at, type Ecosystem, found, keysAt } from '../survey/project.ts';
+import { at, type Ecosystem, found, keysAt } from '../project.ts';
 
 /** The entry of the registry. */
 export const rust: Ecosystem = {
   extensions: ['.rs'],
+  versionCommand: 'cargo --version',
   manifests: ['Cargo.toml'],
   async look(folder) {
     const manifest = await folder.toml('Cargo.toml');

@@ -1,17 +1,8 @@
 /** Python: pip, uv, Poetry; pytest, unittest, tox. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import {
-  at,
-  type Ecosystem,
-  type Folder,
-  found,
-  guessed,
-  keysAt,
-  type Said,
-  textAt,
-} from '../survey/project.ts';
-import type { WorkflowStep } from '../survey/workflow-step.ts';
+import { at, type Ecosystem, type Folder, found, guessed, keysAt, type Said, textAt } from '../project.ts';
+import type { WorkflowStep } from '../workflow-step.ts';
 
 /** What extras and groups of packages for tests are usually called; only these names are ever written. */
 const TEST_GROUPS = ['test', 'tests', 'testing'];
@@ -35,6 +26,7 @@ type Manager = 'uv' | 'poetry' | 'pip';
 /** The entry of the registry. */
 export const python: Ecosystem = {
   extensions: ['.py', '.pyi'],
+  versionCommand: 'python3 --version',
   manifests: ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', ...REQUIREMENTS],
   async look(folder) {
     const project = await folder.toml('pyproject.toml');

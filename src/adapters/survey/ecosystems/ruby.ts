@@ -1,12 +1,13 @@
 /** Ruby with Bundler: RSpec, Minitest, Rails. */
 
 import { INSTALLERS } from '../../../domain/packages/installers.ts';
-import { type Ecosystem, found, guessed, type Said } from '../survey/project.ts';
-import { plainVersion } from '../survey/workflow-step.ts';
+import { type Ecosystem, found, guessed, type Said } from '../project.ts';
+import { plainVersion } from '../workflow-step.ts';
 
 /** The entry of the registry. */
 export const ruby: Ecosystem = {
   extensions: ['.rb', '.rake', '.erb'],
+  versionCommand: 'ruby --version',
   manifests: ['Gemfile', '*.gemspec'],
   async look(folder) {
     const { hosts, locked, makes } = INSTALLERS.bundler;

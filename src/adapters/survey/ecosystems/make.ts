@@ -1,10 +1,11 @@
 /** A Makefile: for projects of other languages, and for a test command that nothing else names. */
 
-import { type Ecosystem, type Folder, found, type Said } from '../survey/project.ts';
+import { type Ecosystem, type Folder, found, type Said } from '../project.ts';
 
 /** The entry of the registry. */
 export const make: Ecosystem = {
   extensions: ['.c', '.h', '.cc', '.cpp', '.hpp', '.sh'],
+  versionCommand: null,
   manifests: ['GNUmakefile', 'makefile', 'Makefile'],
   async look(folder) {
     const file = folder.first(...make.manifests) ?? 'Makefile';

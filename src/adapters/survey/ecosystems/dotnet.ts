@@ -1,11 +1,12 @@
 /** .NET with NuGet. */
 
-import { type Ecosystem, type Folder, found } from '../survey/project.ts';
-import type { WorkflowStep } from '../survey/workflow-step.ts';
+import { type Ecosystem, type Folder, found } from '../project.ts';
+import type { WorkflowStep } from '../workflow-step.ts';
 
 /** The entry of the registry. */
 export const dotnet: Ecosystem = {
   extensions: ['.cs', '.fs', '.vb'],
+  versionCommand: null,
   manifests: ['*.sln', '*.slnx', '*.csproj', '*.fsproj'],
   async look(folder) {
     const file = folder.first(...dotnet.manifests) ?? '';

@@ -2,9 +2,9 @@
 
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRepoPath } from '../../../domain/changes/path.ts';
-import { openNofollowFiles } from '../../../files/nofollow-files.ts';
-import { textOf } from '../../../files/read-bytes.ts';
+import { parseRepoPath } from '../../domain/changes/path.ts';
+import { openNofollowFiles } from '../../files/nofollow-files.ts';
+import { textOf } from '../../files/read-bytes.ts';
 import type { Folder } from './project.ts';
 
 const MAX_BYTES = 1_048_576;

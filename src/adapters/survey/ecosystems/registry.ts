@@ -1,6 +1,6 @@
 /** Every ecosystem that `init` knows. Where two are equally likely, the first one counts. */
 
-import type { Ecosystem } from '../survey/project.ts';
+import type { Ecosystem } from '../project.ts';
 import { dotnet } from './dotnet.ts';
 import { go } from './go.ts';
 import { gradle, maven } from './java.ts';

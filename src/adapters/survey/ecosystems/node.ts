@@ -11,8 +11,8 @@ import {
   type ProjectCache,
   type Said,
   textAt,
-} from '../survey/project.ts';
-import { plainVersion, type WorkflowStep } from '../survey/workflow-step.ts';
+} from '../project.ts';
+import { plainVersion, type WorkflowStep } from '../workflow-step.ts';
 
 type Manager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
@@ -38,6 +38,7 @@ const NO_TEST = /no test specified/;
 /** The entry of the registry. */
 export const node: Ecosystem = {
   extensions: ['.js', '.ts', '.mjs', '.cjs', '.jsx', '.tsx', '.vue', '.svelte'],
+  versionCommand: 'node --version',
   manifests: ['package.json'],
   async look(folder) {
     const manifest = await folder.json('package.json');

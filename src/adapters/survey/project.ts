@@ -1,6 +1,6 @@
 /** What `init` knows of a repository's project: commands, and where each of them comes from. */
 
-import type { PackageManager } from '../../../domain/packages/package-manager.ts';
+import type { PackageManager } from '../../domain/packages/package-manager.ts';
 import type { WorkflowStep } from './workflow-step.ts';
 
 /** A file in which something was found, or the reason of a guess. */
@@ -53,6 +53,8 @@ export interface Ecosystem {
   readonly extensions: readonly string[];
   /** Names of files, or their ends beginning with `*`, one of which has to be there. */
   readonly manifests: readonly string[];
+  /** Prints the version of its language wherever it is run, reading nothing of a project; null where none does so quickly. */
+  readonly versionCommand: string | null;
   /** Null when the manifests that are there do not make a project. */
   look(folder: Folder): Promise<Project | null>;
 }

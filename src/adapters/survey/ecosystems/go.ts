@@ -1,10 +1,11 @@
 /** Go modules. */
 
-import { type Ecosystem, found, guessed } from '../survey/project.ts';
+import { type Ecosystem, found, guessed } from '../project.ts';
 
 /** The entry of the registry. */
 export const go: Ecosystem = {
   extensions: ['.go'],
+  versionCommand: 'go version',
   manifests: ['go.mod'],
   async look(folder) {
     const lockfile = folder.first('go.sum');

@@ -1,15 +1,17 @@
 /** Looks at a repository: which projects are in it, and what a person has to decide about them. Executes nothing of it. */
 
-import { listed } from '../../../domain/text/listed.ts';
-import { askGit, findGit } from '../../../git/git.ts';
-import { makeTarget } from '../ecosystems/make.ts';
-import { ECOSYSTEMS } from '../ecosystems/registry.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { askGit, findGit } from '../../git/git.ts';
+import { makeTarget } from './ecosystems/make.ts';
+import { ECOSYSTEMS } from './ecosystems/registry.ts';
 import { openFolder, readWorkflows, type Workflows } from './folder.ts';
 import type { Ecosystem, Folder, Project, Said } from './project.ts';
 
 /** What `init` knows of a repository. `project` is null when no ecosystem was recognised. */
 export interface Survey {
   readonly project: Project | null;
+  /** Prints the version of its language; null when that is not known. */
+  readonly versionCommand: string | null;
   /** The folder of the project, relative to the root; empty for the root. */
   readonly folder: string;
   /** Paths of the workflows that are there. */
@@ -31,10 +33,12 @@ export async function surveyRepository(root: string): Promise<Survey> {
   const top = openFolder(root, '', workflows);
   const shared = top === null ? [] : await sharedDecisions(top, workflows);
   const paths = [...workflows.keys()];
-  if (first === undefined) return { project: null, folder: '', workflows: paths, decisions: shared };
+  if (first === undefined)
+    return { project: null, versionCommand: null, folder: '', workflows: paths, decisions: shared };
   const project = await withMake(first.project, first.folder);
   return {
     project: inFolder(project, first.folder.prefix),
+    versionCommand: first.ecosystem.versionCommand,
     folder: first.folder.prefix.replace(/\/$/, ''),
     workflows: paths,
     decisions: [
@@ -161,8 +165,8 @@ async function sharedDecisions(top: Folder, workflows: Workflows): Promise<strin
   return decisions;
 }
 
-/** Paths as git has them in its index; empty when nothing is tracked, or git does not answer. */
-async function trackedFiles(root: string): Promise<string[]> {
+/** Paths as git has them in its index, relative to `root`; empty when nothing is tracked, or git does not answer. */
+export async function trackedFiles(root: string): Promise<string[]> {
   if (findGit() === null) return [];
   const signal = AbortSignal.timeout(MAX_GIT_MS);
   try {
