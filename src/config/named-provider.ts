@@ -15,6 +15,18 @@ function partsOf(model: unknown): { provider: string; model: string } | null {
   return entry === null || entry.playsRecording ? null : { provider, model: rest };
 }
 
+/** Who goes on in place of the first model, which `provider` answers for; null for nobody. */
+export function fallbackParts({
+  provider,
+  fallbackModel,
+}: {
+  readonly provider: string;
+  readonly fallbackModel: string | null;
+}): { provider: string; model: string } | null {
+  if (fallbackModel === null) return null;
+  return partsOf(fallbackModel) ?? { provider, model: fallbackModel };
+}
+
 /**
  * The inputs with provider and model apart. Where a provider is given by itself the model is taken as it is, since models of other
  * endpoints have slashes, too. `problem`: a project file chooses a provider.

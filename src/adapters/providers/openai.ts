@@ -12,18 +12,21 @@ import type { LlmProvider } from '../../ports.ts';
 import { withBoundedRefusals } from './asking/bounded-refusals.ts';
 import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
 import { askPatiently, type Patience } from './asking/patience.ts';
+import { attemptStream } from './asking/stream-attempt.ts';
 import { type Accommodation, accommodating, anyEndpoint } from './openai/accommodation.ts';
-import { attemptStream } from './openai/attempt.ts';
 import { ChatReader } from './openai/chat/answer.ts';
 import { CHAT_MESSAGE, chatCallIds, chatRequest } from './openai/chat/request.ts';
+import { openAiFailure } from './openai/failures.ts';
 import { ResponsesReader } from './openai/responses/answer.ts';
 import { responsesCallIds, responsesRequest } from './openai/responses/request.ts';
+import { isVendorHost } from './openai/vendor-host.ts';
 
 const OPENAI_API = 'https://api.openai.com/v1';
 
 /** How to reach an endpoint, and with which key. */
 export interface OpenAiOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
   readonly model: string;
+  /** Null for an endpoint that asks for none. */
   readonly apiKey: string | null;
   /** Default: the vendor's API. It may end in the path of one of the two APIs. */
   readonly baseUrl?: string;
@@ -42,10 +45,11 @@ const PATHS: Readonly<Record<Api, string>> = { responses: '/responses', chat: '/
 /** Throws ProviderSettingsError for a key or base URL that cannot be used. */
 export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   const { api, url } = addressOf(options);
-  const key = checkedKey(options.apiKey, 'OPENAI_API_KEY');
-  const redact = redactorFor([key]);
+  const isKeyless = options.apiKey === null && !isVendorHost(url.hostname);
+  const key = isKeyless ? null : checkedKey(options.apiKey, 'OPENAI_API_KEY');
+  const redact = redactorFor(key === null ? [] : [key]);
   const ask = withBoundedRefusals(options.fetch ?? fetch);
-  const where = `model ${options.model} at ${url.host}`;
+  const where = `model ${options.model} at ${url.host}${key === null ? ', without a key' : ''}`;
   // What this endpoint turned out not to take: asked once, not once a turn.
   let known: Accommodation = anyEndpoint(url.hostname);
   return {
@@ -57,13 +61,15 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
         return { status: 'failed', kind: 'invalid_request', message: otherApi(api, where) };
       const attempt = {
         url: url.href,
-        headers: { authorization: `Bearer ${key}` },
+        headers: key === null ? {} : keyHeader(url, key),
         ask,
         idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
         clock: options.clock ?? Date.now,
         signal,
         redact,
+        failureOf: openAiFailure,
         onText: (text: string) => request.onProgress({ type: 'text', text }),
+        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
       };
       const attemptOnce = (maxTokens: number, how: Accommodation) =>
         api === 'chat'
@@ -95,8 +101,13 @@ export function createOpenAiProvider(options: OpenAiOptions): LlmProvider {
   };
 }
 
+/** Azure's older addresses, which have a version, take the key in a header of their own. */
+function keyHeader({ search }: URL, key: string): Record<string, string> {
+  return search === '' ? { authorization: `Bearer ${key}` } : { 'api-key': key };
+}
+
 function addressOf({ baseUrl, allowInsecureBaseUrl = false }: OpenAiOptions): { api: Api; url: URL } {
-  const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl);
+  const url = parseEndpoint(baseUrl ?? OPENAI_API, allowInsecureBaseUrl, /^(\?api-version=[\w.-]+)?$/);
   const path = url.pathname.replace(/\/+$/, '');
   const named = (['responses', 'chat'] as const).find((one) => path.endsWith(PATHS[one]));
   const api = named ?? (url.hostname === new URL(OPENAI_API).hostname ? 'responses' : 'chat');

@@ -6,6 +6,8 @@
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { Price } from '../../domain/run/pricing.ts';
 import type { Clock, Federation, LlmProvider } from '../../ports.ts';
+import type { ProgramSettings } from './command.ts';
+import { isVendorHost } from './openai/vendor-host.ts';
 import type { OrganizationEntry } from './organization-spending.ts';
 import { ProviderSettingsError } from './settings-error.ts';
 
@@ -25,18 +27,26 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
   /** Used to reach it. Default: the platform's own fetch. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
+  /** The environment, for clients that log in by variables of their cloud. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Path of the journal or script to play; null if there is none. */
   readonly recording: string | null;
+  /** The program of a provider that runs one. */
+  readonly program?: ProgramSettings;
 }
 
 /** One provider: its name in help texts, what it needs, and how to open it. */
 export interface ProviderEntry {
   /** Who answers, as worded in a help text. */
   readonly meaning: string;
-  /** The default model; null if the provider determines it by itself. */
+  /** The default model; null if a recording determines it, or if there is none. */
   readonly defaultModel: string | null;
   /** The variable that contains its key, in the environment or a `.env`; null for a provider without a key. */
   readonly keyVariable: string | null;
+  /** Another variable for the same key, for when the first one is not set. */
+  readonly otherKeyVariable?: string;
+  /** True for an address where no key may be needed, so that a missing one is no mistake. Absent: a key is always needed. */
+  readonly mayLackKeyAt?: (url: URL) => boolean;
   /** The variable that contains its address; null for a provider without one. */
   readonly baseUrlVariable: string | null;
   /** How a job can log in without a key; null if it cannot. */
@@ -45,10 +55,14 @@ export interface ProviderEntry {
   readonly isBilled: boolean;
   /** Prices of models missing from the built-in table; null for a model unknown here too. */
   readonly priceOf?: (model: string) => Price | null;
+  /** Whether the API compacts conversations of a model by itself (`--compaction server`); absent where it never does. */
+  readonly compacts?: (model: string) => boolean;
   /** A killed run can ask it again. With recorded answers, the run is simply run again. */
   readonly canResume: boolean;
   /** It plays the file given by `--recording`, and requires one. */
   readonly playsRecording: boolean;
+  /** It runs the program of `--provider-command`, and requires one. */
+  readonly runsProgram?: true;
   /** Absent for a provider that cannot say what an organisation has spent. */
   readonly organization?: OrganizationEntry;
   /** Loads what its first request needs; called while the process is otherwise idle. */
@@ -63,6 +77,16 @@ export type ProviderRegistry = Readonly<Record<string, ProviderEntry>>;
 /** The provider used if none is chosen. */
 export const DEFAULT_PROVIDER = 'anthropic';
 
+/** What clouds have in common that offer the models of others: a login of their own, and their own names for models. */
+const elsewhere = {
+  defaultModel: null,
+  keyVariable: null,
+  federation: null,
+  isBilled: true,
+  canResume: true,
+  playsRecording: false,
+} as const;
+
 const providers = {
   anthropic: {
     meaning: 'the Claude API',
@@ -71,6 +95,8 @@ const providers = {
     baseUrlVariable: 'ANTHROPIC_BASE_URL',
     federation: { audience: 'https://api.anthropic.com' },
     isBilled: true,
+    // On demand, by the vendor's page of September 2026: not those of the fourth generation before 4.6.
+    compacts: (model) => /^claude-/.test(model) && !/^claude-[a-z]+-4(-[0-5])?(-\d{8})?$/.test(model),
     canResume: true,
     playsRecording: false,
     organization: {
@@ -91,6 +117,7 @@ const providers = {
     meaning: 'OpenAI, or any endpoint that speaks like it',
     defaultModel: 'gpt-5.4',
     keyVariable: 'OPENAI_API_KEY',
+    mayLackKeyAt: ({ hostname }) => !isVendorHost(hostname),
     baseUrlVariable: 'OPENAI_BASE_URL',
     federation: null,
     isBilled: true,
@@ -100,6 +127,56 @@ const providers = {
     async create({ recording: _, ...options }) {
       const { createOpenAiProvider } = await import('./openai.ts');
       return createOpenAiProvider(options);
+    },
+  },
+  bedrock: {
+    meaning: 'Claude on Amazon Bedrock',
+    ...elsewhere,
+    baseUrlVariable: 'ANTHROPIC_BEDROCK_BASE_URL',
+    async create(settings) {
+      const { createBedrockProvider } = await import('./bedrock.ts');
+      return createBedrockProvider(settings);
+    },
+  },
+  vertex: {
+    meaning: "Claude on Google's Vertex AI",
+    ...elsewhere,
+    baseUrlVariable: 'ANTHROPIC_VERTEX_BASE_URL',
+    async create(settings) {
+      const { createVertexProvider } = await import('./vertex.ts');
+      return createVertexProvider(settings);
+    },
+  },
+  gemini: {
+    meaning: 'the Gemini API',
+    defaultModel: 'gemini-flash-latest',
+    keyVariable: 'GEMINI_API_KEY',
+    otherKeyVariable: 'GOOGLE_API_KEY',
+    baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
+    federation: null,
+    isBilled: true,
+    canResume: true,
+    playsRecording: false,
+    preload: () => void globalThis.Headers,
+    async create({ recording: _, ...options }) {
+      const { createGeminiProvider } = await import('./gemini.ts');
+      return createGeminiProvider(options);
+    },
+  },
+  command: {
+    meaning: 'a program of your own',
+    defaultModel: 'default',
+    keyVariable: null,
+    baseUrlVariable: null,
+    federation: null,
+    isBilled: true,
+    canResume: true,
+    playsRecording: false,
+    runsProgram: true,
+    async create({ program, ...options }) {
+      if (program === undefined) throw new ProviderSettingsError('The command provider needs a program.');
+      const { createCommandProvider } = await import('./command.ts');
+      return createCommandProvider({ ...options, program });
     },
   },
   replay: {
@@ -150,5 +227,6 @@ export async function createProvider(
 
 /** Variables that may contain a key: no child process gets them. */
 export const KEY_VARIABLES: readonly string[] = Object.values(PROVIDERS).flatMap(
-  ({ keyVariable, organization }) => [keyVariable ?? [], organization?.keyVariable ?? []].flat(),
+  ({ keyVariable, otherKeyVariable, organization }) =>
+    [keyVariable ?? [], otherKeyVariable ?? [], organization?.keyVariable ?? []].flat(),
 );

@@ -2,9 +2,11 @@
 
 import * as z from 'zod';
 import { Retry, SpentTokens } from '../../domain/budget/spent.ts';
+import { CompactionFailed } from '../../domain/compaction/compaction.ts';
 import { LlmTurn } from '../../domain/conversation/conversation.ts';
 import { ProviderFailureKind } from '../../domain/run/limits.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import type { LlmProvider, TurnRequest, TurnResult } from '../../ports.ts';
 import { journalOfScript } from './script.ts';
@@ -26,13 +28,21 @@ const Failed = z.object({
 });
 const Interrupted = z.object({ spent: SpentTokens });
 const Retried = z.object(Retry.shape);
+const Compacted = z.object({ turn: LlmTurn.optional() });
+const Uncompacted = z.object({
+  kind: CompactionFailed.shape.kind,
+  message: z.string(),
+  turn: LlmTurn.optional(),
+  spent: SpentTokens.exactOptional(),
+});
 
 /**
  * Reads a journal as it is, and a hand-written script as a journal. Throws ProviderSettingsError if the file cannot be used.
  */
 export async function readRecording(path: string): Promise<Recording> {
   const read = readRegularFile(path, MAX_RECORDING_BYTES, { follow: true });
-  if (read.status === 'failed') throw new ProviderSettingsError(`The recording ${path} ${read.why}.`);
+  if (read.status === 'failed')
+    throw new ProviderSettingsError(sentence(`The recording ${path} ${read.why}`));
   const text = read.bytes.toString('utf8');
   return { name: path, text: journalOfScript(path, text) ?? text };
 }
@@ -49,7 +59,7 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   let next = 0;
   let played = 0;
 
-  function nextTurn(onProgress: TurnRequest['onProgress']): TurnResult {
+  function nextTurn(isSummary: boolean, onProgress: TurnRequest['onProgress']): TurnResult {
     let isRetrying = false;
     for (; next < lines.length; next += 1) {
       const line = lines[next] ?? '';
@@ -61,6 +71,13 @@ export function createReplayProvider(recording: Recording): LlmProvider {
         onProgress({ type: 'retry', retry: recorded.retry });
         continue;
       }
+      if (recorded.status === 'summary') {
+        // A run with other settings may ask for no summary here.
+        if (!isSummary) continue;
+        next += 1;
+        return recorded.result;
+      }
+      if (isSummary && recorded.status === 'ok') return failedRecording(NO_SUMMARY_HERE);
       // A run that was stopped while it waited for the next attempt has no answer at all.
       if (recorded.status === 'stopped' && !isRetrying) continue;
       if (recorded.status === 'ok') played += 1;
@@ -77,10 +94,10 @@ export function createReplayProvider(recording: Recording): LlmProvider {
   return {
     name: 'replay',
     model: modelOf(lines),
-    complete: async ({ signal, onProgress }) => {
+    complete: async ({ signal, onProgress, purpose }) => {
       if (signal.aborted) return { status: 'interrupted' };
-      const result = nextTurn(onProgress);
-      if (result.status === 'ok' && result.turn.text !== '')
+      const result = nextTurn(purpose !== undefined, onProgress);
+      if (purpose === undefined && result.status === 'ok' && result.turn.text !== '')
         onProgress({ type: 'text', text: result.turn.text });
       return result;
     },
@@ -88,7 +105,11 @@ export function createReplayProvider(recording: Recording): LlmProvider {
 }
 
 /** What a line tells of the model: how a turn ended, that an attempt failed, or that the run was stopped. */
-type Recorded = TurnResult | { status: 'retried'; retry: Retry } | { status: 'stopped' };
+type Recorded =
+  | TurnResult
+  | { status: 'summary'; result: TurnResult }
+  | { status: 'retried'; retry: Retry }
+  | { status: 'stopped' };
 
 /** Null for an event that has nothing to do with the model. */
 function recordedIn(line: string, place: string): Recorded | null {
@@ -114,12 +135,30 @@ function recordedIn(line: string, place: string): Recorded | null {
       const { data, error } = Interrupted.safeParse(event);
       return data ? { status: 'interrupted', ...data } : invalid('interruption', error);
     }
+    case 'context.compacted': {
+      const { data, error } = Compacted.safeParse(event);
+      if (!data) return invalid('compaction', error);
+      return data.turn ? { status: 'summary', result: { status: 'ok', turn: data.turn } } : null;
+    }
+    case 'compaction.failed': {
+      const { data, error } = Uncompacted.safeParse(event);
+      return data ? withoutSummary(data) : invalid('failure', error);
+    }
     case 'run.interrupted':
       return { status: 'stopped' };
     default:
       return null;
   }
 }
+
+/** Null where no request was made. */
+function withoutSummary({ kind, message, turn, ...spent }: z.infer<typeof Uncompacted>): Recorded | null {
+  if (turn !== undefined) return { status: 'summary', result: { status: 'ok', turn } };
+  if (kind === 'budget' || kind === 'no_summary') return null;
+  return { status: 'summary', result: { status: 'failed', kind, message, ...spent } };
+}
+
+const NO_SUMMARY_HERE = 'The recording has no summary here.';
 
 function modelOf(lines: readonly string[]): string {
   for (const line of lines) {

@@ -20,9 +20,12 @@ const ScriptTurn = z
   .strictObject({
     text: z.string().min(1).optional(),
     calls: z.array(ScriptCall).min(1).optional(),
-    stop: TurnStop.optional(),
+    stop: TurnStop.exclude(['compaction']).optional(),
+    /** What it answers when it is asked for a summary, in place of everything else. */
+    summary: z.string().min(1).optional(),
   })
-  .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls or stop');
+  .refine((turn) => Object.keys(turn).length > 0, 'a turn needs text, calls, stop or summary')
+  .refine((turn) => turn.summary === undefined || Object.keys(turn).length === 1, 'a summary stands alone');
 type ScriptTurn = z.infer<typeof ScriptTurn>;
 
 /**
@@ -33,11 +36,19 @@ export function journalOfScript(name: string, text: string): string | null {
   if (turns === null) return null;
   if (turns.length === 0) throw new ProviderSettingsError(`The script ${name} holds no turn.`);
   return turns
-    .map((turn, at) => JSON.stringify({ type: 'turn.completed', turn: turnOf(turn, at) }))
+    .map((turn, at) =>
+      JSON.stringify({
+        type: turn.summary === undefined ? 'turn.completed' : 'context.compacted',
+        turn: turnOf(turn, at),
+      }),
+    )
     .join('\n');
 }
 
-function turnOf({ text = '', calls: scripted = [], stop }: ScriptTurn, at: number): LlmTurn {
+function turnOf(
+  { summary, text = summary ?? '', calls: scripted = [], stop }: ScriptTurn,
+  at: number,
+): LlmTurn {
   const calls = scripted.map(({ name, input }, index) => ({
     id: `script_${at + 1}_${index + 1}`,
     name,

@@ -2,7 +2,12 @@
 
 import { onTestFinished } from 'vitest';
 import { type AnthropicOptions, createAnthropicProvider } from '../../../src/adapters/providers/anthropic.ts';
-import type { Conversation, LlmTurn, Message } from '../../../src/domain/conversation/conversation.ts';
+import {
+  type Conversation,
+  type LlmTurn,
+  type Message,
+  openConversation,
+} from '../../../src/domain/conversation/conversation.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
@@ -53,22 +58,24 @@ export async function asking(turns: Script, options: Partial<AnthropicOptions> =
       conversation = plainConversation(),
       signal = new AbortController().signal,
       answerTokens = () => 8192,
-    ) => provider.complete({ conversation, signal, answerTokens, onProgress: (step) => progress.push(step) }),
+    ) =>
+      provider.complete({
+        conversation,
+        signal,
+        answerTokens,
+        onProgress: (step) => void (step.type === 'received' || progress.push(step)),
+      }),
   };
 }
 
 export function plainConversation(...later: Message[]): Conversation {
-  return {
-    system: 'You change code.',
-    tools: [
-      {
-        name: 'read_file',
-        description: 'Reads a file.',
-        inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
-      },
-    ],
-    messages: [{ role: 'user', content: [{ type: 'text', text: 'Mend the parser.' }] }, ...later],
+  const readFile = {
+    name: 'read_file',
+    description: 'Reads a file.',
+    inputSchema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
   };
+  const opening = openConversation('You change code.', [readFile], 'Mend the parser.');
+  return { ...opening, messages: [...opening.messages, ...later] };
 }
 
 /** The turn of an answer that has to be one. */

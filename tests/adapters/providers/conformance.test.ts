@@ -1,11 +1,18 @@
 /** What every provider that asks an API has to do, against a local server of its API that is as strict as the real one. */
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createProvider, PROVIDERS } from '../../../src/adapters/providers/registry.ts';
+import {
+  createProvider,
+  PROVIDERS,
+  type ProviderSettings,
+} from '../../../src/adapters/providers/registry.ts';
 import type { Message } from '../../../src/domain/conversation/conversation.ts';
 import type { TurnProgress, TurnResult } from '../../../src/ports.ts';
+import { startBedrockServer, startVertexServer } from '../../support/claude-server/clouds.ts';
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
 import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { startCommandServer } from '../../support/command-server/server.ts';
+import { startGeminiServer } from '../../support/gemini-server/server.ts';
 import { startOpenAiServer } from '../../support/openai-server/server.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
 
@@ -14,7 +21,17 @@ const KEY = 'sk-test-0123456789abcdef';
 interface Family {
   readonly provider: string;
   readonly model: string;
-  start(turns: Script): Promise<{ url: string; requests: readonly Seen[]; close(): Promise<void> }>;
+  /** The input of a call arrives as an object, so that it cannot be malformed or cut off. */
+  readonly writesNoJson?: true;
+  start(turns: Script): Promise<Started>;
+}
+
+interface Started {
+  readonly url?: string;
+  readonly requests: readonly Seen[];
+  close(): Promise<void>;
+  /** What else a provider is opened with that has this key. */
+  settings?(key: string): Partial<ProviderSettings>;
 }
 
 interface Seen {
@@ -37,6 +54,33 @@ const FAMILIES: Readonly<Record<string, Family>> = {
     model: 'claude-sonnet-5-5',
     start: (turns) => startClaudeServer({ turns, apiKey: KEY }),
   },
+  'Claude on Bedrock': {
+    provider: 'bedrock',
+    model: 'claude-sonnet-5-5',
+    start: (turns) => startBedrockServer(turns, KEY),
+  },
+  'Claude on Vertex': {
+    provider: 'vertex',
+    model: 'claude-sonnet-5-5',
+    start: (turns) => startVertexServer(turns, KEY),
+  },
+  'Gemini API': {
+    provider: 'gemini',
+    model: 'gemini-x',
+    writesNoJson: true,
+    start: (turns) => startGeminiServer({ turns, apiKey: KEY, model: 'gemini-x' }),
+  },
+  'a program': {
+    provider: 'command',
+    model: 'default',
+    start: async (turns) => {
+      const { line, ...server } = await startCommandServer(turns, KEY);
+      const settings = (key: string) => ({
+        program: { line, env: { RELAY_KEY: key }, variables: ['RELAY_KEY'], writable: () => [] },
+      });
+      return { ...server, settings };
+    },
+  },
   'OpenAI Chat Completions': openAi('/chat/completions', false),
   'OpenAI Responses': openAi('/responses', true),
 };
@@ -52,6 +96,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     onTestFinished(() => server.close());
     const waits: number[] = [];
     const progress: TurnProgress[] = [];
+    const received: number[] = [];
     const ask = async (later: readonly Message[] = [], signal = new AbortController().signal) => {
       const patience = {
         clock: () => waits.reduce((sum, ms) => sum + ms, 0),
@@ -59,16 +104,24 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
         sleep: async (ms: number) => void waits.push(ms),
       };
       const given = { model: family.model, apiKey: KEY, effort: null, showThinking: false, ...settings };
-      const rest = { maxOutputTokens: 8_192, baseUrl: server.url, recording: null };
+      const rest = {
+        maxOutputTokens: 8_192,
+        ...(server.url === undefined ? {} : { baseUrl: server.url }),
+        ...server.settings?.(given.apiKey),
+        recording: null,
+      };
       const provider = await createProvider(family.provider, { ...given, ...rest, ...patience });
       return provider.complete({
         conversation: plainConversation(...later),
         signal,
         answerTokens: () => 8_192,
-        onProgress: (step) => progress.push(step),
+        onProgress: (step) => {
+          if (step.type === 'received') received.push(step.bytes);
+          else progress.push(step);
+        },
       });
     };
-    return { server, waits, progress, ask };
+    return { server, waits, progress, received, ask };
   }
   const call = (path: string) => ({ name: 'read_file', input: { path } });
   const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] });
@@ -78,9 +131,12 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
   test('parallel calls, results, cut-offs and texts make a conversation that only grows', async () => {
     const turns: ScriptedTurn[] = [
       { text: 'I look – first.', calls: [call('a'), call('b')] },
-      { calls: [{ ...call('c'), rawInput: '{"path": nowhere}' }] },
+      { calls: [{ ...call('c'), ...(family.writesNoJson ? {} : { rawInput: '{"path": nowhere}' }) }] },
       { stop: 'max_tokens', outputTokens: 8_192, text: 'and so' },
-      { stop: 'max_tokens', calls: [{ name: 'read_file', rawInput: '{"path":"d' }] },
+      {
+        stop: 'max_tokens',
+        ...(family.writesNoJson ? {} : { calls: [{ name: 'read_file', rawInput: '{"path":"d' }] }),
+      },
       { text: 'Done.' },
     ];
     const { server, ask, progress } = await asking(turns);
@@ -96,7 +152,8 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
         expect(turn.usage.input + turn.usage.cacheRead + turn.usage.cacheWrite).toBeGreaterThan(10);
         expect(turn.model).toBe(family.model);
       }
-      if (stops.length === 2) expect(turn.calls[0]?.malformed).toContain('not valid JSON');
+      if (stops.length === 2 && !family.writesNoJson)
+        expect(turn.calls[0]?.malformed).toContain('not valid JSON');
     }
     expect(stops).toEqual(['tool_use', 'tool_use', 'max_tokens', 'max_tokens', 'end_turn']);
     expect(server.requests.map(({ refused }) => refused)).toEqual(turns.map(() => null));
@@ -104,7 +161,7 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
     expect(shown).toContain('I look – first.');
     // Cache breakpoints are the one thing that moves.
     const sent = server.requests.map(({ body }) =>
-      JSON.stringify(body?.messages ?? body?.input, (key, value) =>
+      JSON.stringify(body?.messages ?? body?.input ?? body?.contents, (key, value) =>
         key === 'cache_control' ? undefined : value,
       ).slice(0, -1),
     );
@@ -114,6 +171,17 @@ describe.each(Object.entries(FAMILIES))('%s', (_name, family) => {
       true,
       true,
     ]);
+  });
+
+  test('while an answer arrives, people see how many bytes of it are there, thoughts and calls included', async () => {
+    const content = 'x'.repeat(5_000);
+    const { ask, received } = await asking([
+      { thinking: 'Let me think.', calls: [{ name: 'write_file', input: { path: 'a', content } }] },
+    ]);
+    await ask();
+    expect(received.length).toBeGreaterThan(0);
+    expect(received).toEqual([...received].sort((a, b) => a - b));
+    expect(received.at(-1)).toBeGreaterThan(5_000);
   });
 
   test('a refusal is a turn', async () => {

@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createOpenAiProvider, type OpenAiOptions } from '../../../src/adapters/providers/openai.ts';
 import type { Message } from '../../../src/domain/conversation/conversation.ts';
+import type { LlmProvider, TurnResult } from '../../../src/ports.ts';
 import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
 import { type OpenAiServerOptions, startOpenAiServer } from '../../support/openai-server/server.ts';
 import { answered, failureOf, plainConversation, resultsOf, turnOf } from './asking.ts';
@@ -12,16 +13,19 @@ const apiKey = 'sk-test-0123456789abcdef';
 async function asking(turns: Script, path = '', more: Partial<OpenAiServerOptions & OpenAiOptions> = {}) {
   const server = await startOpenAiServer({ turns, apiKey, ...more });
   onTestFinished(() => server.close());
-  const settings = { model: 'gpt-5.4', apiKey, effort: null, showThinking: false, sleep: async () => {} };
-  const provider = createOpenAiProvider({ ...settings, baseUrl: server.url + path, ...more });
-  const ask = (...later: Message[]) =>
-    provider.complete({
-      conversation: plainConversation(...later),
-      signal: new AbortController().signal,
-      answerTokens: () => 8_192,
-      onProgress: () => {},
-    });
-  return { server, ask };
+  const provider = createOpenAiProvider({ ...settings, apiKey, baseUrl: server.url + path, ...more });
+  return { server, ask: (...later: Message[]) => askOf(provider, ...later) };
+}
+
+const settings = { model: 'gpt-5.4', effort: null, showThinking: false, sleep: async () => {} };
+
+function askOf(provider: LlmProvider, ...later: Message[]): Promise<TurnResult> {
+  return provider.complete({
+    conversation: plainConversation(...later),
+    signal: new AbortController().signal,
+    answerTokens: () => 8_192,
+    onProgress: () => {},
+  });
 }
 
 const read = { name: 'read_file', input: { path: 'a' } };
@@ -150,4 +154,32 @@ test('a conversation of the one API is not sent to the other', async () => {
   const first = turnOf(await ask());
   const other = await asking([], '/responses');
   expect(failureOf(await other.ask(answered(first))).message).toContain('ends in /chat/completions');
+});
+
+test('an endpoint without keys is sent none, and OpenAI itself is not asked without one', async () => {
+  const { server, ask } = await asking([{ text: 'Done.' }], '', { apiKey: null });
+  expect(turnOf(await ask()).text).toBe('Done.');
+  expect(server.requests.map(({ refused }) => refused)).toEqual(
+    server.requests.map(({ body }) => ('max_tokens' in body ? expect.stringContaining('max_tokens') : null)),
+  );
+  const strict = await asking([], '', { apiKey: null });
+  const wrong = createOpenAiProvider({
+    ...settings,
+    apiKey: 'sk-unwanted-0123456789',
+    baseUrl: strict.server.url,
+  });
+  expect(failureOf(await askOf(wrong)).kind).toBe('authentication');
+  for (const baseUrl of [undefined, 'https://me.openai.azure.com/openai/v1'])
+    expect(() =>
+      createOpenAiProvider({ ...settings, apiKey: null, ...(baseUrl ? { baseUrl } : {}) }),
+    ).toThrow('Set OPENAI_API_KEY');
+});
+
+test("Azure's older addresses have a version, and the key in a header of its own", async () => {
+  const azureVersion = '2024-10-21';
+  const { server, ask } = await asking([{ text: 'Done.' }], `?api-version=${azureVersion}`, { azureVersion });
+  expect(turnOf(await ask()).text).toBe('Done.');
+  expect(server.requests.at(-1)).toMatchObject({ path: '/v1/chat/completions', refused: null });
+  const other = { ...settings, apiKey, baseUrl: `${server.url}?api-version=1&x=y` };
+  expect(() => createOpenAiProvider(other)).toThrow('no user, password, query');
 });

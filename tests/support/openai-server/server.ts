@@ -11,7 +11,10 @@ type Fields = Record<string, unknown>;
 
 export interface OpenAiServerOptions {
   readonly turns: Script;
-  readonly apiKey: string;
+  /** Null: a server that knows no keys, and is sent none. */
+  readonly apiKey: string | null;
+  /** As Azure wants it: with this version in the address, and the key in a header of its own. */
+  readonly azureVersion?: string;
   /** Default: true. */
   readonly isReasoning?: boolean;
 }
@@ -33,12 +36,17 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Fields;
-    const path = request.url ?? '';
+    const [path = '', query] = (request.url ?? '').split('?');
     const seen = { path, body, refused: null as string | null };
     requests.push(seen);
     response.setHeader('x-request-id', `req_${requests.length}`);
     try {
-      if (request.headers.authorization !== `Bearer ${options.apiKey}`)
+      const { apiKey, azureVersion } = options;
+      const given = azureVersion === undefined ? request.headers.authorization : request.headers['api-key'];
+      const wanted = azureVersion === undefined && apiKey !== null ? `Bearer ${apiKey}` : apiKey;
+      if (query !== (azureVersion && `api-version=${azureVersion}`))
+        throw new OpenAiRefusal('Resource not found', 404);
+      if ((given ?? null) !== wanted)
         throw new OpenAiRefusal('Incorrect API key provided.', 401, 'invalid_api_key');
       const isReasoning = options.isReasoning ?? true;
       if (path === '/v1/chat/completions') checkChat(body, isReasoning, ['reasoning_content']);
@@ -69,7 +77,7 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     const all = (turn.events ?? events)
       .map((event) => frame(event, isChat))
       .concat(isChat ? ['data: [DONE]\n\n'] : []);
-    await send(response, all, fault);
+    await sendFrames(response, all, fault);
   }
 
   const server = createServer((request, response) => {
@@ -115,7 +123,8 @@ function frame(event: Fields, isChat: boolean): string {
   return `${isChat ? '' : `event: ${String(event.type)}\n`}data: ${JSON.stringify(event)}\n\n`;
 }
 
-async function send(
+/** Streams frames as far as the fault lets it. */
+export async function sendFrames(
   response: ServerResponse,
   frames: readonly string[],
   fault: Fault | undefined,

@@ -207,6 +207,7 @@ const STOPS: Readonly<Record<string, TurnStop | undefined>> = {
   pause_turn: 'pause_turn',
   refusal: 'refusal',
   model_context_window_exceeded: 'context_window',
+  compaction: 'compaction',
 };
 
 /**
@@ -224,8 +225,8 @@ function extend(block: ContentBlock, delta: ContentBlock): void {
 }
 
 /** Thoughts that are not shown leave no more than their signature. */
-function writtenBytes({ text, thinking, partial_json: input, signature }: ContentBlock): number {
-  return [text, thinking, input, signature].reduce<number>(
+function writtenBytes({ text, thinking, partial_json: input, signature, content }: ContentBlock): number {
+  return [text, thinking, input, signature, content].reduce<number>(
     (sum, piece) => sum + (typeof piece === 'string' ? Buffer.byteLength(piece) : 0),
     0,
   );

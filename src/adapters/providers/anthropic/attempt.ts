@@ -11,7 +11,7 @@ import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } f
 import { RequestWatchdog } from '../asking/watchdog.ts';
 import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
 import { AnswerBuilder } from './answer.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, loginMissing } from './failures.ts';
 import { LoginFailed } from './federated-login.ts';
 import type { RequestBody } from './request.ts';
 
@@ -20,6 +20,9 @@ export interface Attempt {
   /** Without the SDK's resources, which are most of its code and not needed for a single kind of request. */
   readonly client: BaseAnthropic;
   readonly body: RequestBody;
+  /** The client makes the event stream from another framing, and whatever it throws there is an answer that broke off. */
+  readonly isTranscoded: boolean;
+  readonly headers: Readonly<Record<string, string>>;
   /** Call ids that the conversation already has. */
   readonly earlierCalls: ReadonlySet<string>;
   /** Longest silence before the answer and inside it; any byte ends a silence. */
@@ -29,6 +32,8 @@ export interface Attempt {
   /** For text from the server, which may repeat the key. */
   readonly redact: Redact;
   onText(text: string): void;
+  /** Called with the bytes of the answer that have come so far. */
+  onBytes(bytes: number): void;
 }
 
 /** The SDK's own timer is left out of it. */
@@ -39,6 +44,7 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
   const watchdog = new RequestWatchdog(attempt.signal);
   const builder = new AnswerBuilder();
   let requestId: string | null = null;
+  let begun = false;
   const failed = (failure: AttemptFailure): AttemptResult => {
     const { spent } = builder;
     return attempt.signal.aborted
@@ -54,21 +60,23 @@ export async function attemptTurn(attempt: Attempt): Promise<AttemptResult> {
     const response = await attempt.client
       .post('/v1/messages', {
         body: attempt.body,
+        headers: attempt.headers,
         signal: watchdog.signal,
         timeout: NO_TIMEOUT_MS,
       })
       .asResponse();
-    requestId = response.headers.get('request-id');
+    begun = true;
+    requestId = response.headers.get('request-id') ?? response.headers.get('x-amzn-requestid');
     return await readAnswer(attempt, response, { builder, watchdog, failed });
   } catch (error) {
     if (attempt.signal.aborted) return { status: 'interrupted', spent: builder.spent };
-    if (error instanceof APIError) {
+    if (isApiError(error)) {
       requestId = error.requestID ?? requestId;
       return failed(refusalOf(error, watchdog, attempt));
     }
     if (error instanceof AnswerTooLarge) return failed(streamFailure(error.message, 'never'));
     if (error instanceof LoginFailed) return failed(error.failure);
-    if (isBodyError(error)) {
+    if (isBodyError(error) || (attempt.isTranscoded && begun && error instanceof Error)) {
       return failed(streamFailure(`The answer broke off: ${watchdog.reason ?? causeOf(error)}`));
     }
     throw error;
@@ -97,7 +105,7 @@ async function readAnswer(
       ),
     );
   }
-  const body = response.body.pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog));
+  const body = response.body.pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog, attempt.onBytes));
   for await (const { event, data } of Stream.rawEvents(new Response(body))) {
     if (event === 'error') return failed(errorEvent(attempt.redact(data)));
     const parsed = parseEvent(data);
@@ -155,7 +163,17 @@ function stringField(value: unknown, name: string): string | null {
   return typeof field === 'string' ? field : null;
 }
 
+/** Clients of other clouds bring an SDK of their own, whose classes are others. */
+function isApiError(error: unknown): error is APIError {
+  if (error instanceof APIError) return true;
+  return error instanceof Error && 'requestID' in error && 'status' in error && 'headers' in error;
+}
+
+/** What these clients say when they find no login of their cloud, which another attempt does not change. */
+const NO_LOGIN = /^Failed to (?:resolve AWS|acquire Google OAuth) credentials/;
+
 function refusalOf(error: APIError, watchdog: RequestWatchdog, { clock, redact }: Attempt): AttemptFailure {
+  if (NO_LOGIN.test(error.message)) return loginMissing(redact(causeOf(error)));
   if (error.status === undefined) {
     return connectionFailure(watchdog.reason ?? causeOf(error));
   }

@@ -6,6 +6,7 @@
 import type { AccessTokenProvider } from '@anthropic-ai/sdk/lib/credentials';
 import { oidcFederationProvider } from '@anthropic-ai/sdk/lib/credentials/oidc-federation';
 import { WorkloadIdentityError } from '@anthropic-ai/sdk/lib/credentials/types';
+import { sentence } from '../../../domain/text/sentence.ts';
 import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { Federation } from '../../../ports.ts';
 import { withBoundedRefusals } from '../asking/bounded-refusals.ts';
@@ -78,7 +79,7 @@ export class FederatedLogin {
             kind: 'authentication',
             retry: 'never',
             status: null,
-            message: `${message}.`,
+            message: sentence(message),
             retryAfterMs: null,
           },
     );

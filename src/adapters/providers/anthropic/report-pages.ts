@@ -133,11 +133,11 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const Refusal = z.object({ error: z.object({ message: z.string() }) });
+const RefusedRequest = z.object({ error: z.object({ message: z.string() }) });
 
 function refusal({ status, headers }: Response, text: string): Failed {
   const parsed = parseJson(text, { values: 10_000 });
-  const said = Refusal.safeParse(parsed.status === 'ok' ? parsed.value : null);
+  const said = RefusedRequest.safeParse(parsed.status === 'ok' ? parsed.value : null);
   const message = oneLine(withoutHtml(said.success ? said.data.error.message : text), 500).trim();
   const quoted = message === '' ? '' : `: ${message.replace(/\.$/, '')}`;
   return failed(`The Admin API answers ${status}${quoted}. ${adviceFor(status, headers.get('retry-after'))}`);

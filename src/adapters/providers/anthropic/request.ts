@@ -9,6 +9,7 @@ import type {
   ToolDefinition,
   UserBlock,
 } from '../../../domain/conversation/conversation.ts';
+import type { TurnRequest } from '../../../ports.ts';
 
 /** How hard the model tries; the model defines what each level means. */
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -34,6 +35,7 @@ export interface RequestBody {
   readonly tools?: readonly WireTool[];
   readonly system?: readonly WireBlock[];
   readonly messages: readonly WireMessage[];
+  readonly compaction?: { readonly type: 'summarize' };
   readonly stream: true;
 }
 
@@ -55,6 +57,7 @@ export function requestBody(
   settings: RequestSettings,
   conversation: Conversation,
   maxTokens: number,
+  purpose?: TurnRequest['purpose'],
 ): RequestBody {
   return {
     model: settings.model,
@@ -68,8 +71,17 @@ export function requestBody(
       ? {}
       : { system: [{ type: 'text', text: conversation.system, cache_control: { type: 'ephemeral' } }] }),
     messages: withBreakpoints(wireMessages(conversation.messages)),
+    ...(purpose === 'compaction' ? { compaction: { type: 'summarize' } } : {}),
     stream: true,
   };
+}
+
+/** The features in beta that a request makes use of: empty, or one header. */
+export function betaHeaders(
+  { summary }: Conversation,
+  purpose: TurnRequest['purpose'],
+): Readonly<Record<string, string>> {
+  return purpose === 'compaction' || summary?.by === 'api' ? { 'anthropic-beta': 'compact-2026-09-04' } : {};
 }
 
 /** Models of the fourth generation only think when told how; later ones have adaptive thinking by default. */
@@ -91,7 +103,8 @@ function wireMessages(messages: readonly Message[]): WireMessage[] {
     const content = message.role === 'user' ? userBlocks(message.content) : message.content.filter(canGoBack);
     const last = wire.at(-1);
     if (content.length === 0) continue;
-    if (last?.role === message.role) last.content.push(...content);
+    // The API's summary is a message of its own, and comes first.
+    if (last?.role === message.role && last.content[0]?.type !== 'compaction') last.content.push(...content);
     else wire.push({ role: message.role, content: [...content] });
   }
   return wire;

@@ -1,18 +1,23 @@
 /** Token counts as the API reports them, and as the run counts them. */
 
 import * as z from 'zod';
-import type { Usage } from '../../../domain/conversation/conversation.ts';
+import { addUsage, noUsage, type Usage } from '../../../domain/conversation/conversation.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
 
-/** A later report in the same stream replaces the earlier one field by field; null changes nothing. */
-const Reported = z.object({
+const Counts = z.object({
   input_tokens: Count,
   output_tokens: Count,
   cache_read_input_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_creation: z.object({ ephemeral_1h_input_tokens: Count }).nullish().catch(null),
 });
+
+/** What a compaction took is in none of the other fields. */
+const Iteration = Counts.extend({ type: z.string() }).nullable().catch(null);
+
+/** A later report in the same stream replaces the earlier one field by field; null changes nothing. */
+const Reported = Counts.extend({ iterations: z.array(Iteration).nullish().catch(null) });
 
 /** Token counts as the API streams them. */
 export interface TokenCounts {
@@ -22,6 +27,8 @@ export interface TokenCounts {
   /** Entries of both lifetimes together. */
   readonly cacheWritten: number;
   readonly cacheWritten1h: number;
+  /** What compactions took, in addition. */
+  readonly compactions: Usage;
 }
 
 /** No tokens at all. */
@@ -31,6 +38,7 @@ export const noTokens: TokenCounts = {
   cacheRead: 0,
   cacheWritten: 0,
   cacheWritten1h: 0,
+  compactions: noUsage,
 };
 
 /** The counts after one more `usage` object, which may be missing. */
@@ -44,16 +52,24 @@ export function withReport(before: TokenCounts, usage: unknown): TokenCounts {
     cacheRead: data.cache_read_input_tokens ?? before.cacheRead,
     cacheWritten: data.cache_creation_input_tokens ?? before.cacheWritten,
     cacheWritten1h: data.cache_creation?.ephemeral_1h_input_tokens ?? before.cacheWritten1h,
+    compactions: data.iterations ? compactionsAmong(data.iterations) : before.compactions,
   };
+}
+
+function compactionsAmong(iterations: readonly z.infer<typeof Iteration>[]): Usage {
+  const usages = iterations.flatMap((one) =>
+    one?.type === 'compaction' ? toUsage(withReport(noTokens, one)) : [],
+  );
+  return usages.reduce(addUsage, noUsage);
 }
 
 /** The counts as `Usage`, which separates the two lifetimes of cache entries. */
 export function toUsage(tokens: TokenCounts): Usage {
-  return {
+  return addUsage(tokens.compactions, {
     input: tokens.input,
     output: tokens.output,
     cacheRead: tokens.cacheRead,
     cacheWrite: Math.max(0, tokens.cacheWritten - tokens.cacheWritten1h),
     cacheWrite1h: tokens.cacheWritten1h,
-  };
+  });
 }

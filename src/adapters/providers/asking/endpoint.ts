@@ -2,13 +2,13 @@
 
 import { ProviderSettingsError } from '../settings-error.ts';
 
-/** Throws ProviderSettingsError for an address that a key must not be sent to. */
-export function parseEndpoint(baseUrl: string, mayBePlain: boolean): URL {
+/** Throws ProviderSettingsError for an address that a key must not be sent to. A query has to fit `query`. */
+export function parseEndpoint(baseUrl: string, mayBePlain: boolean, query = /^$/): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     throw new ProviderSettingsError('The base URL of the API is not an http(s) URL.');
   }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+  if (url.username !== '' || url.password !== '' || !query.test(url.search) || url.hash !== '') {
     throw new ProviderSettingsError(
       `The base URL of the API (host ${url.host}) may have a path, but no user, password, query or fragment.`,
     );

@@ -57,8 +57,63 @@ interface Refused {
   readonly retryAfterMs: number | null;
 }
 
+/** The kinds of refusals that every API knows. */
+type RefusalKind = Exclude<ProviderFailureKind, 'stream' | 'recording'>;
+
+/** What helps against each, where the API has nothing of its own to say. */
+const ADVICE: Readonly<Record<RefusalKind, string>> = {
+  authentication: 'Check the key.',
+  billing: 'Add credit or raise the spend limit.',
+  permission: 'Use a key that may use this model.',
+  not_found: 'Check the model id and the base URL.',
+  invalid_request: 'The API does not accept this request; check the model and its settings.',
+  too_large: 'The conversation has grown too large; split or narrow the plan.',
+  rate_limit: 'Run fewer jobs at a time, or raise the rate limit.',
+  outage: 'Try again later.',
+};
+
+/** The rows of an API's table, with its own advice in place of the general one. */
+export function failureRows(own: Partial<Record<RefusalKind, string>>): Record<RefusalKind, FailureRow> {
+  const row = (kind: RefusalKind): FailureRow => ({
+    kind,
+    retry: kind === 'rate_limit' || kind === 'outage' ? kind : 'never',
+    advice: own[kind] ?? ADVICE[kind],
+  });
+  return {
+    authentication: row('authentication'),
+    billing: row('billing'),
+    permission: row('permission'),
+    not_found: row('not_found'),
+    invalid_request: row('invalid_request'),
+    too_large: row('too_large'),
+    rate_limit: row('rate_limit'),
+    outage: row('outage'),
+  };
+}
+
+const KIND_OF_STATUS: Readonly<Record<number, RefusalKind | undefined>> = {
+  401: 'authentication',
+  402: 'billing',
+  403: 'permission',
+  404: 'not_found',
+  408: 'outage',
+  413: 'too_large',
+  429: 'rate_limit',
+};
+
+/** What a status of HTTP means everywhere; null where it says nothing by itself, such as 400. */
+export function rowForStatus(
+  status: number,
+  rows: Readonly<Record<RefusalKind, FailureRow>>,
+): FailureRow | null {
+  if (status >= 500) return rows.outage;
+  if (status >= 300 && status < 400) return redirected;
+  const kind = KIND_OF_STATUS[status];
+  return kind === undefined ? null : rows[kind];
+}
+
 /** An address that sends requests elsewhere. */
-export const redirected: FailureRow = {
+const redirected: FailureRow = {
   kind: 'invalid_request',
   retry: 'never',
   advice: 'The endpoint redirects, and redirects are not followed; set the base URL to the final address.',

@@ -18,22 +18,38 @@ export class AnswerTooLarge extends Error {
 
 const NEWLINE = 10;
 
-/** Passes a body on, with every chunk reported as a sign of life, and with limits on the total and on every line. */
+/** Limits of what arrives: on the total and on every line. */
+export class ByteBounds {
+  #bytes = 0;
+  #lineBytes = 0;
+
+  /** The bytes that have come so far. Throws AnswerTooLarge. */
+  add(chunk: Uint8Array): number {
+    this.#bytes += chunk.byteLength;
+    const lineEnd = chunk.lastIndexOf(NEWLINE);
+    this.#lineBytes = lineEnd === -1 ? this.#lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
+    if (this.#bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
+    // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
+    if (this.#lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+    return this.#bytes;
+  }
+}
+
+/**
+ * Passes a body on, with every chunk reported as a sign of life, and within its limits. `onBytes` is called with the bytes that
+ * have come so far.
+ */
 export function lifeSigns(
   idleTimeoutMs: number,
   watchdog: RequestWatchdog,
+  onBytes: (bytes: number) => void,
 ): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {
   const silence = `nothing came for ${idleTimeoutMs / 1000} s (see --idle-timeout)`;
-  let [bytes, lineBytes] = [0, 0];
+  const bounds = new ByteBounds();
   watchdog.expect(idleTimeoutMs, silence);
   return new TransformStream({
     transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      const lineEnd = chunk.lastIndexOf(NEWLINE);
-      lineBytes = lineEnd === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineEnd - 1;
-      if (bytes > MAX_STREAM_BYTES) throw new AnswerTooLarge('stream', MAX_STREAM_BYTES);
-      // A line is an event, which is held in memory several times before it is counted; escapes can double its size.
-      if (lineBytes > 2 * MAX_CONTENT_BYTES) throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
+      onBytes(bounds.add(chunk));
       watchdog.expect(idleTimeoutMs, silence);
       controller.enqueue(chunk as Uint8Array<ArrayBuffer>);
     },

@@ -1,6 +1,7 @@
 /** In what endpoints differ, and how it is found out: by what the first one of a kind refuses. */
 
 import type { AttemptFailure } from '../asking/failures.ts';
+import { isVendorHost } from './vendor-host.ts';
 
 /** How an endpoint wants to be asked. */
 export interface Accommodation {
@@ -14,9 +15,8 @@ export interface Accommodation {
 
 /** What is tried first. */
 export function anyEndpoint(hostname: string): Accommodation {
-  const isVendor = /(^|\.)(openai\.com|azure\.com)$/.test(hostname);
   return {
-    limitField: isVendor ? 'max_completion_tokens' : 'max_tokens',
+    limitField: isVendorHost(hostname) ? 'max_completion_tokens' : 'max_tokens',
     wantsUsage: true,
     wantsReasoning: true,
   };

@@ -1,7 +1,6 @@
 /** Token counts as both APIs report them, and as the run counts them. */
 
 import * as z from 'zod';
-import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
 import { noUsage, type Usage } from '../../../domain/conversation/conversation.ts';
 
 const Count = z.int().nonnegative().nullish().catch(null);
@@ -30,9 +29,4 @@ export function usageOf(report: unknown): Usage | null {
   const cacheWrite = Math.min(details?.cache_write_tokens ?? 0, (prompt ?? 0) - cacheRead);
   const input = (prompt ?? 0) - cacheRead - cacheWrite;
   return { ...noUsage, input, cacheRead, cacheWrite, output: output ?? 0 };
-}
-
-/** What an answer is reckoned with whose server reports nothing: limits hold there, too. */
-export function estimatedUsage(requestBytes: number, answerBytes: number): Usage {
-  return { ...noUsage, input: estimatedTokens(requestBytes), output: estimatedTokens(answerBytes) };
 }

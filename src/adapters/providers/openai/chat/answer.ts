@@ -4,10 +4,11 @@ import * as z from 'zod';
 import type { SpentTokens } from '../../../../domain/budget/spent.ts';
 import type { ToolCall, TurnStop, Usage } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
+import { type Counting, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { saidIn } from '../../asking/refusal-said.ts';
+import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
-import type { ReadEnd, ReadStep, StreamReader } from '../attempt.ts';
-import { saidIn } from '../failures.ts';
-import { estimatedUsage, usageOf } from '../usage.ts';
+import { usageOf } from '../usage.ts';
 import { CHAT_MESSAGE, type ChatCall, type ChatMessage } from './request.ts';
 
 const CallDelta = z.looseObject({
@@ -67,9 +68,12 @@ export class ChatReader implements StreamReader {
   }
 
   get spent(): SpentTokens | undefined {
-    if (!this.#begun) return undefined;
-    if (this.#usage !== null) return { usage: this.#usage, estimated: false };
-    return { usage: estimatedUsage(this.#requestBytes, this.#bytes), estimated: true };
+    return spentOf(this.#counting);
+  }
+
+  get #counting(): Counting {
+    const [requestBytes, answerBytes] = [this.#requestBytes, this.#bytes];
+    return { hasBegun: this.#begun, usage: this.#usage, requestBytes, answerBytes };
   }
 
   add(event: object): ReadStep {
@@ -125,7 +129,7 @@ export class ChatReader implements StreamReader {
         stopDetail: isRefusal ? this.#refusal || this.#finish : '',
         calls: calls.map(({ call }) => call),
         text: this.#text,
-        usage: this.#usage ?? estimatedUsage(this.#requestBytes, this.#bytes),
+        usage: usageOrEstimate(this.#counting),
         model: this.#model ?? '',
       },
     };

@@ -4,10 +4,11 @@ import * as z from 'zod';
 import type { SpentTokens } from '../../../../domain/budget/spent.ts';
 import { ContentBlock, type ToolCall, type Usage } from '../../../../domain/conversation/conversation.ts';
 import { MAX_CONTENT_BYTES } from '../../asking/answer.ts';
+import { type Counting, spentOf, usageOrEstimate } from '../../asking/counted.ts';
+import { NOTHING_SAID, saidIn } from '../../asking/refusal-said.ts';
+import type { ReadEnd, ReadStep, StreamReader } from '../../asking/stream-attempt.ts';
 import { parseInput } from '../../asking/tool-input.ts';
-import type { ReadEnd, ReadStep, StreamReader } from '../attempt.ts';
-import { saidIn } from '../failures.ts';
-import { estimatedUsage, usageOf } from '../usage.ts';
+import { usageOf } from '../usage.ts';
 
 const StreamEvent = z.looseObject({ type: z.string() });
 const ItemDone = z.looseObject({ output_index: z.int().nonnegative().max(10_000), item: ContentBlock });
@@ -51,10 +52,12 @@ export class ResponsesReader implements StreamReader {
   }
 
   get spent(): SpentTokens | undefined {
-    if (!this.#begun) return undefined;
-    if (this.#usage !== null) return { usage: this.#usage, estimated: false };
-    const written = Math.max(this.#itemBytes, this.#pieceBytes);
-    return { usage: estimatedUsage(this.#requestBytes, written), estimated: true };
+    return spentOf(this.#counting);
+  }
+
+  get #counting(): Counting {
+    const answerBytes = Math.max(this.#itemBytes, this.#pieceBytes);
+    return { hasBegun: this.#begun, usage: this.#usage, requestBytes: this.#requestBytes, answerBytes };
   }
 
   add(given: object): ReadStep {
@@ -93,7 +96,7 @@ export class ResponsesReader implements StreamReader {
       calls,
       stopDetail: refusal,
       text: parts.map(({ text }) => text ?? '').join(''),
-      usage: this.#usage ?? estimatedUsage(this.#requestBytes, this.#pieceBytes),
+      usage: usageOrEstimate(this.#counting),
       model: model ?? '',
     };
     const reason = details?.reason ?? 'none';
@@ -154,7 +157,7 @@ function callsIn(items: readonly ContentBlock[], earlier: ReadonlySet<string>): 
 }
 
 function saidOf(value: unknown) {
-  return saidIn(value) ?? { type: null, code: null, message: '' };
+  return saidIn(value) ?? NOTHING_SAID;
 }
 
 function usageIn(response: unknown): Usage | null {

@@ -5,12 +5,12 @@ import type { SpentTokens } from '../../../domain/budget/spent.ts';
 import type { Redact } from '../../../domain/secrets/redact.ts';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import type { Clock } from '../../../ports.ts';
-import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from '../asking/answer.ts';
-import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from '../asking/failures.ts';
-import { depthOf, MAX_DEPTH } from '../asking/tool-input.ts';
-import { RequestWatchdog } from '../asking/watchdog.ts';
-import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from '../asking/watched-body.ts';
-import { openAiFailure, type RefusalSaid, refusalSaid } from './failures.ts';
+import { type Answer, type AttemptResult, MAX_CONTENT_BYTES } from './answer.ts';
+import { type AttemptFailure, connectionFailure, retryAfterMs, streamFailure } from './failures.ts';
+import { type RefusalSaid, refusalSaid } from './refusal-said.ts';
+import { depthOf, MAX_DEPTH } from './tool-input.ts';
+import { RequestWatchdog } from './watchdog.ts';
+import { AnswerTooLarge, causeOf, isBodyError, lifeSigns } from './watched-body.ts';
 
 /** Where one request goes, with its timeouts. */
 export interface StreamAttempt {
@@ -24,6 +24,19 @@ export interface StreamAttempt {
   /** For text from the server, which may repeat the key. */
   readonly redact: Redact;
   onText(text: string): void;
+  /** Called with the bytes of the answer that have come so far. */
+  onBytes(bytes: number): void;
+  /** By the API's error table. */
+  failureOf(refusal: RefusedRequest): AttemptFailure;
+}
+
+/** How a server refused a request. */
+export interface RefusedRequest {
+  /** Null for an error that arrived inside a stream. */
+  readonly status: number | null;
+  readonly said: RefusalSaid;
+  /** The wait requested by the server; null if none was. */
+  readonly retryAfterMs: number | null;
 }
 
 /** What one event did: `text` can be shown; all others end the stream. */
@@ -78,7 +91,8 @@ export async function attemptStream(
     requestId = response.headers.get('x-request-id');
     if (!response.ok) {
       const said = refusalSaid(attempt.redact(await response.text()));
-      return failed(openAiFailure(response.status, said, waitAsked(response.headers, attempt.clock())));
+      const retryAfterMs = said.waitMs ?? waitAsked(response.headers, attempt.clock());
+      return failed(attempt.failureOf({ status: response.status, said, retryAfterMs }));
     }
     return await readAnswer(attempt, response, reader, watchdog, failed);
   } catch (error) {
@@ -110,7 +124,7 @@ async function readAnswer(
       ),
     );
   const events = response.body
-    .pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog))
+    .pipeThrough(lifeSigns(attempt.idleTimeoutMs, watchdog, attempt.onBytes))
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   for await (const { data } of events) {
@@ -124,7 +138,8 @@ async function readAnswer(
     if (step.status === 'too_large') throw new AnswerTooLarge('answer', MAX_CONTENT_BYTES);
     if (step.status === 'refused') {
       const message = attempt.redact(step.said.message);
-      return failed(openAiFailure(null, { ...step.said, message }, null));
+      const said = { ...step.said, message };
+      return failed(attempt.failureOf({ status: null, said, retryAfterMs: said.waitMs }));
     }
     if (step.status === 'done') break;
     if (step.text !== '') attempt.onText(step.text);

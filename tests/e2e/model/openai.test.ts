@@ -52,3 +52,23 @@ test('a run that OpenAI ended says how it goes on, with the provider', async () 
   const run = await cliHere(['run', '-m', 'Do it', '--sandbox', 'off', ...flags], { cwd: root, env });
   expect(run.stderr).toContain(`patchsmith resume ${runDir} --provider openai`);
 });
+
+test('a server on this machine needs no key, and resume names the key of the provider that a run had', async () => {
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const server = await startOpenAiServer({ apiKey: null, isReasoning: false, turns: [{ text: 'Done.' }] });
+  onTestFinished(() => server.close());
+  const env = { PATH: process.env.PATH, HOME: folder };
+  const flags = ['--model', 'openai/qwen3-coder', '--base-url', server.url, '--run-dir', runDir];
+  const run = await cliHere(['run', '-m', 'Do it', '--sandbox', 'off', ...flags], { cwd: root, env });
+  expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('OPENAI_API_KEY')]);
+  const resumed = await cliHere(['resume', runDir], { cwd: root, env });
+  expect([resumed.exitCode, resumed.stderr]).toEqual([
+    2,
+    expect.stringContaining('the run was answered by --provider openai, and there is no OPENAI_API_KEY'),
+  ]);
+  const elsewhere = ['--model', 'openai/x', '--base-url', 'https://vllm.example.com/v1'];
+  const check = await cliHere(['check', ...elsewhere], { cwd: root, env });
+  expect(check.stdout).toContain('OPENAI_API_KEY is not set, and https://vllm.example.com/v1 may need none');
+});

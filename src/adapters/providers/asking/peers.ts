@@ -1,0 +1,19 @@
+/** Clients that are not part of this program, since only some need them. */
+
+import { ProviderSettingsError } from '../settings-error.ts';
+
+/** What `load` imports. Throws ProviderSettingsError with the line to type when it is not installed beside this program. */
+export async function loadPeer<Loaded>(
+  provider: string,
+  packages: readonly string[],
+  load: () => Promise<Loaded>,
+): Promise<Loaded> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    throw new ProviderSettingsError(
+      `The provider ${provider} needs a package that is not part of patchsmith: npm install ${packages.join(' ')} (where patchsmith is installed, with --global if it is).`,
+    );
+  }
+}

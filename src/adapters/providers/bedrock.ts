@@ -1,0 +1,62 @@
+/**
+ * Claude on Amazon Bedrock, through the vendor's client, which whoever uses it installs: it signs requests and takes their answers out
+ * of the framing of AWS.
+ */
+
+import { redactorFor } from '../../domain/secrets/redact.ts';
+import type { LlmProvider } from '../../ports.ts';
+import { type ClaudeSettings, claudeProvider, QUIET_CLIENT } from './anthropic/claude-provider.ts';
+import { withBoundedRefusals } from './asking/bounded-refusals.ts';
+import { parseEndpoint } from './asking/endpoint.ts';
+import { loadPeer } from './asking/peers.ts';
+import { ProviderSettingsError } from './settings-error.ts';
+
+/** How to reach Claude in another cloud. */
+export interface CloudOptions extends ClaudeSettings {
+  /** With the variables of the cloud, which its client does not look up itself: secrets have left the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Default: that of the region. */
+  readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
+  /** Used to reach it. Default: the platform's own fetch. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Throws ProviderSettingsError without the client or a region, and for a base URL that cannot be used. */
+export async function createBedrockProvider(options: CloudOptions): Promise<LlmProvider> {
+  const { env = {}, baseUrl, allowInsecureBaseUrl = false } = options;
+  const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
+  if (!region) throw new ProviderSettingsError('There is no region of AWS. Set AWS_REGION.');
+  const peers = ['@anthropic-ai/bedrock-sdk'];
+  const { AnthropicBedrock } = await loadPeer('bedrock', peers, () => import('@anthropic-ai/bedrock-sdk'));
+  const address = baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`;
+  const endpoint = parseEndpoint(address, allowInsecureBaseUrl);
+  const { AWS_BEARER_TOKEN_BEDROCK, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = env;
+  const shared = {
+    awsRegion: region,
+    baseURL: endpoint.href.replace(/\/$/, ''),
+    apiKey: AWS_BEARER_TOKEN_BEDROCK || null,
+    fetch: withBoundedRefusals(options.fetch ?? fetch),
+    ...QUIET_CLIENT,
+  };
+  const client =
+    AWS_ACCESS_KEY_ID && AWS_SECRET_ACCESS_KEY
+      ? new AnthropicBedrock({
+          ...shared,
+          awsAccessKey: AWS_ACCESS_KEY_ID,
+          awsSecretKey: AWS_SECRET_ACCESS_KEY,
+          awsSessionToken: AWS_SESSION_TOKEN || null,
+        })
+      : new AnthropicBedrock(shared);
+  const redact = redactorFor(
+    [AWS_BEARER_TOKEN_BEDROCK, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN].flatMap((secret) => secret || []),
+  );
+  return claudeProvider(options, {
+    name: 'bedrock',
+    client,
+    host: endpoint.host,
+    redact,
+    isTranscoded: true,
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * A program of the operator as a provider: for gateways that speak a language of their own, and for tests. It is started anew for each
+ * request, reads one line of JSON and writes lines of JSON; docs/provider-command.md is the protocol.
+ */
+
+import type { ModelSettings } from '../../domain/run/model-settings.ts';
+import { redactorFor } from '../../domain/secrets/redact.ts';
+import type { LlmProvider } from '../../ports.ts';
+import { askPatiently, type Patience } from './asking/patience.ts';
+import { toolUseIds } from './asking/tool-use.ts';
+import { attemptCommand } from './command/attempt.ts';
+import { commandRequest } from './command/messages.ts';
+import { locateProgram, programEnvironment, reachableWord, wordsOf } from './command/program.ts';
+import { ProviderSettingsError } from './settings-error.ts';
+
+/** Which program answers, and what it gets of this process. */
+export interface ProgramSettings {
+  /** Program and arguments, as typed. */
+  readonly line: string | null;
+  /** The variables that it may get. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Those that it gets besides the usual ones, which hold no secret. */
+  readonly variables: readonly string[];
+  /** Absolute folders that commands of the model can write to. Asked for before each request. */
+  writable(): readonly string[];
+}
+
+interface CommandOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
+  readonly model: string;
+  readonly program: ProgramSettings;
+  /** Longest silence before an answer and inside it; 120 s without it. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** Throws ProviderSettingsError for a program that cannot be started. */
+export function createCommandProvider(options: CommandOptions): LlmProvider {
+  const { line, env, variables, writable } = options.program;
+  const words = line === null ? null : wordsOf(line);
+  if (words === null)
+    throw new ProviderSettingsError(
+      line === null
+        ? 'The command provider needs a program: --provider-command PROGRAM.'
+        : 'The command of --provider-command has a quote that does not end.',
+    );
+  const unset = variables.find((name) => !env[name]);
+  if (unset !== undefined)
+    throw new ProviderSettingsError(
+      `--provider-env ${unset}: the variable is not set, or is a key that patchsmith keeps to itself; give it under another name.`,
+    );
+  const [name = '', ...args] = words;
+  const start = () => {
+    const folders = writable();
+    const environment = programEnvironment(env, variables, folders);
+    const program = locateProgram(name, environment.PATH ?? '');
+    const reachable = reachableWord([...(program === null ? [] : [program]), ...words], folders);
+    return { program, environment, reachable };
+  };
+  const obstacle = () => {
+    const { program, reachable } = start();
+    if (reachable !== null) return whyReachable(reachable);
+    return program === null ? noProgram(name) : null;
+  };
+  const redact = redactorFor(variables.flatMap((one) => env[one] ?? []));
+  return {
+    name: 'command',
+    model: options.model,
+    // A link on the way may be changed while the run goes on.
+    obstacle,
+    complete: async (request) => {
+      const { conversation, signal } = request;
+      const { program, environment } = start();
+      const message = obstacle();
+      if (program === null || message !== null)
+        return { status: 'failed', kind: 'invalid_request', message: message ?? noProgram(name) };
+      const attempt = {
+        program,
+        args,
+        env: environment,
+        earlierCalls: toolUseIds(conversation),
+        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
+        signal,
+        redact,
+        onText: (text: string) => request.onProgress({ type: 'text', text }),
+        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
+      };
+      const asked = {
+        patience: options,
+        redact,
+        where: `model ${options.model} of ${program}`,
+        attempt: (maxTokens: number) =>
+          attemptCommand({ ...attempt, request: commandRequest(options, conversation, maxTokens) }),
+      };
+      return askPatiently(asked, request);
+    },
+  };
+}
+
+function noProgram(name: string): string {
+  return `--provider-command: there is no program ${JSON.stringify(name)} outside of what commands can write to; give an absolute path, or a name on the PATH.`;
+}
+
+function whyReachable(path: string): string {
+  return `--provider-command: ${JSON.stringify(path)} lies where the model's commands can write, and what they put there would run outside of the sandbox. Move it out of the work tree.`;
+}

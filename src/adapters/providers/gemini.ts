@@ -1,0 +1,72 @@
+/**
+ * Gemini through its own API. Requests go through fetch: the vendor's client is 742 KB of code, where one kind of request is made
+ * (decision 037).
+ */
+
+import type { ModelSettings } from '../../domain/run/model-settings.ts';
+import { redactorFor } from '../../domain/secrets/redact.ts';
+import type { LlmProvider } from '../../ports.ts';
+import { withBoundedRefusals } from './asking/bounded-refusals.ts';
+import { checkedKey, parseEndpoint } from './asking/endpoint.ts';
+import { askPatiently, type Patience } from './asking/patience.ts';
+import { attemptStream } from './asking/stream-attempt.ts';
+import { GeminiReader } from './gemini/answer.ts';
+import { geminiFailure } from './gemini/failures.ts';
+import { geminiCallIds, geminiRequest } from './gemini/request.ts';
+
+const GEMINI_API = 'https://generativelanguage.googleapis.com';
+
+interface GeminiOptions extends Patience, Pick<ModelSettings, 'effort' | 'showThinking'> {
+  readonly model: string;
+  readonly apiKey: string | null;
+  /** Default: the vendor's API. */
+  readonly baseUrl?: string;
+  /** It may be one of plain http on another host. */
+  readonly allowInsecureBaseUrl?: boolean;
+  /** Used to reach it. Default: the platform's own fetch. */
+  readonly fetch?: typeof fetch;
+  /** Longest silence before an answer and inside it; 120 s without it. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** Throws ProviderSettingsError for a key or base URL that cannot be used. */
+export function createGeminiProvider(options: GeminiOptions): LlmProvider {
+  const url = parseEndpoint(options.baseUrl ?? GEMINI_API, options.allowInsecureBaseUrl ?? false);
+  const model = options.model.replace(/^models\//, '');
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent`;
+  url.search = 'alt=sse';
+  const key = checkedKey(options.apiKey, 'GEMINI_API_KEY');
+  const redact = redactorFor([key]);
+  const ask = withBoundedRefusals(options.fetch ?? fetch);
+  return {
+    name: 'gemini',
+    model: options.model,
+    complete: (request) => {
+      const { conversation, signal } = request;
+      const attempt = {
+        url: url.href,
+        headers: { 'x-goog-api-key': key },
+        ask,
+        idleTimeoutMs: options.idleTimeoutMs ?? 120_000,
+        clock: options.clock ?? Date.now,
+        signal,
+        redact,
+        failureOf: geminiFailure,
+        onText: (text: string) => request.onProgress({ type: 'text', text }),
+        onBytes: (bytes: number) => request.onProgress({ type: 'received', bytes }),
+      };
+      const asked = {
+        patience: options,
+        redact,
+        where: `model ${options.model} at ${url.host}`,
+        attempt: (maxTokens: number) =>
+          attemptStream(
+            attempt,
+            geminiRequest(options, conversation, maxTokens),
+            (bytes) => new GeminiReader(bytes, geminiCallIds(conversation)),
+          ),
+      };
+      return askPatiently(asked, request);
+    },
+  };
+}

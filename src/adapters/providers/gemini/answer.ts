@@ -1,0 +1,183 @@
+/** Builds one answer of the Gemini API from the chunks of a stream. Parts with a signature stay exactly as they came. */
+
+import * as z from 'zod';
+import type { SpentTokens } from '../../../domain/budget/spent.ts';
+import { estimatedTokens } from '../../../domain/budget/token-estimate.ts';
+import {
+  noUsage,
+  type ToolCall,
+  type TurnStop,
+  type Usage,
+} from '../../../domain/conversation/conversation.ts';
+import { MAX_CONTENT_BYTES } from '../asking/answer.ts';
+import { type Counting, spentOf, usageOrEstimate } from '../asking/counted.ts';
+import { saidIn } from '../asking/refusal-said.ts';
+import type { ReadEnd, ReadStep, StreamReader } from '../asking/stream-attempt.ts';
+import { GEMINI_CONTENT, type GeminiContent, type GeminiPart } from './request.ts';
+
+const KnownFields = z.looseObject({
+  text: z.string().exactOptional(),
+  thought: z.boolean().exactOptional(),
+  thoughtSignature: z.string().exactOptional(),
+  functionCall: z.looseObject({ name: z.string().min(1), id: z.string().exactOptional() }).exactOptional(),
+});
+type Part = z.infer<typeof KnownFields>;
+/** Checked, but not rebuilt: the order of its fields stays, too. */
+const Part = z.custom<Part>((value) => KnownFields.safeParse(value).success, 'not a part');
+const Chunk = z.looseObject({
+  candidates: z
+    .array(
+      z.looseObject({
+        content: z.looseObject({ parts: z.array(Part).nullish() }).nullish(),
+        finishReason: z.string().nullish(),
+        finishMessage: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.looseObject({ blockReason: z.string().nullish() }).nullish(),
+  usageMetadata: z.unknown().optional(),
+  modelVersion: z.string().nullish(),
+});
+const Count = z.int().nonnegative().nullish().catch(null);
+const Report = z.object({
+  promptTokenCount: Count,
+  cachedContentTokenCount: Count,
+  candidatesTokenCount: Count,
+  thoughtsTokenCount: Count,
+  toolUsePromptTokenCount: Count,
+});
+
+const REFUSALS = [
+  ...['SAFETY', 'RECITATION', 'LANGUAGE', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII'],
+  ...['IMAGE_SAFETY', 'IMAGE_PROHIBITED_CONTENT', 'IMAGE_RECITATION', 'MODEL_ARMOR', 'JAILBREAK'],
+];
+
+/** The model lost its way; another answer may do better. */
+const BROKEN = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'OTHER'];
+
+/** Takes the chunks of one stream in their order. `earlier` are the ids of calls that the conversation already has. */
+export class GeminiReader implements StreamReader {
+  readonly #requestBytes: number;
+  readonly #earlier: ReadonlySet<string>;
+  readonly #parts: Part[] = [];
+  #finish: { reason: string; detail: string } | null = null;
+  #usage: Usage | null = null;
+  #model = '';
+  #bytes = 0;
+  #begun = false;
+
+  constructor(requestBytes: number, earlier: ReadonlySet<string>) {
+    this.#requestBytes = requestBytes;
+    this.#earlier = earlier;
+  }
+
+  /** What is counted before the end is the prompt, and the answer as far as it goes. */
+  get spent(): SpentTokens | undefined {
+    const spent = spentOf(this.#counting);
+    if (spent === undefined || this.#finish !== null) return spent;
+    const output = Math.max(spent.usage.output, estimatedTokens(this.#bytes));
+    return { usage: { ...spent.usage, output }, estimated: true };
+  }
+
+  get #counting(): Counting {
+    const [requestBytes, answerBytes] = [this.#requestBytes, this.#bytes];
+    return { hasBegun: this.#begun, usage: this.#usage, requestBytes, answerBytes };
+  }
+
+  add(event: object): ReadStep {
+    const said = 'error' in event && event.error ? saidIn(event.error) : null;
+    if (said !== null) return { status: 'refused', said };
+    const chunk = Chunk.safeParse(event);
+    if (!chunk.success) return { status: 'broken', why: 'A chunk of the answer has an unknown form' };
+    this.#begun = true;
+    const { candidates, promptFeedback, usageMetadata, modelVersion } = chunk.data;
+    this.#model ||= modelVersion ?? '';
+    this.#usage = usageOf(usageMetadata) ?? this.#usage;
+    const blocked = promptFeedback?.blockReason;
+    if (blocked) this.#finish = { reason: 'SAFETY', detail: blocked };
+    const [candidate] = candidates ?? [];
+    if (candidate?.finishReason) {
+      const { finishReason: reason, finishMessage: message } = candidate;
+      this.#finish = { reason, detail: message ? `${reason}: ${message}` : reason };
+    }
+    const parts = candidate?.content?.parts ?? [];
+    this.#bytes += parts.reduce((sum, part) => sum + Buffer.byteLength(JSON.stringify(part)), 0);
+    if (this.#bytes > 2 * MAX_CONTENT_BYTES) return { status: 'too_large' };
+    for (const part of parts) this.#addPart(part);
+    return { status: 'more', text: parts.map(({ text }) => text ?? '').join('') };
+  }
+
+  finish(): ReadEnd {
+    if (this.#finish === null) return { status: 'broken', why: 'The answer ended before it was complete' };
+    const { reason, detail } = this.#finish;
+    if (BROKEN.includes(reason))
+      return { status: 'broken', why: `The model wrote no usable answer (${detail})` };
+    const calls = this.#calls();
+    const stop = stopOf(reason, calls.length > 0);
+    if (stop === null)
+      return {
+        status: 'unusable',
+        why: `The answer ended with the unknown finish reason ${JSON.stringify(reason)}`,
+      };
+    const parts: readonly GeminiPart[] = this.#parts;
+    const content: GeminiContent = { parts, callIds: calls.map(({ id }) => id) };
+    return {
+      status: 'ok',
+      answer: {
+        content: [{ type: GEMINI_CONTENT, content }],
+        stop,
+        stopDetail: stop === 'refusal' ? detail : '',
+        calls,
+        text: this.#parts.map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join(''),
+        usage: usageOrEstimate(this.#counting),
+        model: this.#model,
+      },
+    };
+  }
+
+  /** Pieces of one text are one part again, as the API would send it in one piece; a signature belongs to its own part. */
+  #addPart(part: Part): void {
+    const last = this.#parts.at(-1);
+    if (last !== undefined && isPlainText(last) && isPlainText(part) && last.thought === part.thought)
+      this.#parts[this.#parts.length - 1] = { ...last, text: (last.text ?? '') + (part.text ?? '') };
+    else this.#parts.push(part);
+  }
+
+  /** The API may leave out ids, or begin them anew; results find their call by them. */
+  #calls(): ToolCall[] {
+    const ids = new Set(this.#earlier);
+    return this.#parts.flatMap(({ functionCall }) => {
+      if (functionCall === undefined) return [];
+      const { name, id = '', args = {} } = functionCall;
+      const unique = id === '' || ids.has(id) ? `call_${ids.size + 1}_${id}`.slice(0, 60) : id;
+      ids.add(unique);
+      const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
+      return [{ id: unique, name, input: args, ...(isObject ? {} : { malformed: NO_OBJECT }) }];
+    });
+  }
+}
+
+const NO_OBJECT = 'The input must be one JSON object.';
+
+function isPlainText(part: Part): boolean {
+  return (
+    part.text !== undefined && Object.keys(part).every((field) => field === 'text' || field === 'thought')
+  );
+}
+
+function stopOf(reason: string, hasCalls: boolean): TurnStop | null {
+  if (REFUSALS.includes(reason)) return 'refusal';
+  if (reason === 'MAX_TOKENS') return 'max_tokens';
+  if (reason !== 'STOP') return null;
+  return hasCalls ? 'tool_use' : 'end_turn';
+}
+
+/** Null when it reports nothing. Cached tokens are part of the prompt there, and counted apart here; thoughts are output. */
+function usageOf(report: unknown): Usage | null {
+  const parsed = Report.safeParse(report);
+  if (!parsed.success || parsed.data.promptTokenCount == null) return null;
+  const { promptTokenCount: prompt, cachedContentTokenCount, toolUsePromptTokenCount } = parsed.data;
+  const cacheRead = Math.min(cachedContentTokenCount ?? 0, prompt);
+  const output = (parsed.data.candidatesTokenCount ?? 0) + (parsed.data.thoughtsTokenCount ?? 0);
+  return { ...noUsage, input: prompt - cacheRead + (toolUsePromptTokenCount ?? 0), cacheRead, output };
+}

@@ -1,0 +1,153 @@
+/** Turns a conversation into the body of a request; a longer one starts with the contents of the shorter. */
+
+import type { ContentBlock, Conversation, UserBlock } from '../../../domain/conversation/conversation.ts';
+import type { ModelSettings } from '../../../domain/run/model-settings.ts';
+
+/** Type of the one block of a turn: this API's answer is a content, kept with its signatures and sent back as it is. */
+export const GEMINI_CONTENT = 'gemini_content';
+
+/** A part of a content: text, a call, a thought, and whatever else the API sends. */
+export interface GeminiPart {
+  readonly text?: string;
+  readonly functionCall?: { readonly name: string; readonly id?: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+/** What a turn is kept as. */
+export interface GeminiContent {
+  readonly parts: readonly GeminiPart[];
+  /** The ids of its calls in the run, in order: the API leaves them out, or begins anew. */
+  readonly callIds: readonly string[];
+}
+
+type Settings = Pick<ModelSettings, 'effort' | 'showThinking'>;
+
+const LEVELS = { low: 'LOW', medium: 'MEDIUM', high: 'HIGH', xhigh: 'HIGH', max: 'HIGH' } as const;
+
+/** The body of the next request. */
+export function geminiRequest(
+  { effort, showThinking }: Settings,
+  { system, tools, messages }: Conversation,
+  maxTokens: number,
+): object {
+  const thinking = {
+    ...(effort === null ? {} : { thinkingLevel: LEVELS[effort] }),
+    ...(showThinking ? { includeThoughts: true } : {}),
+  };
+  const calls = new Map(
+    messages.flatMap((message) => (message.role === 'assistant' ? message.content.flatMap(callsIn) : [])),
+  );
+  return {
+    ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          tools: [
+            {
+              functionDeclarations: tools.map(({ name, description, inputSchema }) => ({
+                name,
+                description,
+                parametersJsonSchema: knownSchema(inputSchema),
+              })),
+            },
+          ],
+        }),
+    contents: messages.flatMap((message) =>
+      message.role === 'user' ? userContents(message.content, calls) : message.content.flatMap(sentBack),
+    ),
+    generationConfig: {
+      maxOutputTokens: maxTokens,
+      ...(Object.keys(thinking).length === 0 ? {} : { thinkingConfig: thinking }),
+    },
+  };
+}
+
+/** The ids of all calls in the conversation. */
+export function geminiCallIds({ messages }: Conversation): ReadonlySet<string> {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return new Set(blocks.flatMap((block) => contentIn(block)?.callIds ?? []));
+}
+
+type WireCall = { readonly name: string; readonly id?: string };
+
+/** Only this provider writes such blocks, in the journal too, where they are checked as a whole. */
+function contentIn({ type, content }: ContentBlock): GeminiContent | null {
+  return type === GEMINI_CONTENT && typeof content === 'object' ? (content as GeminiContent | null) : null;
+}
+
+/** The calls of a turn by their ids in the run. */
+function callsIn(block: ContentBlock): [string, WireCall][] {
+  const content = contentIn(block);
+  const called = content?.parts.flatMap(({ functionCall }) => functionCall ?? []) ?? [];
+  return (content?.callIds ?? []).flatMap((id, at) => {
+    const call = called[at];
+    return call === undefined ? [] : [[id, call]];
+  });
+}
+
+/** A content without parts, as of an answer that was cut off in its thoughts, is refused. */
+function sentBack(block: ContentBlock): object[] {
+  const parts = contentIn(block)?.parts ?? [];
+  return parts.length === 0 ? [] : [{ role: 'model', parts }];
+}
+
+/** Results are a content of their own, with nothing else in it, right after their calls. */
+function userContents(blocks: readonly UserBlock[], calls: ReadonlyMap<string, WireCall>): object[] {
+  const results = blocks.flatMap((block) => {
+    if (block.type !== 'tool_result') return [];
+    const { name = 'unknown', id } = calls.get(block.callId) ?? {};
+    const response = { [block.isError ? 'error' : 'output']: block.text };
+    return [{ functionResponse: { ...(id === undefined ? {} : { id }), name, response } }];
+  });
+  const texts = blocks.flatMap((block) =>
+    block.type === 'text' && block.text !== '' ? [{ text: block.text }] : [],
+  );
+  return [results, texts].flatMap((parts) => (parts.length === 0 ? [] : [{ role: 'user', parts }]));
+}
+
+/** The keywords of JSON Schema that the API documents; it refuses others or ignores them, and tools check their input themselves. */
+const KEYWORDS = [
+  ...[
+    '$id',
+    '$defs',
+    '$ref',
+    '$anchor',
+    'type',
+    'format',
+    'title',
+    'description',
+    'enum',
+    'items',
+    'prefixItems',
+  ],
+  ...[
+    'minItems',
+    'maxItems',
+    'minimum',
+    'maximum',
+    'anyOf',
+    'oneOf',
+    'properties',
+    'additionalProperties',
+    'required',
+  ],
+];
+
+/** A schema of only these keywords. Names of properties are not keywords. */
+function knownSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(knownSchema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const kept = Object.entries(schema).filter(([keyword]) => KEYWORDS.includes(keyword));
+  return Object.fromEntries(
+    kept.map(([keyword, value]) => {
+      if (keyword === 'enum' || keyword === 'required') return [keyword, value];
+      const isNamed = keyword === 'properties' || keyword === '$defs';
+      return [keyword, isNamed ? eachNamed(value) : knownSchema(value)];
+    }),
+  );
+}
+
+function eachNamed(schemas: unknown): unknown {
+  if (typeof schemas !== 'object' || schemas === null) return schemas;
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, knownSchema(schema)]));
+}

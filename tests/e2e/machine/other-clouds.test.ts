@@ -1,0 +1,70 @@
+/** Claude on Bedrock by the built command, whose client is not part of it. */
+
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startBedrockServer } from '../../support/claude-server/clouds.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { CLI } from '../../support/runs/cli.ts';
+
+afterAll(removeFolders);
+
+const TOKEN = 'bedrock-token-0123456789';
+
+async function run(cli: string, turns: Parameters<typeof startBedrockServer>[0], ...flags: string[]) {
+  const server = await startBedrockServer(turns, TOKEN);
+  onTestFinished(() => server.close());
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const folder = temporaryFolder();
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    ...server.settings(TOKEN).env,
+    ANTHROPIC_BEDROCK_BASE_URL: server.url,
+  };
+  const line = [
+    cli,
+    'run',
+    '-m',
+    'Do it',
+    '--sandbox',
+    'off',
+    '--run-dir',
+    join(folder, 'run'),
+    '--provider',
+    'bedrock',
+  ];
+  const end = await execa(process.execPath, [...line, ...flags], {
+    cwd: root,
+    env,
+    extendEnv: false,
+    reject: false,
+  });
+  return { ...end, root, folder };
+}
+
+const write = { name: 'write_file', input: { path: 'a.txt', content: 'new\n' } };
+const model = ['--model', 'claude-sonnet-5-5'];
+
+test('a run with Bedrock ends as any other, and its token is in no file', async () => {
+  const { exitCode, root, folder } = await run(CLI, [{ calls: [write] }, { text: 'Done.' }], ...model);
+  expect([exitCode, readFileSync(join(root, 'a.txt'), 'utf8')]).toEqual([0, 'new\n']);
+  expect(readFileSync(join(folder, 'run', 'events.jsonl'), 'utf8')).not.toContain(TOKEN);
+});
+
+test('what Bedrock refuses is no bug', async () => {
+  const fault = { kind: 'http', status: 400, message: 'Malformed input request' } as const;
+  const { exitCode, stderr } = await run(CLI, [{ fault }], ...model);
+  expect([exitCode, stderr]).toEqual([4, expect.stringContaining('Malformed input request')]);
+});
+
+test('without its client, or without a model, it says what to type', async () => {
+  const elsewhere = join(temporaryFolder(), 'package', 'dist', 'cli.js');
+  mkdirSync(dirname(elsewhere), { recursive: true });
+  cpSync(dirname(CLI), dirname(elsewhere), { recursive: true });
+  cpSync('package.json', join(dirname(elsewhere), '..', 'package.json'));
+  const { exitCode, stderr } = await run(elsewhere, [], ...model);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm install @anthropic-ai/bedrock-sdk')]);
+  expect((await run(CLI, [])).stderr).toContain('bedrock has no default model; use --model ID');
+});

@@ -1,0 +1,145 @@
+/** A local Gemini API, as strict as the real one; it answers from a script, and breaks as the real one does. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Fault, Script, ScriptedTurn } from '../claude-server/script.ts';
+import { sendFrames } from '../openai-server/server.ts';
+import { checkGemini, GeminiRefusal } from './check-request.ts';
+
+type Fields = Record<string, unknown>;
+
+export interface GeminiServer {
+  readonly url: string;
+  /** All requests so far, with why one was refused by the rules. */
+  readonly requests: readonly { body: Fields; refused: string | null }[];
+  close(): Promise<void>;
+}
+
+export async function startGeminiServer({
+  turns,
+  apiKey,
+  model,
+}: {
+  turns: Script;
+  apiKey: string;
+  model: string;
+}): Promise<GeminiServer> {
+  const requests: { body: Fields; refused: string | null }[] = [];
+  const sent = new Set<string>();
+  let accepted = 0;
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Fields;
+    const seen = { body, refused: null as string | null };
+    requests.push(seen);
+    try {
+      if (request.headers['x-goog-api-key'] !== apiKey)
+        throw new GeminiRefusal('API key not valid. Please pass a valid API key.');
+      if (request.url !== `/v1beta/models/${model}:streamGenerateContent?alt=sse`)
+        throw new GeminiRefusal(
+          `models/${request.url} is not found for API version v1beta`,
+          404,
+          'NOT_FOUND',
+        );
+      checkGemini(body, sent);
+    } catch (error) {
+      if (!(error instanceof GeminiRefusal)) throw error;
+      seen.refused = error.message;
+      return refuse(response, {
+        kind: 'http',
+        status: error.status,
+        message: error.message,
+        type: error.type,
+      });
+    }
+    const index = accepted++;
+    const turn = typeof turns === 'function' ? turns(body, index) : turns[index];
+    if (turn === undefined)
+      return refuse(response, { kind: 'http', status: 400, message: 'The script is over.' });
+    const { fault } = turn;
+    if (fault?.kind === 'http') return refuse(response, fault);
+    if (fault?.kind === 'garbage') return fault.send(response);
+    const { events, parts } = eventsOf(turn, index, model);
+    if (fault === undefined && turn.events === undefined) sent.add(JSON.stringify(parts));
+    const frames = (turn.events ?? events).map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`);
+    await sendFrames(response, frames, fault);
+  }
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      // A bug of the server must not look like an outage that heals with a retry.
+      refuse(response, { kind: 'http', status: 400, message: `gemini-server bug: ${String(error)}` });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const STATUS: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+/** Waits are asked for in a detail of the error, not in a header. */
+function refuse(response: ServerResponse, fault: Extract<Fault, { kind: 'http' }>): void {
+  const { status, message = 'scripted', retryAfter, rawBody } = fault;
+  const details = retryAfter
+    ? [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfter}s` }]
+    : [];
+  response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...fault.headers });
+  const error = { code: status, message, status: STATUS[status] ?? fault.type, details };
+  response.end(rawBody ?? JSON.stringify({ error }));
+}
+
+/** The words of a script are those of the Claude API. */
+const FINISH: Readonly<Record<string, string>> = { max_tokens: 'MAX_TOKENS', refusal: 'SAFETY' };
+
+/** Chunks as they are streamed, and the parts that they come to. */
+function eventsOf(turn: ScriptedTurn, index: number, model: string): { events: Fields[]; parts: Fields[] } {
+  const { text = '', calls = [], stop } = turn;
+  const thoughtSignature = Buffer.from(`signature ${index}`).toString('base64');
+  const thought = typeof turn.thinking === 'string' ? [{ text: turn.thinking, thought: true }] : [];
+  // Only the first call is signed; what has no call is signed at its end.
+  const called = calls.map(({ name, input = {}, id }, at) => ({
+    functionCall: { name, args: input, ...(id === undefined ? {} : { id }) },
+    ...(at === 0 ? { thoughtSignature } : {}),
+  }));
+  const end = calls.length > 0 ? called : stop === 'max_tokens' ? [] : [{ text: '', thoughtSignature }];
+  const pieces = (text.match(/[\s\S]{1,2}/gu) ?? []).map((piece) => ({ text: piece }));
+  const usage = (output: number) => ({
+    promptTokenCount: 40,
+    cachedContentTokenCount: 6,
+    candidatesTokenCount: output,
+    thoughtsTokenCount: 3,
+    totalTokenCount: 43 + output,
+  });
+  const chunk = (parts: Fields[], more: Fields = {}): Fields => ({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    usageMetadata: usage(1),
+    modelVersion: model,
+    responseId: `r${index}`,
+  });
+  const finishReason = stop === undefined ? 'STOP' : (FINISH[stop] ?? stop);
+  const last = {
+    ...chunk(end, { finishReason }),
+    usageMetadata: usage(turn.outputTokens ?? 5),
+  };
+  return {
+    events: [...thought, ...pieces].map((part) => chunk([part])).concat([last]),
+    parts: [...thought, ...(text === '' ? [] : [{ text }]), ...end],
+  };
+}
