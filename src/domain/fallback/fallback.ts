@@ -1,0 +1,37 @@
+/** The model that goes on where the first one refuses or cannot be reached: once a run, in a conversation of its own. */
+
+import * as z from 'zod';
+import type { StopReason } from '../run/limits.ts';
+import { Price } from '../run/pricing.ts';
+
+/** Who goes on, recorded when the run starts. */
+export const FallbackModel = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  /** Its price where the built-in table does not have it; null leaves it to that. */
+  price: Price.nullable(),
+});
+export type FallbackModel = z.infer<typeof FallbackModel>;
+
+/** The event that puts another model in the place of the first one. */
+export const ModelReplaced = z.strictObject({
+  type: z.literal('model.replaced'),
+  /** `refusal`: the first model declined; `outage`: it could not be reached, whatever the patience. */
+  why: z.enum(['refusal', 'outage']),
+  /** What it said, or what happened. */
+  reason: z.string(),
+  to: FallbackModel,
+  /** What the new one is told below the task. */
+  text: z.string().min(1),
+});
+export type ModelReplaced = z.infer<typeof ModelReplaced>;
+
+/** Failures that lie with whoever answers, and not with the request, the key or the money. */
+const OUTAGES: readonly string[] = ['outage', 'rate_limit', 'stream'];
+
+/** Why another model should go on in place of an end of the run; null for ends that it would come to as well. */
+export function whyReplace(stop: StopReason): Pick<ModelReplaced, 'why' | 'reason'> | null {
+  if (stop.why === 'blocked' && stop.by === 'refusal') return { why: 'refusal', reason: stop.reason };
+  if (stop.why === 'provider' && OUTAGES.includes(stop.kind)) return { why: 'outage', reason: stop.message };
+  return null;
+}

@@ -1,0 +1,136 @@
+/** A second model that goes on where the first one refuses or cannot be reached. */
+
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { RunResult } from '../../../src/domain/run/result.ts';
+import type { Script, ScriptedTurn } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { startOpenAiServer } from '../../support/openai-server/server.ts';
+import { cliHere } from '../../support/runs/in-process.ts';
+
+afterAll(removeFolders);
+
+const CLAUDE_KEY = 'sk-ant-test-0123456789abcdef';
+const OPENAI_KEY = 'sk-test-0123456789abcdef';
+const PRICE = 'input=1,output=2,cache-read=1,cache-write=1,cache-write-1h=1';
+
+const write = (path: string) => ({ name: 'write_file', input: { path, content: 'new\n' } });
+
+async function world(claudeTurns: Script, openAiTurns: Script) {
+  const claude = await startClaudeServer({ turns: claudeTurns, apiKey: CLAUDE_KEY });
+  const openAi = await startOpenAiServer({ turns: openAiTurns, apiKey: OPENAI_KEY });
+  onTestFinished(async () => void (await Promise.all([claude.close(), openAi.close()])));
+  const { root } = await makeRepository({ 'a.txt': 'old\n' });
+  const folder = temporaryFolder();
+  const runDir = join(folder, 'run');
+  const env = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    ANTHROPIC_API_KEY: CLAUDE_KEY,
+    ANTHROPIC_BASE_URL: claude.url,
+    OPENAI_API_KEY: OPENAI_KEY,
+    OPENAI_BASE_URL: `${openAi.url}/responses`,
+  };
+  const cli = (...args: string[]) => cliHere(args, { cwd: root, env });
+  const run = async (...flags: string[]) => {
+    const fixed = ['--sandbox', 'off', '--run-dir', runDir, '--outage-wait', '1s'];
+    const end = await cli('run', '-m', 'Write it', ...fixed, ...flags);
+    const result = RunResult.parse(JSON.parse(readFileSync(join(runDir, 'result.json'), 'utf8')));
+    return { ...end, result };
+  };
+  return { claude, openAi, root, runDir, run, cli, folder };
+}
+
+const TO_OPENAI = ['--fallback-model', 'openai/gpt-5.4'];
+
+test('another vendor goes on after a refusal, with the task and without a word of the first one', async () => {
+  const { openAi, root, runDir, run, cli } = await world(
+    [
+      { thinking: 'Hm.', calls: [write('a.txt')] },
+      { text: 'I will not.', stop: 'refusal' },
+    ],
+    [{ calls: [write('b.txt')] }, { text: 'Done.' }],
+  );
+  const { exitCode, stderr, result } = await run(...TO_OPENAI);
+  expect([exitCode, result.outcome, readFileSync(join(root, 'b.txt'), 'utf8')]).toEqual([0, 'done', 'new\n']);
+  expect(stderr).toContain('refused: openai/gpt-5.4 goes on, in a conversation of its own.');
+  const first = JSON.stringify(openAi.requests[0]?.body);
+  expect(first).toContain('Write it');
+  expect(first).toContain('[MODEL CHANGED]');
+  expect(first).toContain('Changed so far: \\"a.txt\\"');
+  for (const gone of ['thinking', 'tool_use', 'I will not.', 'signature']) expect(first).not.toContain(gone);
+  expect(
+    result.models.map(({ provider, model, turns, replaced }) => [provider, model, turns, replaced?.why]),
+  ).toEqual([
+    ['anthropic', 'claude-sonnet-5-5', 2, 'refusal'],
+    ['openai', 'gpt-5.4', 2, undefined],
+  ]);
+  const [claudePart, openAiPart] = result.models;
+  expect(claudePart?.costUsd).toBeGreaterThan(0);
+  // No price of OpenAI is known.
+  expect([openAiPart?.costUsd, result.costUsd]).toEqual(['unknown', 'unknown']);
+  expect((claudePart?.tokens.output ?? 0) + (openAiPart?.tokens.output ?? 0)).toBe(result.tokens.output);
+  expect(readFileSync(join(runDir, 'events.jsonl'), 'utf8')).not.toContain(OPENAI_KEY);
+  const replayed = await cli('replay', runDir, '--sandbox', 'off');
+  expect([replayed.exitCode, replayed.stderr]).toEqual([0, expect.not.stringContaining('diverged')]);
+});
+
+test('a model of the same vendor goes on after an outage, and both stay within one cap', async () => {
+  const down: ScriptedTurn = { fault: { kind: 'http', status: 529 } };
+  const { run, claude } = await world(
+    (body) => (body.model === 'claude-opus-5-5' ? down : { text: 'Done.' }),
+    [],
+  );
+  const flags = ['--model', 'claude-opus-5-5', '--fallback-model', 'claude-haiku-5-5', '--max-cost-usd', '2'];
+  const { exitCode, result } = await run(...flags);
+  expect([exitCode, result.outcome]).toEqual([0, 'no_change']);
+  expect(result.models.map(({ model, replaced }) => [model, replaced?.why])).toEqual([
+    ['claude-opus-5-5', 'outage'],
+    ['claude-haiku-5-5', undefined],
+  ]);
+  expect(result.costUsd).toBe(result.models[1]?.costUsd);
+  expect(claude.requests.at(-1)?.body?.model).toBe('claude-haiku-5-5');
+});
+
+test('it goes on once, and what the first model ends for another reason stays ended', async () => {
+  const both = await world([{ text: 'No.', stop: 'refusal' }], [{ text: 'No.', stop: 'refusal' }]);
+  const twice = await both.run(...TO_OPENAI);
+  expect([twice.exitCode, twice.result.models.length]).toEqual([5, 2]);
+  const wrong = await world([{ fault: { kind: 'http', status: 400, message: 'bad' } }], []);
+  const ended = await wrong.run(...TO_OPENAI);
+  expect([ended.exitCode, ended.result.models.length, wrong.openAi.requests.length]).toEqual([4, 1, 0]);
+});
+
+test('a failed verification is told to the one that goes on, and a killed run is resumed with it', async () => {
+  const made = await world(
+    [{ calls: [write('a.txt')] }, { text: 'Done.' }, { text: 'No.', stop: 'refusal' }],
+    (_body, index) => {
+      // As a SIGKILL before the second answer would leave it.
+      if (index === 1 && !existsSync(copy)) cpSync(made.runDir, copy, { recursive: true });
+      return index === 0 ? { calls: [write('b.txt')] } : { text: 'Done.' };
+    },
+  );
+  const copy = join(made.folder, 'copy');
+  const { exitCode } = await made.run(...TO_OPENAI, '--verify', 'test -e b.txt');
+  expect(exitCode).toBe(0);
+  expect(JSON.stringify(made.openAi.requests[0]?.body)).toContain('test -e b.txt');
+  const alone = await made.cli('resume', copy, '--sandbox', 'off');
+  expect([alone.exitCode, alone.stderr]).toEqual([
+    2,
+    expect.stringContaining('--fallback-model openai/gpt-5.4'),
+  ]);
+  const resumed = await made.cli('resume', copy, '--sandbox', 'off', ...TO_OPENAI);
+  expect([resumed.exitCode, resumed.stderr]).toEqual([0, expect.stringContaining('resumed')]);
+  expect(made.openAi.requests.at(-1)?.body).toEqual(made.openAi.requests[1]?.body);
+});
+
+test('what it needs is asked for before anything is spent', async () => {
+  const { cli } = await world([], []);
+  const line = ['check', ...TO_OPENAI];
+  const capped = await cli(...line, '--max-cost-usd', '1', '--price', PRICE);
+  expect(capped.stdout).toContain('the price of "gpt-5.4", the fallback model, is not known');
+  const keyless = await cli('check', '--fallback-model', 'gemini/gemini-x');
+  expect(keyless.stdout).toContain('there is no GEMINI_API_KEY');
+});
