@@ -1,8 +1,8 @@
 /**
  * What the runner and the model say to each other: an append-only conversation.
  *
- * The system prompt, the tools and every message, once sent, never change: newer models bind their thinking blocks to the
- * exact prefix, and prompt caching is billed by it.
+ * The system prompt, the tools and every message, once sent, never change within a segment: newer models bind their thinking
+ * blocks to the exact prefix, and prompt caching is billed by it.
  */
 
 import * as z from 'zod';
@@ -48,6 +48,17 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** What came to `before` to make it `after`. */
+export function usageBetween(before: Usage, after: Usage): Usage {
+  return {
+    input: after.input - before.input,
+    output: after.output - before.output,
+    cacheRead: after.cacheRead - before.cacheRead,
+    cacheWrite: after.cacheWrite - before.cacheWrite,
+    cacheWrite1h: after.cacheWrite1h - before.cacheWrite1h,
+  };
+}
+
 /** All tokens of a usage, cached or not: what `--max-total-tokens` counts. */
 export function totalTokens(usage: Usage): number {
   return usage.input + usage.output + usage.cacheRead + usage.cacheWrite + usage.cacheWrite1h;
@@ -75,7 +86,8 @@ export type ToolCall = z.infer<typeof ToolCall>;
 
 /**
  * Why a turn ended. `end_turn` the model is done · `tool_use` it waits for tool results · `max_tokens` its answer
- * was cut · `pause_turn` it wants to go on · `refusal` it declines · `context_window` the conversation is full.
+ * was cut · `pause_turn` it wants to go on · `refusal` it declines · `context_window` the conversation is full ·
+ * `compaction` it is a summary that was asked for.
  */
 export const TurnStop = z.enum([
   'end_turn',
@@ -84,6 +96,7 @@ export const TurnStop = z.enum([
   'pause_turn',
   'refusal',
   'context_window',
+  'compaction',
 ]);
 export type TurnStop = z.infer<typeof TurnStop>;
 
@@ -124,9 +137,30 @@ export const ToolDefinition = z.strictObject({
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 
+/** What stands for messages that are gone: a text among the runner's, or a block of the API that comes first. */
+export type ContextSummary =
+  | { readonly by: 'runner'; readonly text: string }
+  | { readonly by: 'api'; readonly block: ContentBlock };
+
 /** Everything sent in one request, apart from the provider's own settings. */
 export interface Conversation {
   readonly system: string;
   readonly tools: readonly ToolDefinition[];
   readonly messages: readonly Message[];
+  /** How many times the conversation has begun anew. */
+  readonly segment: number;
+  /** The first message of the run, which every segment has word for word. */
+  readonly task: readonly UserBlock[];
+  /** Null as long as nothing was summarised. */
+  readonly summary: ContextSummary | null;
+}
+
+/** A conversation of which nothing but the task has been said. */
+export function openConversation(
+  system: string,
+  tools: readonly ToolDefinition[],
+  task: string,
+): Conversation {
+  const content: readonly UserBlock[] = [{ type: 'text', text: task }];
+  return { system, tools, segment: 0, task: content, summary: null, messages: [{ role: 'user', content }] };
 }

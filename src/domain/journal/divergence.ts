@@ -62,6 +62,9 @@ function describe(event: RunEvent): string {
     case 'turn.retried':
     case 'turn.failed':
     case 'turn.interrupted':
+    case 'context.compacted':
+    case 'compaction.failed':
+    case 'model.replaced':
     case 'budget.warned':
     case 'budget.reached':
     case 'change.recorded':
@@ -110,6 +113,12 @@ function comparable(event: RunEvent): unknown {
       return { turn: event.turn };
     case 'turn.failed':
       return { kind: event.kind, message: event.message, spent: event.spent };
+    case 'context.compacted':
+      return { how: event.how, why: event.why, cut: event.cut, text: event.text, turn: event.turn };
+    case 'compaction.failed':
+      return { kind: event.kind, message: event.message, turn: event.turn, spent: event.spent };
+    case 'model.replaced':
+      return { why: event.why, reason: event.reason, to: event.to, text: event.text };
     case 'turn.retried':
       return { kind: event.kind, cause: event.cause, spent: event.spent };
     case 'budget.warned':

@@ -1,6 +1,6 @@
 /** From a scripted turn to the message that the API would give, and to the events that stream it. */
 
-import type { Usage } from '../../../src/domain/conversation/conversation.ts';
+import { noUsage, type Usage } from '../../../src/domain/conversation/conversation.ts';
 import type { Position } from './checks/prefix.ts';
 import { thinkingBlock } from './checks/thinking.ts';
 import type { Block, ScriptedTurn } from './script.ts';
@@ -15,6 +15,8 @@ export interface ScriptedAnswer {
   readonly stop: string;
   readonly stopDetails: Record<string, unknown> | null;
   readonly usage: Usage;
+  /** Its tokens are those of a compaction, which are reported apart from all others. */
+  readonly compacts: boolean;
 }
 
 export interface Asked {
@@ -24,9 +26,11 @@ export interface Asked {
   readonly showsThinking: boolean;
   readonly positions: readonly Position[];
   readonly promptUsage: Usage;
+  readonly compacts: boolean;
 }
 
 export function answerTo(asked: Asked, turn: ScriptedTurn): ScriptedAnswer {
+  if (asked.compacts && turn.stop === undefined) return compactionOf(asked, turn);
   const content: Block[] = [];
   const rawInputs = new Map<number, string>();
   const { thinking = asked.thinks, redacted = false } = turn;
@@ -50,6 +54,23 @@ export function answerTo(asked: Asked, turn: ScriptedTurn): ScriptedAnswer {
     stop: turn.stop ?? ((turn.calls?.length ?? 0) > 0 ? 'tool_use' : 'end_turn'),
     stopDetails: turn.stopDetails ?? null,
     usage: { ...asked.promptUsage, output: outputTokens },
+    compacts: asked.compacts,
+  };
+}
+
+/** The one block that a request for a compaction is answered with; without a text there is no summary in it. */
+function compactionOf(asked: Asked, { text, outputTokens }: ScriptedTurn): ScriptedAnswer {
+  const content = text ?? null;
+  const signature = `compaction.${asked.index}`;
+  return {
+    id: `msg_${asked.index}`,
+    model: asked.model,
+    content: [{ type: 'compaction', content, encrypted_content: null, signature }],
+    rawInputs: new Map(),
+    stop: 'compaction',
+    stopDetails: null,
+    usage: { ...asked.promptUsage, output: outputTokens ?? Math.ceil((text ?? '').length / 4) },
+    compacts: true,
   };
 }
 
@@ -72,7 +93,10 @@ export function eventsOf(answer: ScriptedAnswer, turn: ScriptedTurn): Record<str
   const begun = { ...messageOf(answer), content: [], stop_reason: null, stop_details: null };
   const start = {
     type: 'message_start',
-    message: { ...begun, usage: { ...wireUsage(answer.usage), output_tokens: 1 } },
+    message: {
+      ...begun,
+      usage: answer.compacts ? wireUsage(noUsage) : { ...wireUsage(answer.usage), output_tokens: 1 },
+    },
   };
   if (turn.events) return [start, ...turn.events];
   const pings = Array.from({ length: turn.pings ?? 0 }, () => ({ type: 'ping' }));
@@ -83,7 +107,9 @@ export function eventsOf(answer: ScriptedAnswer, turn: ScriptedTurn): Record<str
     {
       type: 'message_delta',
       delta: { stop_reason: answer.stop, stop_details: answer.stopDetails, stop_sequence: null },
-      usage: { output_tokens: answer.usage.output },
+      usage: answer.compacts
+        ? { output_tokens: 0, iterations: [{ type: 'compaction', ...wireUsage(answer.usage) }] }
+        : { output_tokens: answer.usage.output },
     },
     { type: 'message_stop' },
   ];
@@ -116,6 +142,13 @@ function piecesOf(block: Block, rawInput: string | undefined): { started: Block;
         deltas: [
           ...inPieces(String(block.thinking)).map((thinking) => ({ type: 'thinking_delta', thinking })),
           { type: 'signature_delta', signature: block.signature },
+        ],
+      };
+    case 'compaction':
+      return {
+        started: { ...block, content: null },
+        deltas: [
+          { type: 'compaction_delta', content: block.content, encrypted_content: block.encrypted_content },
         ],
       };
     case 'tool_use':

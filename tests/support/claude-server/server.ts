@@ -10,6 +10,7 @@ import { costOf } from '../../../src/domain/run/pricing.ts';
 import { answerTo, eventsOf, messageOf, type ScriptedAnswer } from './answer.ts';
 import { PromptCache } from './checks/cache.ts';
 import { type CheckedRequest, checkRequest } from './checks/check-request.ts';
+import type { Bound } from './checks/prefix.ts';
 import { invalid, Refusal } from './checks/refusal.ts';
 import type { Script, ScriptedTurn } from './script.ts';
 import { reset, sendEvents, sendHttpError } from './send.ts';
@@ -84,6 +85,7 @@ class Desk {
   readonly #cache: PromptCache;
   readonly #sent = new Set<string>();
   readonly #paused = new Set<string>();
+  readonly #compacted = new Map<string, Bound>();
   #accepted = 0;
   #usage: Usage = noUsage;
   #usd: number | null = 0;
@@ -136,7 +138,11 @@ class Desk {
       throw invalid(`anthropic-version: "${String(version)}" is not a valid version`);
     if (body === null) throw invalid('The request body is not valid JSON');
     const betas = String(headers['anthropic-beta'] ?? '').split(/\s*,\s*/);
-    return checkRequest(body, betas, { sent: this.#sent, paused: this.#paused });
+    return checkRequest(body, betas, {
+      sent: this.#sent,
+      paused: this.#paused,
+      compacted: this.#compacted,
+    });
   }
 
   #nextTurn({ body }: CheckedRequest): ScriptedTurn {
@@ -180,9 +186,14 @@ class Desk {
         showsThinking: thinking?.display === 'summarized',
         positions,
         promptUsage: charge.usage,
+        compacts: body.compaction !== undefined,
       },
       turn,
     );
+    const [first] = answer.content;
+    const last = positions.at(-1);
+    if (first?.type === 'compaction' && last !== undefined)
+      this.#compacted.set(String(first.signature), last.bound);
     const usage = fault ? { ...answer.usage, output: 1 } : answer.usage;
     this.#charge(body.model, usage);
     this.requests.push({ ...seen, refused: null, usage });

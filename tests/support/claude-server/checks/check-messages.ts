@@ -16,8 +16,12 @@ export function checkMessages(raw: unknown, rules: ModelRules, memory: Memory): 
   if (raw.length === 0) throw invalid('messages: at least one message is required');
   const messages = raw.map((message: unknown, index) => checkShape(message, `messages.${index}`, memory));
   messages.forEach(({ role }, index) => {
-    if (index === 0 && role !== 'user') throw invalid('messages: first message must use the "user" role');
-    if (index > 0 && messages[index - 1]?.role === role)
+    const isSummary = isCompaction(messages[0]);
+    if (index > 0 && messages[index]?.blocks.some(({ type }) => type === 'compaction'))
+      throw invalid(`messages.${index}: The compaction block is not the first block of the conversation.`);
+    if (index === 0 && role !== 'user' && !isSummary)
+      throw invalid('messages: first message must use the "user" role');
+    if (index > 0 && messages[index - 1]?.role === role && !(index === 1 && isSummary))
       throw invalid(
         `messages: roles must alternate between "user" and "assistant", but found multiple "${role}" roles in a row`,
       );
@@ -35,6 +39,13 @@ export function checkMessages(raw: unknown, rules: ModelRules, memory: Memory): 
     throw invalid(
       'This model does not support assistant message prefill. The conversation must end with a user message.',
     );
+}
+
+/** The API's own summary stands first, alone in a message of the model. */
+function isCompaction(message: CheckedMessage | undefined): boolean {
+  return (
+    message?.role === 'assistant' && message.blocks.length === 1 && message.blocks[0]?.type === 'compaction'
+  );
 }
 
 const FIELDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {

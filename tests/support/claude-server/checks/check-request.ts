@@ -5,7 +5,7 @@ import type { Block } from '../script.ts';
 import { breakpointsOf } from './cache.ts';
 import { checkMessages } from './check-messages.ts';
 import { type ModelRules, rulesFor } from './models.ts';
-import { blocksOf, type Position, positionsOf, type RequestBody } from './prefix.ts';
+import { type Bound, blocksOf, type Position, positionsOf, type RequestBody } from './prefix.ts';
 import { invalid, Refusal } from './refusal.ts';
 import { checkThinking } from './thinking.ts';
 
@@ -15,6 +15,8 @@ export interface Memory {
   readonly sent: ReadonlySet<string>;
   /** Last blocks of paused answers: a conversation may end with one. */
   readonly paused: ReadonlySet<string>;
+  /** What its compaction blocks stand for, by their signatures. */
+  readonly compacted: ReadonlyMap<string, Bound>;
 }
 
 export interface CheckedRequest {
@@ -45,9 +47,10 @@ const FIELDS = new Set([
     'top_k',
     'container',
   ],
-  ...['inference_geo', 'diagnostics', 'speed'],
+  ...['inference_geo', 'diagnostics', 'speed', 'compaction'],
 ]);
 const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+const COMPACT_BETA = 'compact-2026-09-04';
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01';
 
 export function checkRequest(raw: unknown, betas: readonly string[], memory: Memory): CheckedRequest {
@@ -65,9 +68,10 @@ export function checkRequest(raw: unknown, betas: readonly string[], memory: Mem
   checkParameters(raw, rules, betas);
   checkSystem(raw.system);
   checkTools(raw.tools);
+  checkCompaction(raw, rules, betas);
   checkMessages(raw.messages, rules, memory);
   const body = raw as RequestBody;
-  const positions = positionsOf(body);
+  const positions = positionsOf(body, memory.compacted);
   breakpointsOf(positions, body.cache_control);
   if (rules.bound) checkThinking(positions);
   const tokens = positions.reduce((sum, position) => sum + position.tokens, 0);
@@ -75,6 +79,25 @@ export function checkRequest(raw: unknown, betas: readonly string[], memory: Mem
     throw invalid(`prompt is too long: ${tokens} tokens > ${rules.contextTokens} maximum`);
   }
   return { body, rules, positions };
+}
+
+/** On demand: with the beta header alone, for models that have it, and never at the end of an unfinished turn. */
+function checkCompaction(raw: Record<string, unknown>, rules: ModelRules, betas: readonly string[]): void {
+  const hasBeta = betas.includes(COMPACT_BETA);
+  const hasBlock = JSON.stringify(raw.messages ?? null).includes('"type":"compaction"');
+  if (hasBlock && !hasBeta)
+    throw invalid(
+      "messages.0.content.0: Input tag 'compaction' found using 'type' does not match any of the expected tags",
+    );
+  if (raw.compaction === undefined) return;
+  if (!hasBeta) throw invalid('compaction: Extra inputs are not permitted');
+  if (!rules.compacts) throw invalid('compaction: This model does not support compaction.');
+  if (!isRecord(raw.compaction) || raw.compaction.type !== 'summarize')
+    throw invalid("compaction: Input tag does not match any of the expected tags: 'summarize'");
+  onlyFields('compaction', raw.compaction, ['type', 'instructions']);
+  const last = Array.isArray(raw.messages) ? raw.messages.at(-1) : null;
+  if (!isRecord(last) || last.role !== 'user')
+    throw invalid('compaction: The request ends on an assistant turn that is not finished.');
 }
 
 function checkMaxTokens(model: string, value: unknown, rules: ModelRules): void {

@@ -12,6 +12,8 @@ export interface ModelRules {
   readonly thinking: readonly string[];
   /** Thinking blocks are bound to the prefix that they were made after. */
   readonly bound: boolean;
+  /** Conversations are compacted on demand. */
+  readonly compacts: boolean;
 }
 
 const fifth: ModelRules = {
@@ -24,6 +26,7 @@ const fifth: ModelRules = {
   effort: true,
   thinking: ['adaptive', 'disabled', 'between_tools'],
   bound: true,
+  compacts: true,
 };
 
 const fourth: ModelRules = {
@@ -36,6 +39,7 @@ const fourth: ModelRules = {
   effort: true,
   thinking: ['adaptive', 'disabled', 'enabled'],
   bound: false,
+  compacts: true,
 };
 
 const MODELS: Readonly<Record<string, ModelRules>> = {
@@ -44,7 +48,7 @@ const MODELS: Readonly<Record<string, ModelRules>> = {
   'claude-haiku-5-5': fifth,
   'claude-sonnet-5': { ...fifth, minCacheTokens: 1024, bound: false },
   'claude-sonnet-4-6': fourth,
-  'claude-sonnet-4-5': { ...fourth, effort: false, thinking: ['disabled', 'enabled'] },
+  'claude-sonnet-4-5': { ...fourth, effort: false, compacts: false, thinking: ['disabled', 'enabled'] },
 };
 
 /** Undefined for a model that does not exist. */

@@ -15,6 +15,14 @@ export interface Position {
   readonly tokens: number;
   /** Hash of everything up to and including this block. */
   readonly hash: string;
+  /** The same as thinking blocks are bound to it: a compaction block stands for the blocks that it was made of. */
+  readonly bound: Bound;
+}
+
+/** A beginning of a conversation: how many blocks it has, and their hash. */
+export interface Bound {
+  readonly hash: string;
+  readonly length: number;
 }
 
 export interface RequestBody {
@@ -27,14 +35,21 @@ export interface RequestBody {
 }
 
 /** Of a request whose shape has been checked. */
-export function positionsOf(body: RequestBody): Position[] {
+export function positionsOf(
+  body: RequestBody,
+  compacted: ReadonlyMap<string, Bound> = new Map(),
+): Position[] {
   const positions: Position[] = [];
   let hash = createHash('sha256').update(body.model).digest('hex');
+  let bound: Bound = { hash, length: 0 };
   const add = (role: Position['role'], path: string, block: Block): void => {
     const { cache_control: _, ...content } = block;
     const text = JSON.stringify(content);
-    hash = createHash('sha256').update(`${hash}\n${role}\n${text}`).digest('hex');
-    positions.push({ role, path, block, tokens: Math.ceil(text.length / 4), hash });
+    const after = (before: string) =>
+      createHash('sha256').update(`${before}\n${role}\n${text}`).digest('hex');
+    hash = after(hash);
+    bound = compacted.get(String(block.signature)) ?? { hash: after(bound.hash), length: bound.length + 1 };
+    positions.push({ role, path, block, tokens: Math.ceil(text.length / 4), hash, bound });
   };
   body.tools?.forEach((tool, index) => {
     add('tools', `tools.${index}`, tool);

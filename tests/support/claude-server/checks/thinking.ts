@@ -7,7 +7,8 @@ import { invalid } from './refusal.ts';
 
 /** Makes the thinking block that comes first in the answer to a request with these positions. */
 export function thinkingBlock(request: readonly Position[], thought: string, redacted: boolean): Block {
-  const signature = sign(request.length, request.at(-1)?.hash ?? '', [], thought);
+  const { length = 0, hash = '' } = request.at(-1)?.bound ?? {};
+  const signature = sign(length, hash, [], thought);
   return redacted
     ? { type: 'redacted_thinking', data: signature }
     : { type: 'thinking', thinking: thought, signature };
@@ -36,14 +37,15 @@ function isBoundHere(
   thought: string,
 ): boolean {
   const length = Number(/^sig\.(\d+)\./.exec(signature)?.[1] ?? Number.NaN);
-  if (!(length <= index)) return false;
+  const prefix = positions.findIndex(({ bound }) => bound.length === length);
+  if (length > 0 && (prefix === -1 || prefix >= index)) return false;
   // Between the prefix and the block there may only be earlier blocks of the same turn, all of them the model's.
-  const sameTurn = positions.slice(length, index);
+  const sameTurn = positions.slice(prefix + 1, index);
   if (sameTurn.some((position) => position.role !== 'assistant')) return false;
   const thoughtsBefore = sameTurn
     .filter(({ block }) => block.type === 'thinking' || block.type === 'redacted_thinking')
     .map(({ block }) => String(block.signature ?? block.data));
-  return signature === sign(length, positions[length - 1]?.hash ?? '', thoughtsBefore, thought);
+  return signature === sign(length, positions[prefix]?.bound.hash ?? '', thoughtsBefore, thought);
 }
 
 /** Covers the text as it was sent, the empty one included. */

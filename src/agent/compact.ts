@@ -1,0 +1,96 @@
+/** Carries out a compaction: asks for the summary, and says what takes the place of the messages that go. */
+
+import { conversationTokens, summaryTokens } from '../domain/budget/next-request.ts';
+import type { CompactionFailed } from '../domain/compaction/compaction.ts';
+import type { DueCompaction } from '../domain/compaction/due.ts';
+import type { LlmTurn } from '../domain/conversation/conversation.ts';
+import { requestBefore } from '../domain/conversation/segments.ts';
+import type { RunAction } from '../domain/run/events.ts';
+import { type RunState, withSpent } from '../domain/run/state.ts';
+import type { LlmProvider, TurnResult } from '../ports.ts';
+import {
+  contextCompactedPrompt,
+  contextCutPrompt,
+  contextSummaryPrompt,
+  summarizePrompt,
+} from '../prompts.ts';
+import { reportWhile } from './report-while.ts';
+
+/** Yields what happened. When there is no summary, the conversation stays as it is; that is not the end of the run. */
+export async function* compact(
+  state: RunState,
+  { how, why, cut }: DueCompaction,
+  provider: Pick<LlmProvider, 'complete'>,
+  signal: AbortSignal,
+): AsyncGenerator<RunAction> {
+  const compacted = { type: 'context.compacted', how, why, tokens: conversationTokens(state), cut } as const;
+  const dropped = cut - 1;
+  if (how === 'cut') {
+    yield { ...compacted, text: contextCutPrompt(dropped) };
+    return;
+  }
+  if (summaryTokens(state, state.limits) === null) {
+    yield failed('budget', NO_ROOM);
+    return;
+  }
+  const asked = how === 'summarize' ? summarizePrompt() : null;
+  const result = yield* reportWhile<RunAction, TurnResult>((report) =>
+    provider.complete({
+      conversation: requestBefore(state.conversation, cut, asked),
+      purpose: how === 'summarize' ? 'summary' : 'compaction',
+      answerTokens: (spent) => summaryTokens(spent.reduce(withSpent, state), state.limits),
+      signal,
+      onProgress: (progress) => {
+        if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
+      },
+    }),
+  );
+  switch (result.status) {
+    case 'ok': {
+      const { turn } = result;
+      const problem = how === 'summarize' ? whyNoSummary(turn) : whyNoBlock(turn);
+      const text =
+        how === 'summarize' ? contextSummaryPrompt(dropped, turn.text) : contextCompactedPrompt(dropped);
+      yield problem === null ? { ...compacted, text, turn } : { ...failed('no_summary', problem), turn };
+      return;
+    }
+    case 'failed':
+      yield {
+        ...failed(result.kind, result.message),
+        ...(result.spent === undefined ? {} : { spent: result.spent }),
+      };
+      return;
+    case 'interrupted':
+      if (result.spent !== undefined) yield { type: 'turn.interrupted', spent: result.spent };
+  }
+}
+
+const NO_ROOM = 'What is left of the caps of this run has no room for a summary and a request after it.';
+
+function failed(kind: CompactionFailed['kind'], message: string): CompactionFailed {
+  return { type: 'compaction.failed', kind, message };
+}
+
+/** Null for an answer that is a summary. One that was cut off lacks what is left to do, which comes last. */
+function whyNoSummary({ stop, stopDetail, text, calls }: LlmTurn): string | null {
+  switch (stop) {
+    case 'refusal':
+      return `The model refused to summarise${stopDetail === '' ? '' : `: ${stopDetail}`}.`;
+    case 'max_tokens':
+    case 'context_window':
+      return 'The summary was cut off.';
+    case 'tool_use':
+    case 'pause_turn':
+    case 'compaction':
+    case 'end_turn':
+      if (calls.length > 0) return 'The model called tools in place of a summary.';
+      return text.trim() === '' ? 'The summary is empty.' : null;
+  }
+}
+
+/** Null for an answer that is the API's block. The API sends one without content when it came to no summary. */
+function whyNoBlock({ stop, content: [block, ...more] }: LlmTurn): string | null {
+  if (stop !== 'compaction' || block?.type !== 'compaction' || more.length > 0)
+    return `The API answered with ${stop} in place of a compaction.`;
+  return typeof block.content === 'string' && block.content !== '' ? null : 'The API came to no summary.';
+}

@@ -1,0 +1,71 @@
+/** Compaction: a conversation that has grown long goes on in a new, shorter segment. Its events, and what is known of it. */
+
+import * as z from 'zod';
+import { SpentTokens } from '../budget/spent.ts';
+import { LlmTurn, type Usage } from '../conversation/conversation.ts';
+import { ProviderFailureKind } from '../run/limits.ts';
+import type { CompactionSettings } from './settings.ts';
+
+/** The event that begins a new segment of the conversation. */
+export const ContextCompacted = z.strictObject({
+  type: z.literal('context.compacted'),
+  /** `summarize`: the model's summary; `server`: the API's block; `cut`: messages were dropped unread. */
+  how: z.enum(['summarize', 'server', 'cut']),
+  /** `tokens`: `--compact-at` was reached; `messages`: there were more than `--max-messages`; `window`: it no longer fitted into the model's. */
+  why: z.enum(['tokens', 'messages', 'window']),
+  /** What the conversation had come to, as the provider last counted it. */
+  tokens: z.int().nonnegative(),
+  /** Index of the first message that was kept. */
+  cut: z.int().positive(),
+  /** What the runner says in the place of the messages that are gone. */
+  text: z.string().min(1),
+  /** The answer that holds the summary; absent for a cut, for which nothing was asked. */
+  turn: LlmTurn.exactOptional(),
+});
+export type ContextCompacted = z.infer<typeof ContextCompacted>;
+
+/** The event of a compaction that came to nothing: the conversation goes on as it is. */
+export const CompactionFailed = z.strictObject({
+  type: z.literal('compaction.failed'),
+  /** A failure of the provider, an answer that is no summary, or no room for one within the caps. */
+  kind: z.enum([...ProviderFailureKind.options, 'no_summary', 'budget']),
+  message: z.string(),
+  /** The answer that is no summary. */
+  turn: LlmTurn.exactOptional(),
+  /** What an attempt without an answer had used up. */
+  spent: SpentTokens.exactOptional(),
+});
+export type CompactionFailed = z.infer<typeof CompactionFailed>;
+
+/** A compaction that took place. */
+export interface Compaction extends Pick<ContextCompacted, 'how' | 'why' | 'tokens'> {
+  /** Model turns that were completed before. */
+  readonly iteration: number;
+  /** Messages that are gone, and that were kept besides the task. */
+  readonly dropped: number;
+  readonly kept: number;
+  /** What the summary took. */
+  readonly usage: Usage;
+  /** Null when its price is not known. */
+  readonly costUsd: number | null;
+}
+
+/** What decides on the next compaction. */
+export interface CompactionState {
+  readonly settings: CompactionSettings;
+  /** Tokens at the first answer of this segment; null before it. */
+  readonly base: number | null;
+  /** After a failure: not below so many tokens. */
+  readonly notBelow: number;
+  /** The last request, or its answer, did not fit into the window. */
+  readonly isWindowFull: boolean;
+  /** Tokens of the last conversation that fitted before one did not; null as long as all did. */
+  readonly window: number | null;
+  readonly done: readonly Compaction[];
+  readonly failures: number;
+}
+
+/** Before the first. */
+export function noCompactions(settings: CompactionSettings): CompactionState {
+  return { settings, base: null, notBelow: 0, isWindowFull: false, window: null, done: [], failures: 0 };
+}

@@ -1,0 +1,62 @@
+/** When a conversation is compacted, and where it is cut. Pure, so that a run that is played again decides alike. */
+
+import { conversationTokens, type Spending } from '../budget/next-request.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { cutKeepingAtLeast, cutKeepingAtMost, cutsOf } from '../conversation/segments.ts';
+import type { CompactionState, ContextCompacted } from './compaction.ts';
+import { type CompactionSettings, DEFAULT_COMPACT_AT, KEPT_MESSAGES } from './settings.ts';
+
+/** Of the window of a model: the rest is for the next results, the summary and the answer. */
+const SHARE_OF_WINDOW = 0.6;
+
+/** A compaction that is due. */
+export type DueCompaction = Pick<ContextCompacted, 'how' | 'why' | 'cut'>;
+
+/** What has to happen before the model is asked next; null for nothing. */
+export function dueCompaction(
+  spending: Spending,
+  { settings, ...state }: CompactionState,
+): DueCompaction | null {
+  const { conversation, lastTurn } = spending;
+  const { length } = conversation.messages;
+  // What the model is told at a cap is the last of it.
+  if (lastTurn !== null) return null;
+  if (state.isWindowFull) {
+    const cut = cutKeepingAtMost(conversation, Math.floor(length / 2));
+    return cut === null ? null : { how: 'cut', why: 'window', cut };
+  }
+  const { strategy, maxMessages } = settings;
+  if (strategy !== 'none' && isOver(conversationTokens(spending), settings, state)) {
+    const cut = cutKeepingAtLeast(conversation, KEPT_MESSAGES);
+    if (cut !== null) return { how: strategy, why: 'tokens', cut };
+  }
+  if (maxMessages === null || length <= maxMessages) return null;
+  // Half of them, so that the next cut is far away: each one costs the cache.
+  const cut = cutKeepingAtMost(conversation, Math.max(KEPT_MESSAGES, Math.floor(maxMessages / 2)));
+  return cut === null ? null : { how: 'cut', why: 'messages', cut };
+}
+
+/** Whether something can be dropped when the window is full. */
+export function canBeCut(conversation: Conversation, { settings }: CompactionState): boolean {
+  return settings.strategy !== 'none' && cutsOf(conversation).length > 0;
+}
+
+/** `--compact-at` where it is not given. `window` is the model's, in tokens; null where it is not known. */
+export function defaultCompactAt(window: number | null): number {
+  return window === null
+    ? DEFAULT_COMPACT_AT
+    : Math.min(DEFAULT_COMPACT_AT, Math.floor(window * SHARE_OF_WINDOW));
+}
+
+/**
+ * A segment that began large has to grow by half of what is allowed first, so that there is work between two compactions. One that
+ * the model has not answered yet has come from a compaction a moment ago.
+ */
+function isOver(
+  tokens: number,
+  { at }: CompactionSettings,
+  { base, notBelow, window }: Pick<CompactionState, 'base' | 'notBelow' | 'window'>,
+): boolean {
+  const most = window === null ? at : Math.min(at, Math.floor(window * SHARE_OF_WINDOW));
+  return base !== null && tokens >= Math.max(most, base + most / 2, notBelow);
+}
