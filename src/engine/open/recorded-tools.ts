@@ -2,19 +2,36 @@
 
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
+import { listed } from '../../domain/text/listed.ts';
 import type { Tool } from '../../ports.ts';
-import { type ToolMaker, toolsOf } from '../../tools/registry.ts';
+import { toolsOf } from '../../tools/registry.ts';
+import { type AskServer, serverTool } from '../../tools/server-tool.ts';
+import type { RunInput } from '../session.ts';
+import { webOf } from '../web.ts';
 
 /** The same tools as at the start; fails when the recorded schema of the answer is none. */
 export async function recordedTools(
-  input: { makeTools?: ToolMaker },
+  input: Pick<RunInput, 'makeTools' | 'env' | 'version'>,
   { toolSettings }: RunStarted,
 ): Promise<{ status: 'ok'; tools: readonly Tool[] } | Failed> {
   const { answerSchema } = toolSettings;
-  if (answerSchema === null) return { status: 'ok', tools: toolsOf(input, toolSettings) };
+  const { ownTools } = toolSettings;
+  if (ownTools.length > 0)
+    return failed(`The run had tools that only the program has that started it: ${listed(ownTools, 5)}.`);
+  const choice = { ...toolSettings, ...webOf(input, toolSettings) };
+  // Whoever makes their calls gives them what they take.
+  const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));
+  if (answerSchema === null) return { status: 'ok', tools: [...toolsOf(input, choice), ...ofServers] };
   const { openAnswerSchema } = await import('../../adapters/plan/answer-schema.ts');
   const opened = await openAnswerSchema(answerSchema);
   if (opened.status === 'failed')
     return failed(`The schema of the answer that the run has recorded ${opened.message}`);
-  return { status: 'ok', tools: toolsOf(input, { ...toolSettings, answer: opened.answer }) };
+  const own = toolsOf(input, { ...choice, answer: opened.answer });
+  return { status: 'ok', tools: [...own, ...ofServers] };
 }
+
+const notHere: AskServer = async ({ server }) => ({
+  status: 'failed',
+  reason: 'server',
+  text: `The MCP server ${server} is not there.`,
+});

@@ -1,0 +1,128 @@
+/** A server that speaks on its stdin and stdout, one JSON message a line, started wherever `run` starts it. */
+
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { describeEnd } from '../../domain/conversation/tool.ts';
+import { jsonOrUndefined } from '../../domain/text/json.ts';
+import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
+
+/** Most bytes of one message. */
+export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+/** Most bytes that a server may send in a whole run. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+/** How many characters of a server's last errors are kept. */
+const MAX_ERRORS = 2_000;
+/** How long a server may take to end when it is told nothing more. */
+const GOODBYE_MS = 1_000;
+
+/** Starts the program and resolves when nothing of it is left; it is killed when the signal aborts. */
+export type RunProgram = (talk: CommandTalk, signal: AbortSignal) => Promise<CommandResult>;
+
+/** A transport over a program, and what is known of its end. */
+export interface ProgramTransport extends Transport {
+  /** Why it is gone, in words; null while it is there. */
+  whyGone(): string | null;
+}
+
+/** The program starts with the transport, and ends with it. */
+export function programTransport(run: RunProgram): ProgramTransport {
+  const stopping = new AbortController();
+  const reader = lineReader(MAX_MESSAGE_BYTES);
+  let input: CommandInput | null = null;
+  let ended: Promise<void> = Promise.resolve();
+  let errors = '';
+  let total = 0;
+  let why: string | null = null;
+
+  function giveUp(reason: string): void {
+    why ??= reason;
+    stopping.abort();
+  }
+
+  function receive(bytes: Uint8Array): void {
+    total += bytes.length;
+    if (why !== null) return;
+    const lines = reader(bytes);
+    if (total > MAX_TOTAL_BYTES) giveUp(`it sent more than ${MAX_TOTAL_BYTES / 1024 ** 2} MiB`);
+    else if (lines === null) giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
+    else lines.forEach(hear);
+  }
+
+  function hear(line: string): void {
+    // Some servers write notes to their output.
+    const { data } = JSONRPCMessageSchema.safeParse(jsonOrUndefined(line));
+    if (data !== undefined) transport.onmessage?.(data);
+  }
+
+  async function start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const talk: CommandTalk = {
+        onStart(given) {
+          input = given;
+          resolve();
+        },
+        onOutput: receive,
+        onErrors(bytes) {
+          errors = (errors + Buffer.from(bytes).toString('utf8')).slice(-MAX_ERRORS);
+        },
+      };
+      ended = run(talk, stopping.signal).then(
+        ({ end }) => {
+          why ??= [`it ended (${describeEnd(end)})`, errors.trim()].filter((text) => text !== '').join(': ');
+          reject(new Error(why));
+          transport.onclose?.();
+        },
+        (error: unknown) => {
+          why ??= error instanceof Error ? error.message : String(error);
+          reject(new Error(why));
+          transport.onclose?.();
+        },
+      );
+    });
+  }
+
+  const transport: ProgramTransport = {
+    start,
+    async send(message: JSONRPCMessage) {
+      if (why !== null || input === null) throw new Error(why ?? 'it has not been started');
+      await input.write(`${JSON.stringify(message)}\n`);
+    },
+    async close() {
+      input?.end();
+      const isGone = await Promise.race([ended.then(() => true), wait(GOODBYE_MS)]);
+      if (isGone !== true) stopping.abort();
+      await ended;
+    },
+    whyGone: () => why,
+  };
+  return transport;
+}
+
+function wait(ms: number): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), ms).unref();
+  });
+}
+
+/** Takes bytes and returns the lines that they complete; null once a line is longer than it may be. */
+function lineReader(maxBytes: number): (bytes: Uint8Array) => string[] | null {
+  let open: Uint8Array[] = [];
+  let size = 0;
+  return (bytes) => {
+    const lines: string[] = [];
+    let from = 0;
+    for (;;) {
+      const at = bytes.indexOf(0x0a, from);
+      const part = bytes.subarray(from, at < 0 ? undefined : at);
+      size += part.length;
+      if (size > maxBytes) return null;
+      // The bytes belong to whoever called.
+      open.push(at < 0 ? Uint8Array.from(part) : part);
+      if (at < 0) return lines;
+      lines.push(Buffer.concat(open).toString('utf8'));
+      open = [];
+      size = 0;
+      from = at + 1;
+    }
+  };
+}

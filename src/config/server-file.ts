@@ -1,0 +1,85 @@
+/** The file of --mcp-config: JSON or YAML with `mcpServers`, as other clients have it. */
+
+import { resolve } from 'node:path';
+import { ServerEntries as Entries, type ServerEntries } from '../domain/mcp/server-spec.ts';
+import { jsonOrUndefined } from '../domain/text/json.ts';
+import { pathWithin, realpathExisting } from '../files/path-within.ts';
+import { readBytes, textOf } from '../files/read-bytes.ts';
+import type { Revision } from '../ports.ts';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Where the file is, and what is trusted. */
+export interface ServerFilePlace {
+  /** Relative to `cwd`. */
+  readonly path: string;
+  readonly cwd: string;
+  /** Root of the repository; null where there is none. */
+  readonly root: string | null;
+  /** Where files of the repository are read from; null for the work tree. */
+  readonly revision: Revision | null;
+  /** A run has worked in the repository, so what lies in it may be the model's. Default: false. */
+  readonly isWorkedIn?: boolean;
+}
+
+/** The servers of the file, or what is wrong with it. */
+export async function readServerFile({
+  path,
+  cwd,
+  root,
+  revision,
+  isWorkedIn = false,
+}: ServerFilePlace): Promise<
+  { status: 'ok'; servers: ServerEntries } | { status: 'failed'; problems: string[] }
+> {
+  const failed = (...problems: string[]) =>
+    ({ status: 'failed', problems: problems.map((problem) => `--mcp-config ${path}: ${problem}`) }) as const;
+  const place = resolve(cwd, path);
+  const inside =
+    root === null
+      ? null
+      : ((await pathWithin(root, place)) ?? (await pathWithin(root, await realpathExisting(place))));
+  if (isWorkedIn && revision === null && inside !== null)
+    return failed(
+      'lies in the work tree, where the run may have changed it: name a copy that lies elsewhere',
+    );
+  let bytes: Uint8Array;
+  if (revision !== null && inside !== null) {
+    const committed = await revision.read(inside);
+    if (committed === null) return failed('is not in the commit whose rules apply here');
+    bytes = committed;
+  } else {
+    const read = await readBytes(place, { maxBytes: MAX_BYTES, follow: true });
+    if (read.status === 'failed') return failed(read.why);
+    bytes = read.bytes;
+  }
+  const text = textOf(bytes);
+  if (text === null || bytes.length > MAX_BYTES) return failed('is not UTF-8 text of at most 1 MiB');
+  const parsed = await mappingIn(text);
+  if (parsed.status === 'failed') return failed(...parsed.problems);
+  const written = parsed.values.mcpServers ?? parsed.values.mcp;
+  if (written === undefined) return failed('has no mcpServers');
+  const { data, error } = Entries.safeParse(written);
+  if (data !== undefined) return { status: 'ok', servers: data };
+  return failed(...error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`));
+}
+
+type Mapping =
+  | { status: 'ok'; values: Readonly<Record<string, unknown>> }
+  | { status: 'failed'; problems: string[] };
+
+async function mappingIn(text: string): Promise<Mapping> {
+  const json = jsonOrUndefined(text);
+  if (typeof json === 'object' && json !== null && !Array.isArray(json))
+    return { status: 'ok', values: { ...json } };
+  const { parseYamlMapping } = await import('./yaml.ts');
+  const yaml = parseYamlMapping(text, 1);
+  if (yaml.status === 'ok') return yaml;
+  return {
+    status: 'failed',
+    problems:
+      yaml.status === 'failed'
+        ? yaml.problems.map(({ line, message }) => `line ${line}: ${message}`)
+        : ['is not a mapping with mcpServers'],
+  };
+}

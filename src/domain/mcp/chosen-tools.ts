@@ -1,0 +1,99 @@
+/** Which tools of a server the model gets, and by which names. */
+
+import { foreignDescription, foreignSchema } from './foreign-text.ts';
+import type { ServerEntry } from './server-spec.ts';
+import type { ServerTool } from './server-tool.ts';
+import { toolNameOf } from './tool-name.ts';
+
+/** What a server offers. */
+export interface OfferedTools {
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: Readonly<Record<string, unknown>>;
+    readonly isReadOnly: boolean;
+  }[];
+  readonly hasResources: boolean;
+}
+
+/** A tool of the model with its texts, clean and bounded. */
+export interface ChosenTool extends ServerTool {
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** The tools, sorted by name, and what people must know about others; or why the server cannot be used at all. */
+export type ToolsChosen =
+  | { status: 'ok'; tools: readonly ChosenTool[]; notes: readonly string[] }
+  | { status: 'failed'; message: string };
+
+/** How a server's tools are chosen. */
+export interface ChoiceRules {
+  readonly server: string;
+  readonly tools: ServerEntry['tools'];
+  /** Of tools that the configuration does not name, only those are chosen that say that they change nothing. */
+  readonly isReadOnly: boolean;
+  /** False for a schema that is none. */
+  readonly isSchema: (schema: Readonly<Record<string, unknown>>) => boolean;
+}
+
+/** The name of the tool that reads resources, beside the server's own. */
+const READER = 'read_resource';
+
+/** A resource is only ever read where a tool has named it, so a server without tools has no reader. */
+export function chosenTools(
+  { tools: offered, hasResources }: OfferedTools,
+  { server, tools: { allow, deny }, isReadOnly, isSchema }: ChoiceRules,
+): ToolsChosen {
+  const notes: string[] = [];
+  const isWanted = (name: string) => (allow === null || allow.includes(name)) && !deny.includes(name);
+  const mayAct = (name: string, saysSo: boolean) => !isReadOnly || saysSo || allow?.includes(name) === true;
+  const chosen: ChosenTool[] = [];
+  for (const { name: tool, description, inputSchema, isReadOnly: saysSo } of offered) {
+    if (!isWanted(tool)) continue;
+    const leftOut = (why: string) => notes.push(`the tool ${JSON.stringify(tool)} is left out: ${why}`);
+    if (!mayAct(tool, saysSo)) {
+      leftOut('with --read-only, tools that may change something have to be named in its list tools.allow');
+      continue;
+    }
+    const name = toolNameOf(server, tool);
+    if (name === null) {
+      leftOut('its name is longer than models take');
+      continue;
+    }
+    const shaped = foreignSchema(inputSchema);
+    if (shaped.status === 'failed' || !isSchema(shaped.schema)) {
+      leftOut(shaped.status === 'failed' ? shaped.why : 'its schema is no JSON Schema of draft 2020-12');
+      continue;
+    }
+    chosen.push({
+      name,
+      server,
+      tool,
+      description: foreignDescription(description),
+      inputSchema: shaped.schema,
+    });
+  }
+  const names = chosen.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    return { status: 'failed', message: `two of its tools would have the name ${twice}` };
+  const missing = [...(allow ?? []), ...deny].filter(
+    (name) => name !== READER && !offered.some((tool) => tool.name === name),
+  );
+  for (const name of missing) notes.push(`it has no tool ${JSON.stringify(name)}, which its list names`);
+  const reader = toolNameOf(server, READER);
+  if (hasResources && chosen.length > 0 && isWanted(READER) && reader !== null && !names.includes(reader))
+    chosen.push({ name: reader, server, tool: null, ...READER_TEXT });
+  return { status: 'ok', tools: chosen.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
+}
+
+const READER_TEXT = {
+  description: 'Reads a resource of this server by a URI that its tools have named.',
+  inputSchema: {
+    type: 'object',
+    properties: { uri: { type: 'string' } },
+    required: ['uri'],
+    additionalProperties: false,
+  },
+};

@@ -1,0 +1,229 @@
+/** MCP servers as people configure them, in the form that other clients know: `mcpServers` with a name for each. */
+
+import * as z from 'zod';
+import { MIN_SECRET_LENGTH } from '../secrets/redact.ts';
+import { isSecretName } from '../secrets/secret-name.ts';
+
+/** Seconds that a server has to start and to list its tools, unless its entry says otherwise. */
+const CONNECT_SECONDS = 30;
+/** Seconds that a call may take. */
+const CALL_SECONDS = 60;
+const MAX_SECONDS = 3_600;
+
+/** Most servers of a run. */
+const MAX_SERVERS = 16;
+
+const Seconds = z.number().positive().max(MAX_SECONDS);
+const ToolNames = z.array(z.string().min(1));
+
+/** Those of them that the model gets: all but the denied ones, and where a list of allowed ones is given, only these. */
+const ToolChoice = z.union([
+  ToolNames.transform((allow) => ({ allow, deny: [] })),
+  z.strictObject({ allow: ToolNames.nullable().default(null), deny: ToolNames.default([]) }),
+]);
+
+const Common = {
+  type: z.enum(['stdio', 'http', 'streamable-http']).optional(),
+  /** A run does not begin without it. */
+  required: z.boolean().default(false),
+  disabled: z.boolean().default(false),
+  tools: ToolChoice.default({ allow: null, deny: [] }),
+  timeout_seconds: Seconds.default(CALL_SECONDS),
+  connect_timeout_seconds: Seconds.default(CONNECT_SECONDS),
+};
+
+const Text = z.string().refine((text) => !text.includes('\0'), 'contains a NUL character');
+/** A part of a command line or an address, which others can read. */
+const Open = Text.refine(
+  (text) => !/\$\{/.test(text),
+  'variables are filled in in env and headers alone: everyone on the machine can read command lines',
+);
+const VariableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable');
+const HeaderName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'expected the name of a header');
+
+const Entry = z
+  .strictObject({
+    ...Common,
+    command: Open.regex(/^[^-]/, 'expected the name or the path of a program').optional(),
+    args: z.array(Open).default([]),
+    env: z.record(VariableName, Text).default({}),
+    /** False: outside of the sandbox, with all that the user may do. */
+    sandbox: z.boolean().default(true),
+    url: Open.optional(),
+    headers: z.record(HeaderName, Text).default({}),
+  })
+  .transform((entry, context): ServerEntry => {
+    const { command, args, env, sandbox, url, headers, type, ...rest } = entry;
+    const common = {
+      isRequired: rest.required,
+      isDisabled: rest.disabled,
+      tools: rest.tools,
+      callMs: rest.timeout_seconds * 1_000,
+      connectMs: rest.connect_timeout_seconds * 1_000,
+    };
+    const problem = whyNeither(entry);
+    if (problem === null && url !== undefined) return { ...common, by: 'http', url, headers };
+    if (problem === null && command !== undefined)
+      return { ...common, by: 'stdio', command, args, env, isContained: sandbox };
+    context.addIssue({ code: 'custom', message: problem ?? 'expected a command or a url' });
+    return z.NEVER;
+  });
+
+/** What every server has. Times are in milliseconds. */
+interface ServerCommon {
+  readonly isRequired: boolean;
+  readonly isDisabled: boolean;
+  readonly tools: { readonly allow: readonly string[] | null; readonly deny: readonly string[] };
+  readonly callMs: number;
+  readonly connectMs: number;
+}
+
+/** A server that is started, in the sandbox where `isContained`, or one that is reached by HTTP. */
+export type ServerEntry = ServerCommon &
+  (
+    | {
+        readonly by: 'stdio';
+        readonly command: string;
+        readonly args: readonly string[];
+        readonly env: Readonly<Record<string, string>>;
+        readonly isContained: boolean;
+      }
+    | { readonly by: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  );
+
+interface Written {
+  readonly command?: string | undefined;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly sandbox: boolean;
+  readonly url?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly type?: string | undefined;
+}
+
+function whyNeither({ command, args, env, sandbox, url, headers, type }: Written): string | null {
+  if ((command === undefined) === (url === undefined)) return 'expected either a command or a url';
+  if (command !== undefined) {
+    if (type !== undefined && type !== 'stdio') return `a command is of type stdio, not ${type}`;
+    return Object.keys(headers).length > 0 ? 'headers are for a url' : null;
+  }
+  if (type === 'stdio') return 'a url is of type http, not stdio';
+  if (args.length > 0 || Object.keys(env).length > 0 || !sandbox)
+    return 'args, env and sandbox are for a command';
+  return whyNoAddress(url ?? '');
+}
+
+/** What is secret in an address would stand in messages. */
+function whyNoAddress(text: string): string | null {
+  const expected = 'expected an https address (http only for this machine) without user name or password';
+  if (!URL.canParse(text)) return expected;
+  const { protocol, hostname, username, password, hash } = new URL(text);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  const isFit = protocol === 'https:' || (protocol === 'http:' && isLocal);
+  return isFit && username === '' && password === '' && hash === '' ? null : expected;
+}
+
+/** The name of a server: it begins the names of its tools. */
+const SERVER_NAME = /^[A-Za-z0-9](?!.*__)[A-Za-z0-9_-]{0,30}(?<!_)$/;
+
+/** The servers of a run by name, in the order in which they are written. */
+export const ServerEntries = z
+  .record(z.string(), Entry)
+  .superRefine((all, context) => {
+    for (const name of Object.keys(all))
+      if (!SERVER_NAME.test(name))
+        context.addIssue({
+          code: 'custom',
+          path: [name.slice(0, 40)],
+          message: 'expected a name of letters, digits, - and single _, of at most 31 characters',
+        });
+  })
+  .refine((all) => Object.keys(all).length <= MAX_SERVERS, `expected at most ${MAX_SERVERS} servers`);
+export type ServerEntries = z.output<typeof ServerEntries>;
+
+/** A server that is ready to be started, with the values that must be kept out of everything that is written. */
+export type FilledEntry = ServerEntry & { readonly secrets: readonly string[] };
+
+/** The servers of a run with the variables of the environment filled in, by name. */
+export type FilledEntries = Readonly<Record<string, FilledEntry>>;
+
+/** `variables` are the names of those that were filled in. */
+export interface Filled {
+  readonly status: 'ok';
+  readonly servers: FilledEntries;
+  readonly variables: readonly string[];
+}
+
+/**
+ * Fills in `${NAME}` in the values of `env` and `headers`, and leaves out what is disabled. What comes from a variable is secret, and so
+ * is every header, and every value with a telling name.
+ */
+export function filledIn(
+  servers: ServerEntries,
+  env: Readonly<Record<string, string | undefined>>,
+): Filled | { status: 'failed'; problems: string[] } {
+  const problems: string[] = [];
+  const variables = new Set<string>();
+  const filled: Record<string, FilledEntry> = {};
+  for (const [name, entry] of Object.entries(servers)) {
+    if (entry.isDisabled) continue;
+    const secrets: string[] = [];
+    const fill = (kind: 'env' | 'headers', values: Readonly<Record<string, string>>) => {
+      const each = Object.entries(values).map(([key, text]) => {
+        const given = filledValue(text, env);
+        problems.push(...given.problems.map((problem) => `${name}.${kind}.${key}: ${problem}`));
+        if (kind === 'headers' && /[\r\n]/.test(given.value))
+          problems.push(`${name}.${kind}.${key}: a header has no line breaks`);
+        if (kind === 'headers') secrets.push(given.value.replace(/^(?:Bearer|Basic|Token)\s+/i, ''));
+        if (kind === 'headers' || isSecretName(key)) secrets.push(given.value);
+        secrets.push(...given.secrets);
+        for (const [, variable = ''] of text.matchAll(VARIABLE)) variables.add(variable);
+        return [key, given.value] as const;
+      });
+      return Object.fromEntries(each);
+    };
+    filled[name] =
+      entry.by === 'stdio'
+        ? { ...entry, env: fill('env', entry.env), secrets }
+        : { ...entry, headers: fill('headers', entry.headers), secrets };
+  }
+  return problems.length > 0
+    ? { status: 'failed', problems }
+    : { status: 'ok', servers: filled, variables: [...variables] };
+}
+
+interface Value {
+  readonly value: string;
+  readonly secrets: readonly string[];
+  readonly problems: readonly string[];
+}
+
+function filledValue(text: string, env: Readonly<Record<string, string | undefined>>): Value {
+  const secrets: string[] = [];
+  const problems: string[] = [];
+  const value = text.replace(VARIABLE, (_, variable: string) => {
+    const given = env[variable] ?? '';
+    if (given === '') problems.push(`the variable ${variable} is not set`);
+    else if (given.length < MIN_SECRET_LENGTH && isSecretName(variable))
+      problems.push(
+        `the variable ${variable} has fewer than ${MIN_SECRET_LENGTH} characters, too few to be hidden`,
+      );
+    secrets.push(given);
+    return given;
+  });
+  if (text.replace(VARIABLE, '').includes('${')) problems.push(`expected \${NAME}, the name of a variable`);
+  return { value, secrets, problems };
+}
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/**
+ * Why a project file may not name this server; null when it may. Whoever can write the file must not run anything outside of the sandbox,
+ * send anything anywhere, or get at variables.
+ */
+export function whyNotInProjectFile(entry: ServerEntry): string | null {
+  if (entry.by === 'http') return 'may not name a server with a url';
+  if (!entry.isContained) return 'may not start a server outside of the sandbox';
+  const hasVariable = Object.values(entry.env).some((text) => text.includes('${'));
+  return hasVariable ? 'may not give a server variables of the environment' : null;
+}

@@ -1,0 +1,30 @@
+/** What is recorded of servers and their tools, and what the result says of them. */
+
+import * as z from 'zod';
+
+/** A tool of a server, as a run has it. Recorded with the run, so that it is known without the server. */
+export const ServerTool = z.strictObject({
+  /** By which the model calls it. */
+  name: z.string(),
+  server: z.string(),
+  /** The server's own name of it; null for the tool that reads the server's resources. */
+  tool: z.string().nullable(),
+});
+export type ServerTool = z.infer<typeof ServerTool>;
+
+/** A server in the result. */
+export const ServerUse = z.strictObject({
+  name: z.string(),
+  by: z.enum(['stdio', 'http']),
+  contained: z.boolean().describe('Started in the sandbox of commands; false for http'),
+  required: z.boolean(),
+  status: z
+    .enum(['connected', 'failed', 'ended'])
+    .describe('failed: it was never there; ended: it was, and ended or was cut off before the run'),
+  reason: z.string().nullable().describe('Why it failed or ended; null for one that is connected'),
+  version: z.string().nullable().describe("The server's own name and version, as it says"),
+  tools: z.array(z.string()).describe('Names of its tools as the model has them'),
+  calls: z.int().nonnegative().describe('Calls that it was sent, by all parts of a resumed run'),
+  failedCalls: z.int().nonnegative().describe('Those of them that it answered with an error, or not at all'),
+});
+export type ServerUse = z.infer<typeof ServerUse>;

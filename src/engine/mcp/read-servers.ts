@@ -1,0 +1,46 @@
+/** The MCP servers that a run is given: by its settings, and by the file that they name. */
+
+import { resolve } from 'node:path';
+import type { Settings } from '../../config/resolve.ts';
+import { readServerFile } from '../../config/server-file.ts';
+import { serversIn } from '../../config/server-values.ts';
+import { type FilledEntries, filledIn } from '../../domain/mcp/server-spec.ts';
+import { repositoryRoot } from '../../git/repository-root.ts';
+import type { HostContext } from '../../host/context.ts';
+import type { Trust } from '../trust/trust.ts';
+
+/** Ready to be started; empty where something is wrong with them. */
+export interface ServersGiven {
+  readonly servers: FilledEntries;
+  readonly problems: string[];
+}
+
+/** Fills in the variables of the environment, whose values are hidden from then on. `from` says where the setting was given, `isWorkedIn` that a run has worked in the repository. */
+export async function readGivenServers(
+  edge: HostContext,
+  { settings: { mcp, mcpConfig, repo }, from }: { settings: Settings; from: { from: string; name: string } },
+  trust: Trust | undefined,
+  isWorkedIn: boolean,
+): Promise<ServersGiven> {
+  const { env, cwd } = edge;
+  const named = serversIn(mcp, from);
+  if (named.status === 'failed') return { servers: {}, problems: named.problems };
+  const root = await repositoryRoot(resolve(cwd, repo ?? ''));
+  const read =
+    mcpConfig === null
+      ? { status: 'ok' as const, servers: {} }
+      : await readServerFile({ path: mcpConfig, cwd, root, revision: trust?.revision ?? null, isWorkedIn });
+  if (read.status === 'failed') return { servers: {}, problems: read.problems };
+  const twice = Object.keys(read.servers).filter((name) => Object.hasOwn(named.servers, name));
+  if (twice.length > 0)
+    return {
+      servers: {},
+      problems: [`--mcp-config ${mcpConfig}: there is another server ${twice[0]} in mcp`],
+    };
+  const filled = filledIn({ ...named.servers, ...read.servers }, env);
+  if (filled.status === 'failed')
+    return { servers: {}, problems: filled.problems.map((problem) => `MCP server ${problem}`) };
+  for (const { secrets } of Object.values(filled.servers)) for (const secret of secrets) edge.hide(secret);
+  for (const name of filled.variables) edge.hide(env[name] ?? '', name);
+  return { servers: filled.servers, problems: [] };
+}

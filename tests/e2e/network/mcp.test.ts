@@ -1,0 +1,81 @@
+/** MCP servers through the built command. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { processesWith } from '../../support/machine/processes.ts';
+import { runCli } from '../../support/runs/cli.ts';
+
+afterAll(removeFolders);
+
+const PAGE = readFileSync('docs/mcp.md', 'utf8').split("## An assistant's tools")[1] ?? '';
+
+/** A block of the example in the page. */
+function block(language: string): string {
+  const found = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(PAGE)?.[1];
+  if (found === undefined) throw new Error(`The page has no block of ${language}.`);
+  return found;
+}
+
+test('the example of the page runs as it stands', async () => {
+  const { root } = await makeRepository({ 'agenda.mjs': block('js'), 'script.yml': block('yaml') });
+  const words = [
+    ...block('sh')
+      .replaceAll('\\\n', ' ')
+      .matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
+  ].map(([, double, single, plain]) => double ?? single ?? plain ?? '');
+  expect(words[0]).toBe('patchsmith');
+  const end = await runCli([...words.slice(1), '--run-dir', join(temporaryFolder(), 'run')], { cwd: root });
+  expect([end.exitCode, end.stdout], end.stderr).toEqual([
+    0,
+    expect.stringContaining('+- 09:30 Release meeting\n'),
+  ]);
+  for (const line of block('text').trim().split('\n')) expect(end.stderr).toContain(line);
+  expect(processesWith(join(root, 'agenda.mjs'))).toEqual([]);
+});
+
+test('a server of the project file runs in the sandbox; check reaches it, and names one that is not there', async () => {
+  const { root, write } = await makeRepository({
+    'agenda.mjs': block('js'),
+    'script.yml': block('yaml'),
+    '.patchsmith.yml': 'mcp:\n  agenda:\n    command: node\n    args: [agenda.mjs]\n    required: true\n',
+  });
+  const args = ['-m', 'Do it', '--provider', 'replay', '--recording', 'script.yml'];
+  const run = await runCli(['run', ...args, '--run-dir', join(temporaryFolder(), 'run')], { cwd: root });
+  expect(run.exitCode, run.stderr).toBe(0);
+  const env = { XDG_STATE_HOME: temporaryFolder() };
+  const fine = await runCli(['check', ...args], { cwd: root, env });
+  expect(fine.exitCode, fine.stdout + fine.stderr).toBe(0);
+  write('agenda.mjs', 'console.error("no agenda today"); process.exit(4);\n');
+  const gone = await runCli(['check', ...args], { cwd: root, env });
+  expect([gone.exitCode, gone.stdout + gone.stderr]).toEqual([
+    2,
+    expect.stringContaining('The MCP server agenda is required, and it is not there'),
+  ]);
+  expect(gone.stdout + gone.stderr).toContain('no agenda today');
+});
+
+test('what is wrong with servers is said before anything else happens', async () => {
+  const { root, write } = await makeRepository({ 'a.txt': 'a\n' });
+  const told = async (...args: string[]) => {
+    const end = await runCli(['run', '-m', 'Do it', ...args], {
+      cwd: root,
+      env: { ANTHROPIC_API_KEY: 'sk-ant-x' },
+    });
+    return [end.exitCode, end.stderr];
+  };
+  expect(await told('--mcp', 'a')).toEqual([
+    2,
+    expect.stringContaining('--mcp: expected NAME=COMMAND or NAME=URL'),
+  ]);
+  expect(await told('--mcp-config', 'none.json')).toEqual([
+    2,
+    expect.stringContaining('--mcp-config none.json: '),
+  ]);
+  write('mcp.json', JSON.stringify({ mcpServers: { a: { command: 'b', env: { C: `\${NO_SUCH}` } } } }));
+  expect(await told('--mcp-config', 'mcp.json')).toEqual([
+    2,
+    expect.stringContaining('MCP server a.env.C: the variable NO_SUCH is not set'),
+  ]);
+});

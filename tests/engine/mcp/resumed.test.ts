@@ -1,0 +1,80 @@
+/** A run with MCP servers that was killed: what it goes on with. */
+
+import { cpSync, lstatSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { resumeRun } from '../../../src/commands/resume/resume.ts';
+import type { FilledEntries } from '../../../src/domain/mcp/server-spec.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { calledRun, SERVER } from '../../support/mcp/called.ts';
+import { endOf } from '../../support/runs/recorded-run.ts';
+
+afterAll(removeFolders);
+
+const servers = { own: { command: 'node', args: [SERVER, 'well'] } };
+const write = (path: string) => ({ name: 'own__write', input: { path, text: `${path}\n` } });
+
+/** As a SIGKILL would have left it right after the line with these words. */
+async function killedAt(words: string) {
+  const { root } = await makeRepository({ 'a.txt': 'a\n' });
+  const copies = temporaryFolder();
+  const runDir = join(temporaryFolder(), 'run');
+  const copy = (from: string, to: string) => {
+    rmSync(to, { recursive: true, force: true });
+    cpSync(from, to, {
+      recursive: true,
+      preserveTimestamps: true,
+      filter: (path) => !lstatSync(path).isSocket(),
+    });
+  };
+  const run = await calledRun({
+    servers,
+    settings: { repo: root, runDir },
+    turns: [[write('b.txt')], [{ name: 'own__sleep', input: { seconds: 0.1 } }], [write('c.txt')]],
+    onLine(line) {
+      if (!line.includes(words)) return;
+      copy(root, join(copies, 'root'));
+      copy(runDir, join(copies, 'run'));
+    },
+  });
+  copy(join(copies, 'root'), root);
+  copy(join(copies, 'run'), runDir);
+  const settings = { ...run.input.settings, repo: null, output: 'none' as const };
+  return {
+    async resume(again: FilledEntries | undefined = run.input.servers) {
+      const input = { ...run.input, cwd: root, settings, ...(again === undefined ? {} : { servers: again }) };
+      const resumed = await resumeRun(input, { run: runDir, acceptChanges: false, given: [] });
+      return { resumed, end: endOf(runDir, []) };
+    },
+  };
+}
+
+test('it goes on with the same tools, and counts the calls of both parts', async () => {
+  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const { resumed, end } = await killed.resume();
+  expect(resumed).toMatchObject({ status: 'told', outcome: { name: 'done' } });
+  expect(end.result.changedFiles.map(({ path }) => path)).toEqual(['b.txt', 'c.txt']);
+  expect(end.result.mcp).toMatchObject([{ name: 'own', status: 'connected', calls: 3, failedCalls: 0 }]);
+});
+
+test('a call that was under way is not made again, and what it may have done is not known', async () => {
+  const killed = await killedAt('"tool.started","call":{"id":"t1c0"');
+  const { end } = await killed.resume();
+  const told = end.events.find((event) => event.type === 'tool.completed' && event.call === 't1c0');
+  expect(told).toMatchObject({
+    outcome: { reason: 'interrupted', text: expect.stringContaining('it is unknown how far it got') },
+  });
+  expect(end.result.mcp).toMatchObject([{ calls: 3, failedCalls: 1 }]);
+});
+
+test('a run directory starts no server: whoever resumes has to name it again', async () => {
+  const killed = await killedAt('"tool.completed","call":"t0c0"');
+  const { resumed } = await killed.resume({});
+  expect(resumed).toMatchObject({
+    outcome: {
+      name: 'usage_error',
+      reason:
+        'The run had the MCP server own, which a run directory cannot start. Repeat its --mcp or --mcp-config.',
+    },
+  });
+});
