@@ -4,7 +4,7 @@ import * as z from 'zod';
 import description from '../../prompts/tools/edit_file.md';
 import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
-import type { SeenFiles, Tool, ToolResult } from '../ports.ts';
+import type { Tool, ToolResult } from '../ports.ts';
 import { failedCall, PATH_ALIASES } from './result.ts';
 import { countLines, lineAt } from './text/lines.ts';
 import { nearestLines } from './text/nearest-lines.ts';
@@ -65,7 +65,7 @@ export const editFileTool: Tool<Input> = {
 
     const write = await workspace.writeFile(path, new TextEncoder().encode(edited));
     if (write.status === 'failed') return failedCall(write.reason, write.message);
-    remember(seen, { path, before: file.blob, after: write.blob, edited });
+    seen.edited(path, { before: file.blob, after: write.blob, total: countLines(edited) });
     return written(`Edited ${JSON.stringify(path)}: ${placesOf(text, places)}.`, write);
   },
 };
@@ -110,14 +110,4 @@ function placesOf(text: string, matches: readonly Match[]): string {
   const lines = matches.slice(0, MAX_NAMED).map((match) => lineAt(text, match.start));
   const more = matches.length > MAX_NAMED ? ` and ${formatNumber(matches.length - MAX_NAMED)} more` : '';
   return `at line${matches.length > 1 ? 's' : ''} ${lines.join(', ')}${more}`;
-}
-
-/** An edit does not show the rest of a file: one that was seen in part is still seen in part. */
-function remember(
-  seen: SeenFiles,
-  edit: { readonly path: string; readonly before: string; readonly after: string; readonly edited: string },
-): void {
-  const coverage = seen.coverage(edit.path, edit.before);
-  if (coverage === 'all') seen.wrote(edit.path, edit.after);
-  if (coverage === 'part') seen.saw(edit.path, edit.after, { from: 1, to: 0 }, countLines(edit.edited));
 }

@@ -5,33 +5,48 @@
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
-import { render } from '../domain/text/template.ts';
-import type { AnswerSchema, Tool } from '../ports.ts';
+import type { AnswerSchema, PageReader, SearchProvider, Tool } from '../ports.ts';
+import { appendFileTool } from './append-file.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool, finishWithAnswer } from './finish.ts';
 import { listFilesTool } from './list-files.ts';
 import { readFileTool } from './read-file.ts';
 import { type CommandTimes, runCommandTool } from './run-command.ts';
 import { searchTool } from './search.ts';
+import { webFetchTool } from './web-fetch.ts';
+import { webSearchTool } from './web-search.ts';
 import { writeFileTool } from './write-file.ts';
 
 /** What the tools of a run depend on. */
 export interface ToolChoice extends CommandTimes {
   /** The only ones besides `finish`; null for all. */
   readonly tools?: readonly string[] | null;
+  /** Reads pages of the web; null where none may be read. */
+  readonly pages?: PageReader | null;
+  /** Searches the web; null where there is no key for it. */
+  readonly search?: SearchProvider | null;
   /** What `finish` has to answer; null when nothing was asked for. */
   readonly answer?: AnswerSchema | null;
 }
 
 /** Always in the same order: the definitions come first in every request and are cached by their bytes. */
-export function createTools({ tools = null, answer = null, ...times }: ToolChoice): readonly Tool[] {
+export function createTools({
+  tools = null,
+  answer = null,
+  pages = null,
+  search = null,
+  ...times
+}: ToolChoice): readonly Tool[] {
   const all = [
     readFileTool,
     writeFileTool,
     editFileTool,
+    ...(tools?.includes('append_file') ? [appendFileTool] : []),
     listFilesTool,
     searchTool,
     runCommandTool(times),
+    ...(pages === null ? [] : [webFetchTool(pages)]),
+    ...(search === null ? [] : [webSearchTool(search)]),
     answer === null ? finishTool : finishWithAnswer(answer),
   ];
   return tools === null ? all : all.filter(({ name, lane }) => lane === 'finish' || tools.includes(name));
@@ -49,7 +64,7 @@ export function toolsOf({ makeTools = createTools }: { makeTools?: ToolMaker }, 
 export function definitionsOf(tools: readonly Tool[]): ToolDefinition[] {
   return tools.map(({ name, description, schema, inputSchema = jsonSchemaOf(schema) }) => ({
     name,
-    description: render(description, {}),
+    description: description.trimEnd(),
     inputSchema,
   }));
 }

@@ -7,10 +7,7 @@ import { formatNumber } from '../domain/text/format-number.ts';
 import type { Tool } from '../ports.ts';
 import { failedCall, literalCall, PATH_ALIASES } from './result.ts';
 import { countLines } from './text/lines.ts';
-import { targetOf, WellFormedText, written } from './written.ts';
-
-/** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */
-const MAX_WRITE_BYTES = 8 * 1024 * 1024;
+import { MAX_WRITE_BYTES, targetOf, WellFormedText, written } from './written.ts';
 
 const Input = z.strictObject({ path: z.string(), content: WellFormedText });
 type Input = z.infer<typeof Input>;

@@ -5,6 +5,9 @@ import { parseRepoPath } from '../domain/changes/path.ts';
 import type { FileWrite, ToolResult } from '../ports.ts';
 import { said } from './result.ts';
 
+/** Maximum bytes of a file that one call writes: no tool could read a larger one, so it is left to commands. */
+export const MAX_WRITE_BYTES = 8 * 1024 * 1024;
+
 /** Text that UTF-8 can represent: half a surrogate pair would silently become another character. */
 export const WellFormedText = z.string().refine((text) => !/\p{Surrogate}/u.test(text), {
   error: 'holds half a surrogate pair, which is not valid Unicode',

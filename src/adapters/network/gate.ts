@@ -145,7 +145,7 @@ export class NetworkGate {
     const kinds = new Set(addresses.map(addressKind));
     const canBeAllowed = !isPrivate && kinds.size === 1 && kinds.has('private');
     const allow = canBeAllowed ? flagFor(target, true) : null;
-    const what = [...kinds].map((kind) => MEANING[kind]);
+    const what = [...kinds].map(addressMeaning);
     const why = `it resolves to ${listed(addresses, 3)}: ${listed(what, MAX_NAMED)}`;
     return this.refuse(target.host, allow === null ? why : `${why}; to allow it: ${allow}`, allow);
   }
@@ -180,7 +180,12 @@ function isPermittedAddress(address: string, isPrivate: boolean): boolean {
   return kind === 'public' || (isPrivate && kind === 'private');
 }
 
-const MEANING: Readonly<Record<AddressKind, string>> = {
+/** What an address is, to be put behind it in a sentence. */
+export function addressMeaning(kind: AddressKind): string {
+  return MEANINGS[kind];
+}
+
+const MEANINGS: Readonly<Record<AddressKind, string>> = {
   public: 'a public address',
   private: 'an address in a private network',
   metadata: 'an address at which clouds serve credentials, which is never allowed',

@@ -1,0 +1,93 @@
+/** Brave's search API: https://api-dashboard.search.brave.com/app/documentation/web-search/get-started */
+
+import * as z from 'zod';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
+import type { WebSearch } from '../../../ports.ts';
+import type { SearchEntry, SearchOptions } from './search-entry.ts';
+
+const ADDRESS = 'https://api.search.brave.com/res/v1/web/search';
+const MAX_SEARCH_MS = 30_000;
+/** The API refuses longer ones. */
+const MAX_QUERY_CHARS = 400;
+const MAX_TEXT_CHARS = 500;
+
+const Answer = z.object({
+  web: z
+    .object({
+      results: z.array(z.object({ title: z.string(), url: z.string(), description: z.string().default('') })),
+    })
+    .optional(),
+});
+
+/** The entry of the registry. */
+export const brave: SearchEntry = {
+  name: 'Brave',
+  keyVariable: 'BRAVE_API_KEY',
+  open: (options) => ({
+    name: 'Brave',
+    search: (query, { count, signal }) =>
+      search(options, {
+        query,
+        count,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_SEARCH_MS)]),
+      }),
+  }),
+};
+
+async function search(
+  { key, ask, address = ADDRESS }: SearchOptions,
+  { query, count, signal }: { query: string; count: number; signal: AbortSignal },
+): Promise<WebSearch> {
+  if (query.length > MAX_QUERY_CHARS)
+    return failed('invalid_input', `The query is longer than ${MAX_QUERY_CHARS} characters.`);
+  const url = `${address}?${new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' })}`;
+  try {
+    const fetch = await ask();
+    const response = await fetch(url, {
+      signal,
+      headers: { accept: 'application/json', 'x-subscription-token': key },
+    });
+    const body = await response.text();
+    if (!response.ok)
+      return failed('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
+    const parsed = Answer.safeParse(jsonOrUndefined(body));
+    if (!parsed.success)
+      return failed('not_found', 'Brave answered with something that is no list of pages.');
+    const results = parsed.data.web?.results ?? [];
+    return {
+      status: 'ok',
+      found: results.slice(0, count).map(({ title, url: found, description }) => ({
+        title: plain(title),
+        url: oneLine(found, 2_000),
+        text: plain(description),
+      })),
+    };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (signal.aborted) return failed('timeout', 'Brave did not answer in time.');
+    return failed(
+      'not_found',
+      `Brave cannot be reached: ${oneLine(String(error.cause ?? error.message), 300)}`,
+    );
+  }
+}
+
+/** Without the marks that the API puts around words of the query. */
+function plain(text: string): string {
+  return oneLine(text.replace(/<\/?strong>/g, ''), MAX_TEXT_CHARS).trim();
+}
+
+function hint(status: number): string {
+  if (status === 401 || status === 403) return 'the key in BRAVE_API_KEY is not accepted';
+  if (status === 422) return 'the query or the key in BRAVE_API_KEY is not accepted';
+  if (status === 429) return 'too many searches, or the quota of the key is used up';
+  return 'try again later, or go on without a search';
+}
+
+function failed(
+  reason: Extract<WebSearch, { status: 'failed' }>['reason'],
+  message: string,
+): Extract<WebSearch, { status: 'failed' }> {
+  return { status: 'failed', reason, message };
+}

@@ -1,0 +1,224 @@
+/** Reads a page of the web for the model: only hosts that were allowed, only public addresses, looked at anew after each redirection. */
+
+import { lookup } from 'node:dns/promises';
+import { Agent, type Dispatcher, ProxyAgent, type Response, fetch as request } from 'undici';
+import { parseTarget, permits, type Target } from '../../../domain/review/allowed-domain.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
+import { listed } from '../../../domain/text/listed.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
+import type { PageRead, PageReader } from '../../../ports.ts';
+import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
+import { loginFor } from '../proxy-login.ts';
+import { addressKind } from '../public-address.ts';
+import type { Upstream } from '../upstream.ts';
+import { mediaType, pageText } from './page-text.ts';
+
+/** Bytes of an answer, after it was decompressed. */
+const MAX_BYTES = 2 * 1024 * 1024;
+/** For one page, with all its redirections. */
+const MAX_READ_MS = 30_000;
+const MAX_REDIRECTIONS = 5;
+const MAX_NAMED = 10;
+/** The ports that `*` stands for. */
+const WEB_PORTS = [443, 80];
+
+/** What may be read. The functions default to the machine's own. */
+export interface PageReaderOptions {
+  /** Entries of `--web-fetch`; `*` stands for every public host. */
+  readonly hosts: readonly string[];
+  /** The machine's own proxy. Default: none. */
+  readonly upstream?: Upstream;
+  /** The addresses of a host; rejects when there are none. */
+  readonly resolve?: (host: string) => Promise<string[]>;
+  /** Whether an address may be asked. */
+  readonly mayConnect?: (address: string) => boolean;
+  /** Sent as User-Agent. */
+  readonly agent: string;
+}
+
+/** One step on the way to a page: an answer, where to go on, or why it ends here. */
+type Step =
+  | { status: 'answer'; response: Response; close: () => Promise<void> }
+  | { status: 'moved'; to: URL }
+  | Refused;
+
+type Refused = Extract<PageRead, { status: 'failed' }>;
+
+/** Reads pages; each with connections of its own, so that none outlives it. */
+export function openPageReader(options: PageReaderOptions): PageReader {
+  return {
+    async read(asked, outer) {
+      const limit = AbortSignal.timeout(MAX_READ_MS);
+      const signal = AbortSignal.any([outer, limit]);
+      try {
+        return await readPage(options, asked, signal);
+      } catch (error) {
+        if (outer.aborted) return refused('interrupted', 'Not read: the run was stopped.');
+        if (limit.aborted) return refused('timeout', `Not read: it took more than ${MAX_READ_MS / 1_000} s.`);
+        if (!(error instanceof Error)) throw error;
+        return refused('not_found', `Not read: ${oneLine(innermost(error).message, 300)}`);
+      }
+    },
+  };
+}
+
+async function readPage(options: PageReaderOptions, asked: string, signal: AbortSignal): Promise<PageRead> {
+  const first = URL.canParse(asked) ? new URL(asked) : null;
+  if (first === null)
+    return refused('invalid_input', `${quoted(asked)} is not an address: write it in full, with https://.`);
+  let url = first;
+  for (let redirections = 0; redirections <= MAX_REDIRECTIONS; redirections += 1) {
+    const step = await stepTo(options, url, signal);
+    if (step.status === 'failed') return step;
+    if (step.status === 'moved') {
+      url = step.to;
+      continue;
+    }
+    try {
+      return await answerOf(url, step.response);
+    } finally {
+      await step.close();
+    }
+  }
+  return refused(
+    'not_found',
+    `Not read: more than ${MAX_REDIRECTIONS} redirections, the last to ${quoted(url.href)}.`,
+  );
+}
+
+/** Asks for one address, if it may be asked. */
+async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<Step> {
+  const way = await wayTo(options, url);
+  if ('status' in way) return way;
+  const { dispatcher } = way;
+  const close = () => dispatcher.destroy();
+  let response: Response;
+  try {
+    const headers = {
+      accept: 'text/markdown, text/html, application/json, text/plain, */*;q=0.5',
+      'user-agent': options.agent,
+    };
+    response = await request(url, { dispatcher, signal, redirect: 'manual', headers });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const location = response.headers.get('location');
+  if (response.status < 300 || response.status > 399 || location === null)
+    return { status: 'answer', response, close };
+  await close();
+  if (!URL.canParse(location, url.href))
+    return refused(
+      'not_found',
+      `Not read: ${quoted(url.href)} leads to ${quoted(location)}, which is no address.`,
+    );
+  const to = new URL(location, url);
+  if (url.protocol === 'https:' && to.protocol !== 'https:')
+    return refused('policy', `Not read: ${quoted(url.href)} leads from https to ${quoted(to.href)}.`);
+  return { status: 'moved', to };
+}
+
+/** How an address is reached: directly, at one of the addresses that were looked at, or through the machine's proxy. */
+async function wayTo(
+  { hosts, upstream, resolve = resolveByMachine, mayConnect = isPublic }: PageReaderOptions,
+  url: URL,
+): Promise<{ dispatcher: Dispatcher } | Refused> {
+  const target = targetOf(url);
+  if (typeof target === 'string') return refused('policy', `Not read: ${target}`);
+  const isAllowed = permits(hosts, target) || (hosts.includes('*') && WEB_PORTS.includes(target.port));
+  if (!isAllowed)
+    return refused(
+      'policy',
+      `Not read: ${url.host} is not one of the hosts that may be read (--web-fetch: ${listed(hosts, MAX_NAMED)}).`,
+    );
+  const via = upstream?.routeTo(target, url.protocol === 'http:') ?? null;
+  if (typeof via === 'string')
+    return refused('not_found', `Not read: ${target.host} cannot be reached: ${via}.`);
+  const addresses = await resolve(target.host).catch((error: unknown) => {
+    // Behind a proxy, a machine often knows no names of the internet.
+    if (via !== null) return [];
+    throw new Error(`${target.host} has no address (${codeOf(error)}).`);
+  });
+  const closed = addresses.find((address) => !mayConnect(address));
+  if (closed !== undefined)
+    return refused(
+      'policy',
+      `Not read: ${target.host} resolves to ${closed}: ${addressMeaning(addressKind(closed))}.`,
+    );
+  if (via !== null) {
+    const token = loginFor(via);
+    return {
+      dispatcher: new ProxyAgent({
+        uri: via.origin,
+        proxyTunnel: url.protocol === 'https:',
+        ...(token === null ? {} : { token }),
+      }),
+    };
+  }
+  return { dispatcher: new Agent({ connect: { lookup: lookupAmong(addresses) } }) };
+}
+
+/** The host and port of an address that may be asked at all, or why it may not. */
+function targetOf(url: URL): Target | string {
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return `${quoted(url.protocol)} is neither https nor http.`;
+  if (url.username !== '' || url.password !== '')
+    return 'an address with a user name or password is not asked.';
+  const target = parseTarget(url.host, url.protocol === 'https:' ? 443 : 80);
+  return typeof target === 'string' ? `${quoted(url.host)}: ${target}.` : target;
+}
+
+async function answerOf(url: URL, response: Response): Promise<PageRead> {
+  const type = response.headers.get('content-type') ?? '';
+  const { bytes, isCut } = await firstBytes(response);
+  if (!response.ok) {
+    const said = await pageText(bytes, type);
+    const what =
+      `${quoted(url.href)} answered ${response.status} ${oneLine(response.statusText, 100)}`.trim();
+    const words = said.status === 'ok' ? said.text.slice(0, MAX_ERROR_CHARS) : '';
+    return refused('not_found', words === '' ? `${what}.` : `${what}:\n\n${words}`);
+  }
+  const read = await pageText(bytes, type);
+  if (read.status === 'failed')
+    return refused(
+      'not_text',
+      sentence(`${quoted(url.href)} (${formatNumber(bytes.length)} bytes) ${read.why}`),
+    );
+  return { status: 'ok', url: url.href, type: mediaType(type), bytes: bytes.length, isCut, text: read.text };
+}
+
+const MAX_ERROR_CHARS = 2_000;
+
+async function firstBytes({ body }: Response): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > MAX_BYTES) break;
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
+}
+
+async function resolveByMachine(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function isPublic(address: string): boolean {
+  return addressKind(address) === 'public';
+}
+
+function innermost(error: Error): Error {
+  let inner = error;
+  while (inner.cause instanceof Error) inner = inner.cause;
+  return inner;
+}
+
+function quoted(text: string): string {
+  return oneLine(JSON.stringify(text), 300);
+}
+
+function refused(reason: Refused['reason'], message: string): Refused {
+  return { status: 'failed', reason, message };
+}

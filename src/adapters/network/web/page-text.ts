@@ -1,0 +1,96 @@
+/** What a model reads of an answer from the web: HTML as Markdown, JSON laid out, other text as it is. */
+
+import { runInNewContext } from 'node:vm';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import { withinLine } from '../../../domain/text/terminal.ts';
+
+/** A text, or why the answer is none: the end of a sentence that begins with its address. */
+export type PageText = { status: 'ok'; text: string } | { status: 'failed'; why: string };
+
+/** `type` is the value of Content-Type; empty when the answer has none. `maxMs` is for making HTML text. */
+export async function pageText(
+  bytes: Uint8Array,
+  type: string,
+  maxMs = MAX_CONVERSION_MS,
+): Promise<PageText> {
+  const kind = mediaType(type);
+  if (!isText(kind) || (kind === '' && bytes.includes(0)))
+    return { status: 'failed', why: `is ${kind || 'binary data'}, and only text can be read` };
+  const text = decoded(bytes, type);
+  if (kind === 'text/html' || kind === 'application/xhtml+xml') {
+    const markdown = await markdownOf(text, maxMs);
+    if (markdown === null) return { status: 'failed', why: 'is a page that takes too long to be made text' };
+    return { status: 'ok', text: visible(markdown) };
+  }
+  if (kind === 'application/json' || kind.endsWith('+json')) {
+    const value = jsonOrUndefined(text);
+    return { status: 'ok', text: visible(value === undefined ? text : JSON.stringify(value, null, 2)) };
+  }
+  return { status: 'ok', text: visible(text) };
+}
+
+/** The media type in lower case, without its parameters. */
+export function mediaType(type: string): string {
+  return (type.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+function isText(kind: string): boolean {
+  return (
+    kind === '' ||
+    kind.startsWith('text/') ||
+    /^application\/(?:json|xml|xhtml\+xml|javascript|yaml|x-yaml|toml|sql|x-sh|x-ndjson|rtf)$/.test(kind) ||
+    /\+(?:json|xml|yaml)$/.test(kind)
+  );
+}
+
+/** By the charset of the header, else by that of the page, else as UTF-8. */
+function decoded(bytes: Uint8Array, type: string): string {
+  const head = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1');
+  const named =
+    /charset\s*=\s*"?([\w:-]+)/i.exec(type) ?? /<meta[^>]+charset\s*=\s*["']?([\w:-]+)/i.exec(head);
+  try {
+    return new TextDecoder(named?.[1] ?? 'utf-8').decode(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return new TextDecoder().decode(bytes);
+    throw error;
+  }
+}
+
+/** Longest time for one page: nested deeply enough, any takes for ever. */
+const MAX_CONVERSION_MS = 5_000;
+
+/** Null when it takes too long. Nothing of the page is executed or loaded. */
+async function markdownOf(html: string, timeout: number): Promise<string | null> {
+  const { default: Turndown } = await import('turndown');
+  const { gfm } = await import('@joplin/turndown-plugin-gfm');
+  const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' });
+  turndown.use(gfm);
+  turndown.remove(['script', 'style', 'noscript', 'iframe', 'template', 'object', 'embed', 'canvas']);
+  // Pictures cannot be seen, and their addresses are long.
+  turndown.addRule('pictures', {
+    filter: ['img', 'svg' as 'img', 'picture', 'video', 'audio'],
+    replacement: (_content, node) => ('getAttribute' in node && node.getAttribute('alt')?.trim()) || '',
+  });
+  turndown.addRule('hidden', {
+    filter: (node) => node.hasAttribute('hidden') || node.getAttribute('aria-hidden') === 'true',
+    replacement: () => '',
+  });
+  const convert = () => turndown.turndown(html);
+  try {
+    return runInNewContext('convert()', { convert }, { timeout });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
+    throw error;
+  }
+}
+
+/** Without characters that hide text from people who look through what the model has read. */
+function visible(text: string): string {
+  return text
+    .split(/\r\n|\n|\r/)
+    .map((line) => withinLine(line).trimEnd())
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}

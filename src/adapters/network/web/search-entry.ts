@@ -1,0 +1,21 @@
+/** What an index of the web has to give to be searched. */
+
+import type { SearchProvider } from '../../../ports.ts';
+
+/** What a search is opened with. */
+export interface SearchOptions {
+  readonly key: string;
+  /** The client to ask with, as the machine's proxy has it. */
+  readonly ask: () => Promise<typeof fetch>;
+  /** Another address of the same API. Default: its own. */
+  readonly address?: string;
+}
+
+/** One index: it is there when its key is. */
+export interface SearchEntry {
+  /** For people. */
+  readonly name: string;
+  /** The environment variable of its key. */
+  readonly keyVariable: string;
+  open(options: SearchOptions): SearchProvider;
+}

@@ -1,0 +1,20 @@
+/** Every index of the web that can be searched. A new one is a file here, a line below and a test. */
+
+import type { SearchProvider } from '../../../ports.ts';
+import { brave } from './brave.ts';
+import type { SearchEntry, SearchOptions } from './search-entry.ts';
+
+/** The first one with a key is used. */
+export const SEARCHES: readonly SearchEntry[] = [brave];
+
+/** The search that the environment has a key for; null when there is none. */
+export function searchByEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  options: Omit<SearchOptions, 'key'>,
+): SearchProvider | null {
+  for (const entry of SEARCHES) {
+    const key = env[entry.keyVariable]?.trim();
+    if (key) return entry.open({ ...options, key });
+  }
+  return null;
+}

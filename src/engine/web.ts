@@ -1,0 +1,49 @@
+/** The web, as far as the model may read it. What speaks to it is loaded with the first call. */
+
+import { SEARCHES, searchByEnvironment } from '../adapters/network/web/search.ts';
+import type { RunStarted } from '../domain/run/events.ts';
+import type { PageReader, SearchProvider } from '../ports.ts';
+import type { RunInput } from './session.ts';
+
+type Asking = Pick<RunInput, 'env' | 'version'>;
+
+/** Whether there is a key to search with. */
+export function searchesWeb({ env }: Pick<Asking, 'env'>): boolean {
+  return SEARCHES.some(({ keyVariable }) => Boolean(env[keyVariable]?.trim()));
+}
+
+/** What the tools of a run read and search with, as it was recorded; null where a run has no such tool. */
+export function webOf(
+  input: Asking,
+  { webFetch, webSearch }: Pick<RunStarted['toolSettings'], 'webFetch' | 'webSearch'>,
+): { readonly pages: PageReader | null; readonly search: SearchProvider | null } {
+  return {
+    pages:
+      webFetch.length === 0
+        ? null
+        : { read: async (url, signal) => (await openPages(input, webFetch)).read(url, signal) },
+    search: webSearch
+      ? {
+          name: 'the web',
+          search: async (query, options) => (await openSearch(input)).search(query, options),
+        }
+      : null,
+  };
+}
+
+async function openPages({ env, version }: Asking, hosts: readonly string[]): Promise<PageReader> {
+  const { openPageReader } = await import('../adapters/network/web/page-reader.ts');
+  const { upstreamByEnvironment } = await import('../adapters/network/upstream.ts');
+  return openPageReader({ hosts, upstream: upstreamByEnvironment(env), agent: `patchsmith/${version}` });
+}
+
+/** A run that is resumed without the key still has the tool, which then says what is missing. */
+async function openSearch({ env }: Asking): Promise<Pick<SearchProvider, 'search'>> {
+  const { fetchByEnvironment } = await import('../adapters/network/machine-proxy.ts');
+  const missing = `There is no key to search with: ${SEARCHES.map(({ keyVariable }) => keyVariable).join(' or ')} is not set.`;
+  return (
+    searchByEnvironment(env, { ask: () => fetchByEnvironment(env) }) ?? {
+      search: async () => ({ status: 'failed', reason: 'not_found', message: missing }),
+    }
+  );
+}

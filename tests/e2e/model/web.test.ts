@@ -1,0 +1,86 @@
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { runHere } from '../../support/runs/in-process.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const KEY = 'BSA-secret-0123456789abcdefghij';
+const finish = { calls: [call('finish', { status: 'done', summary: 'Looked.' })] };
+const toolsOf = (request: { body?: Record<string, unknown> | null } | undefined) =>
+  ((request?.body?.tools ?? []) as { name: string }[]).map(({ name }) => name);
+
+test('the web is there where hosts are named or a key is set, and adding to a file where it is named', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const plain = await scriptedRun({ repository, turns: [finish] });
+  expect(toolsOf(plain.server.requests[0])).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/^web_|^append/)]),
+  );
+
+  const { exitCode, stderr, server, events, result, runDir, patch } = await scriptedRun({
+    repository,
+    turns: [
+      {
+        calls: [
+          call('web_fetch', { url: 'https://169.254.169.254/latest/' }),
+          call('web_fetch', { url: 'https://elsewhere.example.org/?secret=1' }),
+        ],
+      },
+      {
+        calls: [
+          call('append_file', { path: 'a.txt', content: 'new' }),
+          call('run_command', { command: 'echo "key: $BRAVE_API_KEY"' }),
+        ],
+      },
+      finish,
+    ],
+    args: ['--web-fetch', 'docs.example.com', '--tools', 'append_file,run_command,web_fetch,web_search'],
+    env: { BRAVE_API_KEY: KEY },
+  });
+  expect(exitCode, stderr).toBe(0);
+  expect(toolsOf(server.requests[0])).toEqual([
+    'append_file',
+    'run_command',
+    'web_fetch',
+    'web_search',
+    'finish',
+  ]);
+  const told = events.flatMap((event) => (event.type === 'tool.completed' ? [event.outcome] : []));
+  expect(told[0]).toMatchObject({
+    reason: 'policy',
+    text: expect.stringContaining('an address is not a host name'),
+  });
+  expect(told[1]).toMatchObject({
+    text: 'Not read: elsewhere.example.org is not one of the hosts that may be read (--web-fetch: docs.example.com).',
+  });
+  expect(patch).toContain('+new\n\\ No newline at end of file');
+  expect(JSON.stringify([events, server.requests])).not.toContain(KEY);
+  expect(result.denied).toHaveLength(2);
+
+  // What came from outside is in the journal: a replay has the same tools, and asks nobody.
+  const replayed = await runHere(['replay', runDir, '--repo', repository.root], {
+    cwd: repository.root,
+    env: {},
+  }).catch((error: unknown) => error);
+  expect(replayed).toMatchObject({ exitCode: 0 });
+});
+
+test('a run that only reads may read the web, and cannot add to a file', async () => {
+  const repository = await makeRepository({ 'a.txt': 'old\n' });
+  const { server } = await scriptedRun({
+    repository,
+    turns: [finish],
+    args: ['--read-only', '--web-fetch', '*', '--tools', 'append_file,read_file,web_fetch'],
+  });
+  expect(toolsOf(server.requests[0])).toEqual(['read_file', 'web_fetch', 'finish']);
+});
+
+test('a host that is none is a usage error', async () => {
+  const repository = await makeRepository({});
+  const { exitCode, stderr } = await scriptedRun({
+    repository,
+    turns: [],
+    args: ['--web-fetch', 'https://x.org/a'],
+  });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"https://x.org/a"')]);
+});
