@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type KnownRepository,
+  MAX_ORIENTATION_CHARS,
+  orientation,
+} from '../../../src/domain/conversation/orientation.ts';
+
+const unknown: KnownRepository = { files: [], project: null, programs: [], hosts: [] };
+const nodeProject = {
+  ecosystem: 'Node.js',
+  manager: 'npm',
+  test: 'npm test',
+  lint: null,
+  build: 'npm run build',
+};
+
+test('it names folders by size, the files beside them, the project, programs and the network', () => {
+  const files = ['package.json', 'README.md', 'tests/a.js', 'src/a.js', 'src/b/c.js'];
+  const programs = [
+    { name: 'git', version: null },
+    { name: 'node', version: '24.1.0' },
+  ];
+  expect(orientation({ files, project: nodeProject, programs, hosts: [] })).toBe(
+    [
+      'Tracked: 5 files. src/ 2, tests/ 1; README.md, package.json.',
+      'Project: Node.js (npm); test: npm test; build: npm run build.',
+      'Commands find: git, node 24.1.0.',
+      'Network: none.',
+    ].join('\n'),
+  );
+});
+
+test('what is not known is left out', () => {
+  expect(orientation(unknown)).toBe('');
+  expect(orientation({ ...unknown, files: ['a/b'], hosts: null })).toBe('Tracked: 1 file. a/ 1.');
+  expect(orientation({ ...unknown, files: ['a'], hosts: ['x.org', 'y.org:81'] })).toBe(
+    'Tracked: 1 file. a.\nNetwork: x.org, y.org:81.',
+  );
+});
+
+test('of a large repository it names the largest folders and says what is left', () => {
+  const files = Array.from({ length: 300 }, (_, n) =>
+    Array.from({ length: n + 1 }, (_, at) => `package-${n}/${at}.ts`),
+  ).flat();
+  const text = orientation({ ...unknown, files: [...files, ...files.map((_, n) => `file-${n}.md`)] });
+  expect(text.length).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
+  expect(text).toMatch(
+    /^Tracked: 90,300 files\. package-299\/ 300, package-298\/ 299, .* and \d+ more folders; file-0\.md, .* and 45,\d+ more files\.\nNetwork: none\.$/,
+  );
+});
+
+test('whatever the names are, it is short, starts no line of its own and hides nothing', () => {
+  const odd = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\ud800', '\u202e', '#[x', '\n::error::x', '名'.repeat(80)),
+  );
+  const command = fc.option(odd, { nil: null });
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.tuple(odd, odd).map((parts) => parts.join('/')),
+        { maxLength: 400 },
+      ),
+      fc.option(
+        fc.record({
+          ecosystem: fc.constant('Make'),
+          manager: odd,
+          test: command,
+          lint: command,
+          build: command,
+        }),
+        { nil: null },
+      ),
+      fc.array(fc.record({ name: fc.constantFrom('git', 'node'), version: command }), { maxLength: 5 }),
+      (files, project, programs) => {
+        const text = orientation({ files, project, programs, hosts: [] });
+        const letters = text.length + 3 * (text.match(/[^\0-\x7f]/g)?.length ?? 0);
+        if (/^[\0-\x7f]*$/.test(JSON.stringify([project, programs])))
+          expect(letters).toBeLessThanOrEqual(MAX_ORIENTATION_CHARS);
+        expect(text.split('\n').length).toBeLessThanOrEqual(4);
+        expect(text).not.toMatch(/[\p{Surrogate}\u202e]|##\[/u);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
