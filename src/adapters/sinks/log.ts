@@ -35,6 +35,8 @@ export async function openLog(path: string, level: string, redact: Redact): Prom
 const WARNINGS: readonly RunEvent['type'][] = [
   'turn.retried',
   'turn.failed',
+  'compaction.failed',
+  'model.replaced',
   'budget.warned',
   'budget.reached',
   'warning.raised',
@@ -63,6 +65,14 @@ function essenceOf(event: RunEvent): Record<string, unknown> {
       const { attempt, kind, status, cause, waitMs, spent } = event;
       return { attempt, kind, status, cause, waitMs, spent };
     }
+    case 'context.compacted': {
+      const { how, why, tokens, cut, turn } = event;
+      return { how, why, tokens, cut, usage: turn?.usage, durationMs: turn?.durationMs };
+    }
+    case 'compaction.failed':
+      return { kind: event.kind, message: event.message, usage: event.turn?.usage, spent: event.spent };
+    case 'model.replaced':
+      return { why: event.why, reason: event.reason, to: event.to };
     case 'budget.warned':
       return { limit: event.limit, value: event.value, used: event.used };
     case 'budget.reached':

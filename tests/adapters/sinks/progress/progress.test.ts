@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { Progress } from '../../../src/adapters/sinks/progress.ts';
-import type { ChangeSource } from '../../../src/domain/changes/change.ts';
-import type { ToolCall } from '../../../src/domain/conversation/conversation.ts';
-import type { RunAction } from '../../../src/domain/run/events.ts';
-import { openEndOf, redactorFor } from '../../../src/domain/secrets/redact.ts';
-import { emptyResult } from '../../../src/engine/finish/result.ts';
-import { call, commandEnd, completed, started, turn } from '../../support/runs/events.ts';
+import { Progress } from '../../../../src/adapters/sinks/progress/progress.ts';
+import type { ChangeSource } from '../../../../src/domain/changes/change.ts';
+import type { ToolCall } from '../../../../src/domain/conversation/conversation.ts';
+import type { RunAction } from '../../../../src/domain/run/events.ts';
+import { openEndOf, redactorFor } from '../../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../../src/engine/finish/result.ts';
+import { call, commandEnd, completed, started, turn } from '../../../support/runs/events.ts';
 
 const SECRET = 'hunter2-hunter2';
 
@@ -23,6 +23,9 @@ function open({
   const redact = redactorFor([SECRET]);
   const progress = new Progress({
     stderr,
+    terminal: null,
+    hasColors: false,
+    clock: () => 0,
     redact,
     openEnd: openEndOf([SECRET]),
     quiet,

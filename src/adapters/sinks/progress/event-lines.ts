@@ -1,0 +1,260 @@
+/** The lines that people read about a run's events. */
+
+import type { ContextCompacted } from '../../../domain/compaction/compaction.ts';
+import type { ToolCall } from '../../../domain/conversation/conversation.ts';
+import { describeCall } from '../../../domain/conversation/describe-call.ts';
+import { describeEndAndTime, succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import { MAX_CALLS_IN_A_TURN } from '../../../domain/conversation/tools-phase.ts';
+import {
+  type BaseRevision,
+  type CommandReport,
+  isTaken,
+  type RunEvent,
+  type RunStarted,
+} from '../../../domain/run/events.ts';
+import { judgeReports } from '../../../domain/run/verify-baseline.ts';
+import { type Redact, redactedStrings } from '../../../domain/secrets/redact.ts';
+import { formatNumber } from '../../../domain/text/format-number.ts';
+import { pluralize } from '../../../domain/text/pluralize.ts';
+import { prefixed } from '../../../domain/text/terminal.ts';
+
+/**
+ * One line, without its end. `bad` says that something failed; `output` is what a command printed: several lines, each behind
+ * a mark, safe to print as they are.
+ */
+export interface Line {
+  readonly as: 'note' | 'bad' | 'warning' | 'output';
+  readonly text: string;
+}
+
+/** What is known before the first event. */
+export interface EventLinesOptions {
+  readonly redact: Redact;
+  /** How the verify commands of a resumed run ended before its work; null if they were not run. */
+  readonly verifyBaseline: readonly CommandReport[] | null;
+  /** Calls of a resumed run that may have been in progress. */
+  readonly calls: readonly ToolCall[];
+}
+
+/** Makes the lines of events, in their order. */
+export class EventLines {
+  readonly #redact: Redact;
+  readonly #started = new Map<string, string>();
+  #verifyBaseline: readonly CommandReport[] | null;
+  #iteration = 0;
+  /** What ran before the work has been shown as it happened. */
+  #hasOpened = false;
+  /** Printed below the lines of the commands that made them, which end only after their changes are known. */
+  readonly #changes: string[] = [];
+  /** The last lines that each failed command has shown. */
+  readonly #failures = new Map<string, string>();
+
+  constructor({ redact, verifyBaseline, calls }: EventLinesOptions) {
+    this.#redact = redact;
+    this.#verifyBaseline = verifyBaseline;
+    for (const call of calls) this.#started.set(call.id, this.describe(call));
+  }
+
+  /** Turns that are complete. */
+  get iteration(): number {
+    return this.#iteration;
+  }
+
+  /** A call in a few words. Secrets are redacted before it is cut, since half a secret would not be recognised. */
+  describe({ name, input }: ToolCall): string {
+    return describeCall(name, redactedStrings(input, this.#redact));
+  }
+
+  /** The first lines about a run, before anything of it is carried out. */
+  banner({ patchsmith, model, provider, sandbox, plan, base }: Banner): Line[] {
+    this.#hasOpened = true;
+    const at = base.commit ? base.commit.slice(0, 12) : 'no commit yet';
+    const recorded = provider === 'replay' ? ', recorded' : '';
+    return [
+      note(`patchsmith ${patchsmith} · ${model}${recorded} · sandbox ${sandbox}`),
+      note(`plan: ${plan.title}`),
+      note(`base: ${base.branch ?? 'detached'} @ ${at}${isTaken(base) ? uncommittedIn(base) : ''}`),
+    ];
+  }
+
+  /** A command that ran before the work, with the end of its output if it was to succeed and did not. */
+  commandBefore(kind: 'setup' | 'verify', { command, end, output }: CommandReport): Line[] {
+    const isBad = kind === 'setup' && !succeeded(end);
+    return [
+      line(isBad, `${BEFORE[kind]} ${command} → ${describeEndAndTime(end)}`),
+      ...(isBad ? this.#endOf(command, output) : []),
+    ];
+  }
+
+  /** The lines of an event, and those that waited for it. */
+  of(event: RunEvent): Line[] {
+    const waiting = COMMANDS_END.includes(event.type) ? [] : this.rest();
+    return [...waiting, ...this.#own(event)];
+  }
+
+  /** What has waited for a later event. */
+  rest(): Line[] {
+    return this.#changes.splice(0).map(note);
+  }
+
+  #own(event: RunEvent): Line[] {
+    switch (event.type) {
+      case 'run.started':
+        this.#verifyBaseline = event.verifyBaseline;
+        if (this.#hasOpened) return [];
+        return [
+          ...this.banner(event),
+          ...event.setup.flatMap((report) => this.commandBefore('setup', report)),
+          ...(event.verifyBaseline ?? []).flatMap((report) => this.commandBefore('verify', report)),
+        ];
+      case 'run.resumed':
+        this.#iteration = event.iteration;
+        return [note(`patchsmith ${event.patchsmith} · resumed after turn ${event.iteration}`)];
+      case 'baseline.taken':
+        return event.base.dirty ? [note(`base${uncommittedIn(event.base)}`)] : [];
+      case 'turn.completed': {
+        this.#iteration += 1;
+        const { length } = event.turn.calls;
+        const [at, run] = [`[${this.#iteration}]`, `only the first ${MAX_CALLS_IN_A_TURN} are run`];
+        return length > MAX_CALLS_IN_A_TURN
+          ? [note(`${at} ${pluralize(length, 'call')} in one turn: ${run}`)]
+          : [];
+      }
+      case 'tool.started':
+        this.#started.set(event.call.id, this.describe(event.call));
+        return [];
+      case 'tool.completed': {
+        const { outcome } = event;
+        if (outcome.status === 'failed' && outcome.reason === 'too_many_calls') return [];
+        const call = this.#started.get(event.call) ?? event.call;
+        return [line(outcome.status === 'failed', `[${this.#iteration}] ${call}${endOf(outcome)}`)];
+      }
+      case 'change.recorded':
+        for (const { by, files } of bySource(event)) this.#changes.push(`    ${files} changed by ${by}`);
+        return [];
+      case 'changes.put_back': {
+        const { changes } = event;
+        const they = changes.length === 1 ? 'it' : 'they';
+        const files = fewOrMany(changes.map(({ path }) => path));
+        if (changes.length > 0) this.#changes.push(`    ${files} put back, since ${they} may not change`);
+        return [];
+      }
+      case 'files.hidden':
+        this.#changes.push(`    ${fewOrMany(event.paths)} cannot be examined any more`);
+        return [];
+      case 'verify.completed':
+        return event.reports.flatMap((report) => this.#verified(report));
+      case 'warning.raised':
+        return [{ as: 'warning', text: event.message }];
+      case 'turn.retried':
+        return [
+          note(`attempt ${event.attempt} in ${(event.waitMs / 1000).toFixed(1)} s, after: ${event.cause}`),
+        ];
+      case 'context.compacted':
+        return [note(`[${this.#iteration}] ${compactionLine(event)}`)];
+      case 'budget.reached':
+        return [note('the budget is nearly used up: one last answer, without tools')];
+      case 'budget.warned':
+      case 'compaction.failed':
+      // A warning says it.
+      case 'model.replaced':
+      case 'turn.failed':
+      case 'turn.interrupted':
+      case 'message.added':
+      case 'changes.limited':
+      case 'run.interrupted':
+      case 'run.stopped':
+        return [];
+    }
+  }
+
+  #verified(report: CommandReport): Line[] {
+    const { command, end, output } = report;
+    const asBefore = judgeReports([report], this.#verifyBaseline).preexisting.length > 0;
+    const isBad = !asBefore && !succeeded(end);
+    return [
+      line(isBad, `verify ${command} → ${describeEndAndTime(end)}${asBefore ? ', as before the work' : ''}`),
+      ...(isBad ? this.#endOf(command, output) : []),
+    ];
+  }
+
+  /** The last lines of a command that failed, unless its last failure showed the same. */
+  #endOf(command: string, output: string): Line[] {
+    if (output.trim() === '') return [];
+    const end = lastLines(this.#redact(output), 20);
+    const same = this.#failures.get(command) === end;
+    this.#failures.set(command, end);
+    return [{ as: 'output', text: same ? '    | the same output as before' : prefixed(end, '    | ') }];
+  }
+}
+
+/** What the first lines about a run say. */
+export type Banner = Pick<RunStarted, 'patchsmith' | 'model' | 'provider' | 'sandbox' | 'base'> & {
+  readonly plan: Pick<RunStarted['plan'], 'title'>;
+};
+
+/** How the lines about commands before the work begin. */
+export const BEFORE = { setup: 'setup', verify: 'before the work:' };
+
+/** Events between the end of commands and the report on them. */
+const COMMANDS_END: readonly RunEvent['type'][] = [
+  'change.recorded',
+  'changes.put_back',
+  'files.hidden',
+  'tool.completed',
+  'verify.completed',
+];
+
+function note(text: string): Line {
+  return { as: 'note', text };
+}
+
+function line(isBad: boolean, text: string): Line {
+  return { as: isBad ? 'bad' : 'note', text };
+}
+
+function uncommittedIn({ dirty }: BaseRevision): string {
+  return dirty ? ', with uncommitted changes' : '';
+}
+
+function endOf(outcome: ToolOutcome): string {
+  if (outcome.status === 'finished') return '';
+  if (outcome.command) return ` → ${describeEndAndTime(outcome.command)}`;
+  return outcome.status === 'failed' ? ` → failed: ${outcome.reason}` : '';
+}
+
+function bySource(event: RunEvent & { type: 'change.recorded' }): { by: string; files: string }[] {
+  const counts = new Map<string, string[]>();
+  for (const { source, path } of event.changes) {
+    if (source.by === 'tool' && source.tool !== 'run_command') continue;
+    const by =
+      source.by === 'tool'
+        ? 'the command'
+        : source.by === 'outside'
+          ? 'something outside the run'
+          : `${source.by} commands`;
+    const paths = counts.get(by);
+    if (paths) paths.push(path);
+    else counts.set(by, [path]);
+  }
+  return [...counts].map(([by, paths]) => ({ by, files: fewOrMany(paths) }));
+}
+
+function fewOrMany(paths: readonly string[]): string {
+  return paths.length > 3 ? pluralize(paths.length, 'file') : paths.join(', ');
+}
+
+function lastLines(text: string, lines: number): string {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/** Such as `the conversation of 81,234 tokens was summarised: 34 messages in 1,201 tokens`. */
+function compactionLine({ how, tokens, cut, turn }: ContextCompacted): string {
+  const gone = pluralize(cut - 1, 'message');
+  const was = `the conversation of ${formatNumber(tokens)} tokens was`;
+  if (turn === undefined) return `${was} cut: ${gone} dropped`;
+  const by = how === 'server' ? 'compacted by the API' : 'summarised';
+  const { output } = turn.usage;
+  // A script counts nothing.
+  return `${was} ${by}: ${gone}${output === 0 ? '' : ` in ${formatNumber(output)} tokens`}`;
+}

@@ -1,0 +1,37 @@
+/** The model's text as it arrives in pieces, made safe to print. */
+
+import type { Redact } from '../../../domain/secrets/redact.ts';
+import { openMark, withinLine } from '../../../domain/text/terminal.ts';
+
+/** Gives back what can be shown of each piece, with secrets redacted however they are cut. */
+export class ModelText {
+  readonly #redact: Redact;
+  readonly #openEnd: (text: string) => number;
+  /** The end of the text received, which cannot be shown until it is known how it continues. */
+  #held = '';
+
+  /** `openEnd`: how many of a text's last characters may be the beginning of a secret. */
+  constructor(redact: Redact, openEnd: (text: string) => number) {
+    this.#redact = redact;
+    this.#openEnd = openEnd;
+  }
+
+  /** Parts of lines: between each two of them a line ends. */
+  add(piece: string): string[] {
+    const arrived = this.#redact(this.#held + piece);
+    const sure = arrived.length - Math.max(this.#openEnd(arrived), openMark(arrived));
+    this.#held = arrived.slice(sure);
+    return partsOf(arrived.slice(0, sure));
+  }
+
+  /** What was held back, when nothing follows it. */
+  end(): string[] {
+    const held = this.#held;
+    this.#held = '';
+    return partsOf(held);
+  }
+}
+
+function partsOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/).map(withinLine);
+}

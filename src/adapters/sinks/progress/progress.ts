@@ -1,0 +1,200 @@
+/** Shows people on stderr what a run does: lines for what has happened and, on a terminal, a view of what goes on. */
+
+import type { CommandReport, RunEvent } from '../../../domain/run/events.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { pluralize } from '../../../domain/text/pluralize.ts';
+import { oneLine, prefixed } from '../../../domain/text/terminal.ts';
+import type { EventSink, Terminal } from '../../../ports.ts';
+import { type Banner, BEFORE, EventLines, type EventLinesOptions } from './event-lines.ts';
+import type { Moment, Standing } from './frame.ts';
+import { Printer, type PrinterOptions } from './printer.ts';
+import { Activities, type Activity, type UnderWay } from './under-way.ts';
+
+/** What progress to show, and where. */
+export interface ProgressOptions extends EventLinesOptions, PrinterOptions {
+  /** The terminal that `stderr` is, if a live view may be painted there; null for lines only. */
+  readonly terminal: Terminal | null;
+}
+
+/** Prints messages for people. With `quiet`, only warnings and the final line are printed. */
+export class Progress implements EventSink {
+  readonly #options: ProgressOptions;
+  readonly #events: EventLines;
+  readonly #printer: Printer;
+  readonly #activities: Activities;
+  readonly #tools = new Map<string, UnderWay>();
+  readonly #changed = new Set<string>();
+  #standing: () => Standing | null = () => null;
+  #hasEnded = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.#events = new EventLines(options);
+    this.#printer = new Printer(options);
+    this.#activities = new Activities(options.clock);
+  }
+
+  /** Begins to say what goes on: every second in the live view of a terminal, after a time of silence elsewhere. */
+  async start(): Promise<void> {
+    const { quiet, terminal } = this.#options;
+    if (quiet) return;
+    this.#timer = setInterval(() => this.tick(), 1_000).unref();
+    if (terminal === null) return;
+    const { LiveView } = await import('./live-view.ts');
+    if (this.#hasEnded) return;
+    const { dim } = this.#printer.paint;
+    this.#printer.view = new LiveView({ terminal, dim, moment: () => this.#moment() });
+    this.#printer.view.paint();
+  }
+
+  /** Called each second. */
+  tick(): void {
+    const { view, silentMs } = this.#printer;
+    const beat = view === null ? this.#activities.heartbeat(silentMs) : null;
+    view?.paintSoon();
+    if (beat !== null) this.note(beat);
+  }
+
+  /** Takes the numbers of the live view from there. */
+  follow(standing: () => Standing): void {
+    this.#standing = standing;
+  }
+
+  /** Something that takes its time has begun; it is shown until its end is told. */
+  begin(activity: Activity): UnderWay {
+    const label = oneLine(this.#options.redact(activity.label), 200);
+    const underWay = this.#activities.begin({ ...activity, label });
+    this.#printer.view?.paintSoon();
+    return underWay;
+  }
+
+  /** Shows something until the work is done, however it ends. */
+  async during<Result>(activity: Activity, work: () => Promise<Result>): Promise<Result> {
+    const underWay = this.begin(activity);
+    try {
+      return await work();
+    } finally {
+      underWay.end();
+    }
+  }
+
+  /** Prints a line about the run itself, unless `quiet`. */
+  note(line: string): void {
+    this.#printer.print([{ as: 'note', text: line }]);
+  }
+
+  /** Prints what somebody else said, marked as theirs: at most 12 lines of it, unless `quiet`. */
+  quote(who: string, text: string): void {
+    const lines = this.#options
+      .redact(text)
+      .trim()
+      .split(/\r\n|\n|\r/);
+    if (lines.join('') === '') return;
+    const shown = lines.slice(0, MAX_QUOTED_LINES).map((line) => oneLine(line, 500));
+    const more = lines.length - shown.length;
+    const rest = more > 0 ? `\n    | … and ${pluralize(more, 'more line')} in the result` : '';
+    this.#printer.print([
+      { as: 'note', text: `${who}:` },
+      { as: 'output', text: `${prefixed(shown.join('\n'), '    | ')}${rest}` },
+    ]);
+  }
+
+  /** Prints a line that people must see. */
+  warn(line: string): void {
+    this.#printer.print([{ as: 'warning', text: line }]);
+  }
+
+  /** Prints the last line of every run, however it ended. */
+  final(line: string, isGood = true): void {
+    this.endView();
+    const { good, bad } = this.#printer.paint;
+    this.#printer.write((isGood ? good : bad)(oneLine(this.#options.redact(line), 4_000)));
+  }
+
+  /** Nothing is shown any more of what goes on; where the run stands stays as a line. Can be called twice. */
+  endView(): void {
+    this.#hasEnded = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#printer.view = null;
+  }
+
+  /** The model's text as it arrives. */
+  onText(text: string): void {
+    this.#printer.stream(text);
+  }
+
+  /** The first lines about a run, before anything of it is carried out. */
+  banner(banner: Banner): void {
+    this.#printer.print(this.#events.banner(banner));
+  }
+
+  /** A command that runs before the work has begun; what is returned is called when it has ended. */
+  commandBefore(
+    kind: 'setup' | 'verify',
+    command: string,
+    timeoutMs: number,
+  ): (report: CommandReport) => void {
+    const label = `${BEFORE[kind]} ${command}`;
+    this.note(`${label} …`);
+    const underWay = this.begin({ label, timeoutMs, isAnnounced: true });
+    return (report) => {
+      underWay.end();
+      this.commandEnded(kind, report);
+    };
+  }
+
+  /** How a command ended that ran before the work. */
+  commandEnded(kind: 'setup' | 'verify', report: CommandReport): void {
+    this.#printer.print(this.#events.commandBefore(kind, report));
+  }
+
+  accept(event: RunEvent): void {
+    if (event.type === 'turn.completed') this.#printer.endStream();
+    this.#notice(event);
+    this.#printer.print(this.#events.of(event));
+    this.#printer.view?.paintSoon();
+  }
+
+  close(_result: RunResult): void {
+    this.#printer.print(this.#events.rest());
+    this.#printer.endStream();
+  }
+
+  /** What an event says about what goes on. Commands are told by whoever runs them, with the time they have. */
+  #notice(event: RunEvent): void {
+    if (event.type === 'tool.started' && event.call.name !== 'run_command') {
+      const label = this.#events.describe(event.call);
+      this.#tools.set(event.call.id, this.begin({ label }));
+    } else if (event.type === 'tool.completed') {
+      this.#tools.get(event.call)?.end();
+      this.#tools.delete(event.call);
+    } else if (event.type === 'change.recorded') {
+      for (const { path, source } of event.changes) {
+        if (source.by !== 'tool') continue;
+        this.#changed.delete(path);
+        this.#changed.add(path);
+      }
+    }
+  }
+
+  #moment(): Moment {
+    return {
+      standing: this.#standing(),
+      now: this.#options.clock(),
+      doing: this.#activities.now(),
+      words: this.#printer.words,
+      changed: { count: this.#changed.size, last: this.#lastChanged() },
+    };
+  }
+
+  #lastChanged(): string[] {
+    const last = [...this.#changed].slice(-MAX_CHANGED).reverse();
+    return last.map((path) => oneLine(this.#options.redact(path), 1_000));
+  }
+}
+
+const MAX_QUOTED_LINES = 12;
+
+/** More than fit into a line. */
+const MAX_CHANGED = 20;

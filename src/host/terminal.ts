@@ -1,0 +1,108 @@
+/** stderr as people see it: whether it is a terminal, whether it has colours, and writing to it without ever waiting for it. */
+
+import { constants, openSync, writeSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import { WriteStream } from 'node:tty';
+import type { Terminal } from '../ports.ts';
+
+/** stderr, and what it is. */
+export interface People {
+  readonly stderr: Writable;
+  /** Null where no view is to be painted: no terminal, a simple one, or a CI job. */
+  readonly terminal: Terminal | null;
+  readonly hasColors: boolean;
+}
+
+/** The part of a process that people look at. */
+interface Watched {
+  readonly stderr: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** By the conventions of NO_COLOR, FORCE_COLOR, CI and TERM; FORCE_COLOR is the stronger one where they disagree. */
+export function openPeople({ stderr, env }: Watched): People {
+  const hasColors = colorsWanted(env, stderr.isTTY === true);
+  if (stderr.isTTY !== true) return { stderr, terminal: null, hasColors };
+  const stream = unblocked(stderr);
+  if (env.TERM === 'dumb' || isSet(env.CI)) return { stderr: stream, terminal: null, hasColors };
+  return {
+    stderr: stream,
+    hasColors,
+    terminal: {
+      write: (text) => void stream.write(text),
+      isBehind: () => stream.writableNeedDrain,
+      size: () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 }),
+      onResize(listener) {
+        stderr.on('resize', listener);
+        return () => stderr.off('resize', listener);
+      },
+      // xterm sets the first one, and the console of Linux has the second one; all others of today break lines.
+      breaksLines: env.XTERM_VERSION === undefined && env.TERM !== 'linux',
+    },
+  };
+}
+
+/** Resolves when everything written has been taken, or after `ms`. */
+export async function taken(stream: Writable, ms: number): Promise<void> {
+  if (stream.writableLength === 0 || stream.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stream.write('', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function colorsWanted({ NO_COLOR, CI, ...env }: NodeJS.ProcessEnv, isTTY: boolean): boolean {
+  if (!isTTY && env.FORCE_COLOR === undefined) return false;
+  // Node prints a warning where both are set.
+  const refused = env.FORCE_COLOR === undefined && NO_COLOR !== undefined ? { NO_COLOR } : {};
+  return WriteStream.prototype.getColorDepth({ ...env, ...refused, ...(isSet(CI) ? { CI } : {}) }) > 1;
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
+}
+
+/**
+ * The same terminal, opened once more. Node waits for a terminal in each write: one that takes nothing, as after Ctrl-S, would
+ * stop the whole run, deadline included. Where it cannot be opened again, it is used as it is.
+ */
+function unblocked(stderr: NodeJS.WriteStream): Writable {
+  try {
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+    return patient(openSync('/proc/self/fd/2', O_WRONLY | O_NONBLOCK | O_NOCTTY));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return stderr;
+    throw error;
+  }
+}
+
+/** Milliseconds until a terminal that takes nothing is asked again. */
+const AGAIN_MS = 20;
+
+function patient(fd: number): Writable {
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const offer = (rest: Buffer): void => {
+        const written = writtenNow(fd, rest);
+        if (typeof written !== 'number') done(written);
+        else if (written === rest.length) done();
+        else setTimeout(() => offer(rest.subarray(written)), AGAIN_MS);
+      };
+      offer(chunk);
+    },
+  });
+  // A terminal that has gone away must not cut a run short.
+  return stream.on('error', () => {});
+}
+
+function writtenNow(fd: number, bytes: Buffer): number | Error {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return error.code === 'EAGAIN' ? 0 : error;
+  }
+}

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { Activity } from '../../src/adapters/sinks/progress/under-way.ts';
+import type { Conversation } from '../../src/domain/conversation/conversation.ts';
+import { watched } from '../../src/engine/watched.ts';
+import type { ActingPorts } from '../../src/engine/write-ahead.ts';
+import type { TurnProgress, Workspace } from '../../src/ports.ts';
+
+/** What somebody who watches is told, in its order. */
+function watching() {
+  const told: string[] = [];
+  const begin = ({ label, timeoutMs }: Activity) => {
+    told.push(`${label}${timeoutMs === undefined ? '' : ` (${timeoutMs})`}`);
+    return {
+      received: (bytes: number) => void told.push(`  ${bytes} bytes`),
+      waits: ({ attempt }: { attempt: number }) => void told.push(`  attempt ${attempt}`),
+      end: () => void told.push(`end of ${label}`),
+    };
+  };
+  const during = async <T>(activity: Activity, work: () => Promise<T>) => {
+    const underWay = begin(activity);
+    return work().finally(underWay.end);
+  };
+  return { told, progress: { begin, during } };
+}
+
+const end = { exitCode: 0, signal: null, timedOut: false, interrupted: false, durationMs: 1 };
+const run = async () => ({ end, output: { head: '', omitted: 0, tail: '' } });
+const workspace = {
+  root: '/repo',
+  capture: async () => [],
+  checkpoint: async () => ({
+    changes: [],
+    captureSince: async () => ({ earlier: [], since: [], identical: [] }),
+  }),
+} as unknown as Workspace;
+
+const ports: ActingPorts = {
+  tools: [],
+  provider: {
+    name: 'p',
+    model: 'm',
+    async complete({ onProgress }) {
+      onProgress({ type: 'received', bytes: 10 });
+      onProgress({
+        type: 'retry',
+        retry: { attempt: 2, kind: 'outage', status: 529, cause: 'x', waitMs: 1 },
+      });
+      onProgress({ type: 'text', text: 'Hm.' });
+      return { status: 'interrupted' };
+    },
+  },
+  sandbox: { level: 'none', limits: {} as ActingPorts['sandbox']['limits'], run, close: async () => {} },
+  verifyPlace: {
+    kind: 'worktree',
+    setup: [],
+    open: async () => ({ status: 'ok', sandbox: { run }, close: async () => {}, otherwise: () => [] }),
+    warnings: () => [],
+  },
+  workspace,
+};
+
+test('whoever waits for the model sees how much has arrived and which attempt it is; the run hears all of it', async () => {
+  const { told, progress } = watching();
+  const heard: TurnProgress['type'][] = [];
+  await watched(progress, ports).provider.complete({
+    conversation: {} as Conversation,
+    signal: new AbortController().signal,
+    answerTokens: () => 1,
+    onProgress: ({ type }) => heard.push(type),
+  });
+  expect(told).toEqual([
+    'waiting for the model',
+    '  10 bytes',
+    '  attempt 2',
+    'end of waiting for the model',
+  ]);
+  expect(heard).toEqual(['received', 'retry', 'text']);
+});
+
+test('commands are shown with the time they have, and looks at the whole work tree', async () => {
+  const { told, progress } = watching();
+  const shown = watched(progress, ports);
+  const { signal } = new AbortController();
+  const line = await shown.workspace.checkpoint();
+  await shown.sandbox.run({ script: 'npm test', timeoutMs: 60_000, signal });
+  await line.captureSince();
+  const place = await shown.verifyPlace.open([], signal);
+  if (place.status === 'ok') await place.sandbox.run({ script: 'npm run lint', timeoutMs: 600_000, signal });
+  await shown.workspace.capture(['a.txt']);
+  expect(told.filter((line) => !line.startsWith('end of'))).toEqual([
+    'looking for changes in the work tree',
+    'run_command npm test (60000)',
+    'looking for changes in the work tree',
+    'preparing the verify commands',
+    'verify npm run lint (600000)',
+  ]);
+  expect(told.filter((line) => line.startsWith('end of')).length).toBe(5);
+});
+
+test('what fails has ended, too', async () => {
+  const { told, progress } = watching();
+  const broken = { ...ports.sandbox, run: () => Promise.reject(new Error('broken')) };
+  const shown = watched(progress, { ...ports, sandbox: broken });
+  const command = { script: 'x', timeoutMs: 1, signal: new AbortController().signal };
+  await expect(shown.sandbox.run(command)).rejects.toThrow('broken');
+  expect(told).toEqual(['run_command x (1)', 'end of run_command x']);
+});
