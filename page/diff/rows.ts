@@ -1,0 +1,98 @@
+/** The lines of a hunk as rows of a table, with the words that differ between a line and what it became. */
+
+import { diffWordsWithSpace } from 'diff';
+import type { PatchHunk } from '../../src/domain/changes/patch-text.ts';
+import { decoded } from '../visible.ts';
+
+/** A part of a line, in UTF-16 units. */
+export type Range = readonly [from: number, to: number];
+
+/** One line. `old` and `now` are its numbers; null on the side where it is not. */
+export interface Line {
+  readonly sign: ' ' | '+' | '-';
+  readonly old: number | null;
+  readonly now: number | null;
+  readonly text: string;
+  /** The file ends without a line ending here. */
+  readonly isUnended: boolean;
+  /** What differs from its counterpart. */
+  words: readonly Range[];
+}
+
+/** One row side by side; null is an empty half. */
+export interface Pair {
+  readonly left: Line | null;
+  readonly right: Line | null;
+}
+
+/** Longer lines, and longer blocks of them, are not compared word by word. */
+const MAX_COMPARED = 400;
+const MAX_PAIRED = 200;
+
+/** The lines of a hunk, decoded. */
+export function linesOf({ oldStart, newStart, lines }: PatchHunk): Line[] {
+  const made: Line[] = [];
+  let [old, now] = [oldStart, newStart];
+  lines.forEach((line, at) => {
+    const sign = line[0];
+    if (sign !== ' ' && sign !== '+' && sign !== '-') return;
+    made.push({
+      sign,
+      old: sign === '+' ? null : old,
+      now: sign === '-' ? null : now,
+      text: decoded(line.slice(1)),
+      isUnended: lines[at + 1]?.startsWith('\\') === true,
+      words: [],
+    });
+    if (sign !== '+') old += 1;
+    if (sign !== '-') now += 1;
+  });
+  for (const { left, right } of pairsOf(made)) if (left?.sign === '-' && right) compare(left, right);
+  return made;
+}
+
+/** Removed lines beside the lines that stand in their place. */
+export function pairsOf(lines: readonly Line[]): Pair[] {
+  const pairs: Pair[] = [];
+  let [gone, come]: [Line[], Line[]] = [[], []];
+  const flush = () => {
+    for (let at = 0; at < Math.max(gone.length, come.length); at += 1)
+      pairs.push({ left: gone[at] ?? null, right: come[at] ?? null });
+    gone = [];
+    come = [];
+  };
+  for (const line of lines) {
+    if (line.sign === ' ') {
+      flush();
+      pairs.push({ left: line, right: line });
+    } else if (line.sign === '-') {
+      // A removed line after an added one begins another block.
+      if (come.length > 0) flush();
+      gone.push(line);
+    } else come.push(line);
+  }
+  flush();
+  return pairs;
+}
+
+function compare(left: Line, right: Line): void {
+  if (left.text.length > MAX_COMPARED || right.text.length > MAX_COMPARED) return;
+  const parts = diffWordsWithSpace(left.text, right.text, { maxEditLength: MAX_PAIRED });
+  if (parts === undefined) return;
+  const same = parts.reduce(
+    (sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length),
+    0,
+  );
+  // Lines that have little in common are two lines, and marks all over them tell nothing.
+  if (same * 3 < Math.min(left.text.length, right.text.length)) return;
+  const ranges: { gone: Range[]; come: Range[] } = { gone: [], come: [] };
+  let [old, now] = [0, 0];
+  for (const { added, removed, value } of parts) {
+    if (removed) ranges.gone.push([old, old + value.length]);
+    if (added) ranges.come.push([now, now + value.length]);
+    if (!added) old += value.length;
+    if (!removed) now += value.length;
+  }
+  left.words = ranges.gone;
+  right.words = ranges.come;
+}

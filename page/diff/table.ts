@@ -1,0 +1,104 @@
+/** Rows of a diff as a table, in one column or side by side. */
+
+import { h, put } from '../dom.ts';
+import { coloured, type Piece } from './highlight.ts';
+import { type Line, pairsOf, type Range } from './rows.ts';
+
+/** How a diff is laid out. */
+export type Layout = 'unified' | 'split';
+
+type Colours = ReadonlyMap<Line, readonly Piece[]>;
+
+/** The table of some lines that follow each other. `label` names it for those who do not see where it stands. */
+export function diffTable(lines: readonly Line[], layout: Layout, language: string | null, label: string) {
+  const colours = coloursOf(lines, language);
+  const table = h('table', { class: `diff ${layout}`, 'aria-label': label });
+  const body = h('tbody');
+  if (layout === 'unified') for (const line of lines) body.append(unifiedRow(line, colours));
+  else for (const { left, right } of pairsOf(lines)) body.append(splitRow(left, right, colours));
+  const widths = layout === 'unified' ? ['n', 'n', 'code'] : ['n', 'code', 'n', 'code'];
+  put(
+    table,
+    h(
+      'colgroup',
+      {},
+      widths.map((name) => h('col', { class: name })),
+    ),
+    body,
+  );
+  return table;
+}
+
+/** Old and new lines are coloured apart, each side as the code that it is. */
+function coloursOf(lines: readonly Line[], language: string | null): Colours {
+  const colours = new Map<Line, readonly Piece[]>();
+  for (const sign of ['-', '+'] as const) {
+    const side = lines.filter((line) => line.sign !== sign);
+    const pieces = coloured(
+      side.map(({ text }) => text),
+      language,
+    );
+    side.forEach((line, at) => {
+      const found = pieces?.[at];
+      if (found) colours.set(line, found);
+    });
+  }
+  return colours;
+}
+
+function unifiedRow(line: Line, colours: Colours): HTMLElement {
+  return h('tr', { class: classOf(line) }, number(line.old), number(line.now), code(line, colours));
+}
+
+function splitRow(left: Line | null, right: Line | null, colours: Colours): HTMLElement {
+  return h('tr', {}, ...half(left, left?.old ?? null, colours), ...half(right, right?.now ?? null, colours));
+}
+
+function half(line: Line | null, at: number | null, colours: Colours): HTMLElement[] {
+  if (line === null) return [h('td', { class: 'n' }), h('td', { class: 'code none' })];
+  const cell = code(line, colours);
+  const [kind] = [classOf(line)];
+  const place = number(at);
+  if (kind !== '') {
+    cell.classList.add(kind);
+    place.classList.add(kind);
+  }
+  return [place, cell];
+}
+
+function classOf({ sign }: Line): string {
+  return sign === '+' ? 'add' : sign === '-' ? 'del' : '';
+}
+
+/** The number is no text, so that copied code has none of them. */
+function number(n: number | null): HTMLElement {
+  return h('td', { class: 'n', 'data-n': n });
+}
+
+function code(line: Line, colours: Colours): HTMLElement {
+  const cell = h('td', { class: 'code', 'data-sign': line.sign });
+  let at = 0;
+  for (const { text, kind } of colours.get(line) ?? [{ text: line.text, kind: '' }]) {
+    for (const [piece, isMarked] of marked(text, at, line.words)) {
+      if (kind === '' && !isMarked) put(cell, piece);
+      else put(cell, h(isMarked ? 'mark' : 'span', { class: kind || null }, piece));
+    }
+    at += text.length;
+  }
+  if (line.isUnended) put(cell, h('span', { class: 'unseen' }, 'no line ending'));
+  return cell;
+}
+
+/** A piece of a line that begins at `from`, cut where marked words begin and end. */
+function* marked(text: string, from: number, words: readonly Range[]): Generator<[string, boolean]> {
+  let at = from;
+  const end = from + text.length;
+  for (const [begin, stop] of words) {
+    if (stop <= at || begin >= end) continue;
+    if (begin > at) yield [text.slice(at - from, begin - from), false];
+    const to = Math.min(stop, end);
+    yield [text.slice(Math.max(begin, at) - from, to - from), true];
+    at = to;
+  }
+  if (at < end) yield [text.slice(at - from), false];
+}

@@ -1,0 +1,99 @@
+/** Elements from code. Text only ever becomes text: the page's policy lets no string become markup. */
+
+import { visible } from './visible.ts';
+
+/** What an element can hold: null and false are nothing, a string is shown as it is. */
+export type Child = Node | string | number | null | false | undefined;
+
+/** One of them, or several. */
+export type Children = Child | Iterable<Child>;
+
+/** Attributes by name, and handlers as `onclick`. */
+export type Attributes = Readonly<
+  Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>
+>;
+
+/** Makes an element of HTML. Characters of its text that could not be seen are marked. */
+export function h<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Children[]
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  dress(element, attributes);
+  put(element, ...children);
+  return element;
+}
+
+/** Makes an element of SVG. */
+export function s(name: string, attributes: Attributes = {}, ...children: readonly Child[]): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  dress(element, attributes);
+  put(element, ...children);
+  return element;
+}
+
+/** Appends children. */
+export function put(element: Element, ...children: readonly Children[]): void {
+  for (const child of children.flatMap(one)) {
+    if (child === null || child === undefined || child === false) continue;
+    if (typeof child === 'object') element.append(child);
+    else element.append(...visible(String(child)));
+  }
+}
+
+function one(children: Children): Child[] {
+  return typeof children === 'object' && children !== null && !(children instanceof Node)
+    ? [...children]
+    : [children];
+}
+
+function dress(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+}
+
+/** A part that can be folded. What is in it is made when it is first unfolded. */
+export function folded(
+  attributes: Attributes,
+  summary: readonly Child[],
+  content: () => readonly Child[],
+): HTMLDetailsElement {
+  const details = h('details', attributes, h('summary', {}, ...summary));
+  let isFilled = false;
+  const fill = () => {
+    if (isFilled || !details.open) return;
+    isFilled = true;
+    put(details, content());
+  };
+  details.addEventListener('toggle', fill);
+  details.addEventListener('reveal', () => {
+    details.open = true;
+    fill();
+  });
+  fill();
+  return details;
+}
+
+/** Unfolds a folded part at once, so that what is in it can be gone to. */
+export function reveal(details: Element): void {
+  details.dispatchEvent(new Event('reveal'));
+}
+
+/** Text in lines as a program or a person wrote it. */
+export function block(text: string, label: string): HTMLElement {
+  return h('pre', { class: 'text', tabindex: 0, role: 'region', 'aria-label': label }, text);
+}
+
+/** A list of name and value. What has no value is left out. */
+export function facts(entries: readonly (readonly [string, Children])[]): HTMLElement {
+  const shown = entries.filter(([, value]) => value !== null && value !== '' && value !== undefined);
+  return h(
+    'dl',
+    { class: 'facts' },
+    shown.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+  );
+}

@@ -1,0 +1,86 @@
+/** Builds the page from the data in it. It asks nobody for anything. */
+
+import type { ReportData } from '../src/domain/report/report-data.ts';
+import { h, put } from './dom.ts';
+import { runOf } from './run.ts';
+import { aboutSection } from './sections/about.ts';
+import { changesSection } from './sections/changes.ts';
+import { costSection } from './sections/cost.ts';
+import { planSection } from './sections/plan.ts';
+import { pointsSection } from './sections/points.ts';
+import { timelineSection } from './sections/timeline.ts';
+import { verdictSection } from './sections/verdict.ts';
+import { verifySection } from './sections/verify.ts';
+import { themeButton } from './theme.ts';
+
+const SECTIONS: readonly (readonly [id: string, name: string])[] = [
+  ['verdict', 'Outcome'],
+  ['plan', 'Plan'],
+  ['changes', 'Changes'],
+  ['timeline', 'Timeline'],
+  ['cost', 'Tokens and cost'],
+  ['verify', 'Verification'],
+  ['points', 'Denied, flags, warnings'],
+  ['files', 'Files'],
+];
+
+function main(): void {
+  const text = (id: string) => document.getElementById(id)?.textContent ?? '';
+  const data: ReportData = JSON.parse(text('data'));
+  const run = runOf(data);
+  const changes = changesSection(run, atob(text('patch')));
+  const timeline = timelineSection(run, changes.madeBy);
+  const page = h('main', { id: 'main', tabindex: -1 });
+  put(page, verdictSection(run), planSection(run), changes.section, timeline.section, costSection(run));
+  put(page, verifySection(run), pointsSection(run), aboutSection(run));
+  const header = h(
+    'header',
+    { class: 'top' },
+    h('a', { class: 'skip', href: '#main' }, 'Skip to the report'),
+    h('span', { class: 'brand' }, 'patchsmith'),
+    h('code', { class: 'run-id' }, data.result.runId),
+    themeButton(),
+  );
+  const contents = h(
+    'nav',
+    { 'aria-label': 'Sections' },
+    h(
+      'ul',
+      {},
+      SECTIONS.map(([id, name]) => h('li', {}, h('a', { href: `#${id}` }, name))),
+    ),
+  );
+  document.getElementById('plain')?.replaceWith(header, contents, page);
+
+  const follow = () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    if (!/^[a-z]+[\dh-]*$/.test(id)) return;
+    changes.reveal(id);
+    timeline.reveal(id);
+    const target = document.getElementById(id);
+    if (target === null) return;
+    // A folded part that could be focused itself would keep the tab key from what is in it.
+    const focused = target.matches('details') ? target.querySelector('summary') : target;
+    if (focused instanceof HTMLElement && focused.matches('summary, [tabindex]'))
+      focused.focus({ preventScroll: true });
+    scrollTo(target);
+  };
+  window.addEventListener('hashchange', follow);
+  // The same link again: the address stays, and what it leads to may have been folded.
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    if (link?.hash && link.hash === location.hash) follow();
+  });
+  follow();
+}
+
+/** Again, until it stays there: what comes into sight on the way takes its room only then. */
+function scrollTo(target: Element, before = Number.NaN, left = 30): void {
+  target.scrollIntoView({ block: 'start' });
+  const { top } = target.getBoundingClientRect();
+  const isSettled = Math.abs(top - before) < 1;
+  const next = isSettled ? left - 6 : left - 1;
+  if (next > 0) requestAnimationFrame(() => scrollTo(target, top, next));
+}
+
+main();

@@ -1,0 +1,247 @@
+/** The patch, file by file. Diffs are made when they come near to the eye, and large ones when they are asked for. */
+
+import type { ChangedFile } from '../../src/domain/changes/changed-file.ts';
+import { formatNumber } from '../../src/domain/text/format-number.ts';
+import { formatSize } from '../../src/domain/text/format-size.ts';
+import { pluralize } from '../../src/domain/text/pluralize.ts';
+import { type FileView, fileBody, KINDS } from '../diff/file.ts';
+import { patchFiles } from '../diff/patch.ts';
+import type { Layout } from '../diff/table.ts';
+import { h, put } from '../dom.ts';
+import { callKey, type Run } from '../run.ts';
+import { visibleText } from '../visible.ts';
+
+/** Files with more changed lines, and files after this many lines, begin folded. */
+const LARGE = 400;
+const OPEN_LINES = 2_500;
+
+/** More files are laid out only where they can be seen. */
+const MANY = 50;
+
+/** Below this width, in CSS pixels, two columns of code cannot be read. */
+const MIN_SPLIT = 900;
+
+/** Hunks by the call that made them. */
+export type MadeBy = ReadonlyMap<string, readonly { readonly anchor: string; readonly text: string }[]>;
+
+/** The section, and how to bring one of its elements to light. */
+export interface Changes {
+  readonly section: HTMLElement;
+  readonly madeBy: MadeBy;
+  /** Unfolds what holds the element with this id. */
+  reveal(id: string): void;
+}
+
+/** The section with a list of all files and their diffs. `patch` has one character a byte. */
+export function changesSection(run: Run, patch: string): Changes {
+  const { result, patch: known } = run.data;
+  const byPath = new Map(result.provenance?.files.map((file) => [file.path, file]));
+  let layout: Layout = storedLayout();
+  const views = patchFiles(result.changedFiles, patch).map((patched, at) => ({
+    patched,
+    anchor: `f${at}`,
+    provenance: byPath.get(patched.file.path) ?? null,
+    calls: run.calls,
+  }));
+  let open = 0;
+  const items = views.map((view) => {
+    const lines = linesOf(view.patched.file);
+    const isOpen = view.patched.text !== null && lines <= LARGE && open + lines <= OPEN_LINES;
+    if (isOpen) open += lines;
+    return new FileItem(view, isOpen, () => layout);
+  });
+  const byElement = new Map<Element, FileItem>(items.map((item) => [item.element, item]));
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) byElement.get(target)?.fill();
+    },
+    { rootMargin: '1200px' },
+  );
+  for (const { element } of items) watcher.observe(element);
+
+  const unfold = (isOpen: boolean) => {
+    for (const { element } of items) element.open = isOpen;
+  };
+  const choose = (chosen: Layout) => {
+    layout = chosen;
+    storeLayout(chosen);
+    for (const item of items) item.refill();
+    for (const button of layouts) button.setAttribute('aria-pressed', String(button.value === chosen));
+  };
+  const layouts = (['unified', 'split'] as const).map((value) =>
+    h(
+      'button',
+      { type: 'button', value, 'aria-pressed': String(value === layout), onclick: () => choose(value) },
+      NAMES[value],
+    ),
+  );
+  const many = items.length > MANY ? 'many' : null;
+  const section = h('section', { id: 'changes', class: many, 'aria-labelledby': 'changes-title' });
+  put(
+    section,
+    h('h2', { id: 'changes-title' }, 'Changes'),
+    h('p', {}, sumOf(result.changedFiles, known.bytes)),
+  );
+  if (known.why !== null) put(section, h('p', { class: 'callout warn' }, known.why));
+  if (result.patch === null && result.changedFiles.length > 0)
+    put(
+      section,
+      h(
+        'p',
+        { class: 'callout warn' },
+        'There is no patch: it is withheld, or could not be kept. These files would be in it.',
+      ),
+    );
+  if (items.length > 0)
+    put(
+      section,
+      h(
+        'div',
+        { class: 'toolbar' },
+        h('div', { class: 'choice', role: 'group', 'aria-label': 'Layout of the diff' }, layouts),
+        h('button', { type: 'button', onclick: () => unfold(true) }, 'Unfold all'),
+        h('button', { type: 'button', onclick: () => unfold(false) }, 'Fold all'),
+      ),
+      items.map(({ element }) => element),
+    );
+  return {
+    section,
+    madeBy: madeBy(views),
+    reveal(id) {
+      const [, file, hunk] = /^(f\d+)(?:h(\d+))?$/.exec(id) ?? [];
+      items.find(({ view }) => view.anchor === file)?.show(Number(hunk ?? 0));
+    },
+  };
+}
+
+const NAMES: Readonly<Record<Layout, string>> = { unified: 'Unified', split: 'Side by side' };
+
+/** One file that can be folded. */
+class FileItem {
+  readonly element: HTMLDetailsElement;
+  readonly view: Omit<FileView, 'layout'>;
+  readonly #layout: () => Layout;
+  #body: HTMLElement | null = null;
+
+  constructor(view: Omit<FileView, 'layout'>, isOpen: boolean, layout: () => Layout) {
+    this.view = view;
+    this.#layout = layout;
+    const { file, text } = view.patched;
+    const lines = linesOf(file);
+    const summary = h('summary', {}, h('span', { class: 'path' }, ...kindAndName(file)), counts(file));
+    if (lines > LARGE && text !== null) put(summary, h('span', { class: 'large' }, 'large, folded'));
+    this.element = h('details', { class: 'file', id: view.anchor, open: isOpen }, summary);
+    // Room for what is to come, so that the page does not grow under the reader.
+    if (isOpen) this.element.style.setProperty('--lines', String(Math.min(lines + 6, 60)));
+    this.element.addEventListener('toggle', () => {
+      if (this.element.open && isNear(this.element)) this.fill();
+    });
+  }
+
+  /** Makes the diff of an open file. */
+  fill(upTo = 0): void {
+    if (!this.element.open || this.#body !== null) return;
+    const layout = window.innerWidth < MIN_SPLIT ? 'unified' : this.#layout();
+    this.#body = fileBody({ ...this.view, layout }, upTo);
+    this.element.classList.add('filled');
+    this.element.append(this.#body);
+  }
+
+  /** Makes it anew, if it was made. */
+  refill(): void {
+    if (this.#body === null) return;
+    this.#body.remove();
+    this.#body = null;
+    this.fill();
+  }
+
+  /** Unfolds it up to a hunk. */
+  show(hunk: number): void {
+    this.element.open = true;
+    if (document.getElementById(`${this.view.anchor}h${hunk}`) !== null) return;
+    this.#body?.remove();
+    this.#body = null;
+    this.fill(hunk);
+  }
+}
+
+function isNear(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > -1_200 && top < window.innerHeight + 1_200;
+}
+
+function linesOf({ additions, deletions }: ChangedFile): number {
+  return (additions ?? 0) + (deletions ?? 0);
+}
+
+function kindAndName({ kind, path, from }: ChangedFile): HTMLElement[] {
+  const [letter, word] = KINDS[kind] ?? ['?', kind];
+  const name = from === undefined ? path : `${from} → ${path}`;
+  return [
+    h('span', { class: `kind ${kind}`, title: word }, letter, h('span', { class: 'sr' }, ` ${word} `)),
+    h('bdi', {}, name),
+  ];
+}
+
+function counts(file: ChangedFile): HTMLElement {
+  if (file.additions === null) return h('span', { class: 'counts' }, 'binary');
+  return h(
+    'span',
+    { class: 'counts' },
+    h('span', { class: 'plus' }, `+${formatNumber(file.additions)}`),
+    ' ',
+    h('span', { class: 'minus' }, `−${formatNumber(file.deletions ?? 0)}`),
+  );
+}
+
+function sumOf(files: readonly ChangedFile[], bytes: number): string {
+  if (files.length === 0) return 'No file changed.';
+  const sum = (name: 'additions' | 'deletions') =>
+    formatNumber(files.reduce((all, file) => all + (file[name] ?? 0), 0));
+  const size = bytes > 0 ? `, a patch of ${bytes < 1024 ? `${bytes} bytes` : formatSize(bytes)}` : '';
+  return `${pluralize(files.length, 'file')} changed, ${sum('additions')} lines added and ${sum('deletions')} removed${size}.`;
+}
+
+function madeBy(views: readonly Omit<FileView, 'layout'>[]): MadeBy {
+  const made = new Map<string, { anchor: string; text: string }[]>();
+  for (const { anchor, provenance } of views) {
+    if (provenance === null) continue;
+    const parts = provenance.hunks?.length
+      ? provenance.hunks
+      : [{ sources: provenance.sources, newStart: null }];
+    parts.forEach(({ sources, newStart }, at) => {
+      for (const origin of sources) {
+        if (origin.by !== 'tool') continue;
+        const text =
+          newStart === null ? visibleText(provenance.path) : `${visibleText(provenance.path)}:${newStart}`;
+        const place = { anchor: newStart === null ? anchor : `${anchor}h${at}`, text };
+        for (const id of origin.calls) {
+          const key = callKey(origin.iteration, id);
+          const known = made.get(key);
+          if (known) known.push(place);
+          else made.set(key, [place]);
+        }
+      }
+    });
+  }
+  return made;
+}
+
+const KEY = 'patchsmith-diff';
+
+function storedLayout(): Layout {
+  try {
+    return localStorage.getItem(KEY) === 'split' ? 'split' : 'unified';
+  } catch {
+    // A browser that keeps nothing for files.
+    return 'unified';
+  }
+}
+
+function storeLayout(layout: Layout): void {
+  try {
+    localStorage.setItem(KEY, layout);
+  } catch {
+    // The choice holds as long as the page.
+  }
+}

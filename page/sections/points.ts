@@ -1,0 +1,121 @@
+/** Everything that deserves a look before the patch is taken: secrets, flags, what was denied, and warnings. */
+
+import type { RunResult } from '../../src/domain/run/result.ts';
+import { type Child, h, put } from '../dom.ts';
+import type { Run } from '../run.ts';
+
+/** Entries of one list before the rest is folded. */
+const MOST = 30;
+
+/** The section; it says so where there is nothing. */
+export function pointsSection({ data: { result, flagMeanings }, calls }: Run): HTMLElement {
+  const section = h(
+    'section',
+    { id: 'points', 'aria-labelledby': 'points-title' },
+    h('h2', { id: 'points-title' }, 'Denied, flags and warnings'),
+  );
+  const anchors = new Map([...calls.values()].map((call) => [call.id, call]));
+  const linked = (ids: readonly string[]): Child[] =>
+    ids.slice(0, 5).flatMap((id): Child[] => {
+      const call = anchors.get(id);
+      return call === undefined
+        ? []
+        : [
+            ' ',
+            h(
+              'a',
+              { class: 'origin', href: `#${call.anchor}` },
+              `iteration ${call.iteration} · ${call.tool}`,
+            ),
+          ];
+    });
+  const lists: [string, Child[][]][] = [
+    [
+      'Possible secrets',
+      result.secrets.map(({ path, line, what }) => [
+        h('code', {}, line > 0 ? `${path}:${line}` : path),
+        ` ${what}`,
+      ]),
+    ],
+    [
+      deniedTitle(result),
+      result.denied.map(({ kind, what, why, calls: ids }) => [
+        h('span', { class: 'badge' }, kind.replace('_', ' ')),
+        ' ',
+        h('code', {}, what),
+        ` ${why}`,
+        ...linked(ids),
+      ]),
+    ],
+    [
+      'Flags: worth a second look',
+      result.flags.map(({ path, flag, detail }) => [
+        h('span', { class: 'badge' }, flag.replaceAll('_', ' ')),
+        ' ',
+        h('code', {}, path),
+        ` ${flagMeanings[flag] ?? ''}${detail === '' ? '' : ` (${detail})`}`,
+      ]),
+    ],
+    ['Warnings', result.warnings.map((text) => [text])],
+    ['In the patch with other contents than were verified', named(result.unverified)],
+    [
+      'Changed by no tool call, and not in the patch',
+      result.unexplained.map(({ path, by }) => [h('code', {}, path), ` by ${by}`]),
+    ],
+    [
+      'Changed by commands, and put back',
+      result.putBack.map(({ path, by }) => [h('code', {}, path), ` by ${by}`]),
+    ],
+    ['Hidden by an ignore rule that came later', named(result.hiddenFiles)],
+    ['Not ignored any more', named(result.exposedFiles)],
+    ['Git dirs that commands made, and that were removed', named(result.removedGitDirs)],
+    [
+      'Changed in other repositories of the work tree',
+      result.nestedChanges.map(({ path, files }) => [
+        h('code', {}, path),
+        ` ${files.slice(0, 10).join(', ')}`,
+      ]),
+    ],
+    [`Ignored files that changed: ${result.ignoredFileCount}`, named(result.ignoredFiles)],
+    [
+      'Hosts that commands asked for in vain',
+      (result.network?.refused ?? []).map(({ host, times, why }) => [
+        h('code', {}, host),
+        ` ${times} times: ${why}`,
+      ]),
+    ],
+  ];
+  const found = lists.filter(([, entries]) => entries.length > 0);
+  if (found.length === 0) put(section, h('p', {}, 'None.'));
+  for (const [title, entries] of found) put(section, h('h3', {}, title), list(entries));
+  return section;
+}
+
+function deniedTitle({ denied, deniedCount }: RunResult): string {
+  return deniedCount > denied.length ? `Denied: ${denied.length} of ${deniedCount}` : 'Denied';
+}
+
+function named(paths: readonly string[]): Child[][] {
+  return paths.map((path) => [h('code', {}, path)]);
+}
+
+function list(entries: readonly Child[][]): HTMLElement {
+  const items = (some: readonly Child[][]) =>
+    h(
+      'ul',
+      { class: 'entries' },
+      some.map((entry) => h('li', {}, entry)),
+    );
+  if (entries.length <= MOST) return items(entries);
+  return h(
+    'div',
+    {},
+    items(entries.slice(0, MOST)),
+    h(
+      'details',
+      { class: 'part' },
+      h('summary', {}, `${entries.length - MOST} more`),
+      items(entries.slice(MOST)),
+    ),
+  );
+}

@@ -1,0 +1,33 @@
+/** The folders in which runs are, and the names in them: nothing of a run is read. */
+
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { placesOf, RUN_ID, type RunDirectoryRequest } from '../run-directory.ts';
+
+/** The folders in which runs are by default, without links in their paths. */
+export function runFolders(env: RunDirectoryRequest['env']): string[] {
+  const folders = placesOf('any', env).map((place) => dirname(place));
+  return [...new Set(folders.filter(isFolder).map((folder) => realpathSync(folder)))];
+}
+
+/** Folders with the name of a run, unsorted. */
+export function idsIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && RUN_ID.test(entry.name)).map(({ name }) => name);
+  } catch (error) {
+    // No run has been there yet, or it is no folder that may be read.
+    if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}
+
+/** False for a link, and for what is not there. */
+export function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/** `patchsmith report`: makes the page of a run anew, from what its directory holds, and opens it on request. */
+
+import { pathToFileURL } from 'node:url';
+import { execa } from 'execa';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { recordedEvents, writeReport } from '../../adapters/storage/report-file.ts';
+import { readResult } from '../../adapters/storage/run-directory.ts';
+import { done, internalError, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { Redact } from '../../domain/secrets/redact.ts';
+
+/** The arguments of `patchsmith report`. */
+export interface ReportInput {
+  /** A run directory or the id of a run. */
+  readonly run: string;
+  /** Show the page in the user's browser. */
+  readonly opens: boolean;
+  readonly redact: Redact;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  readonly version: string;
+  /** Prints the path of the page on stdout. Resolves with an outcome where it could not be written. */
+  readonly print: (document: string) => Promise<RunOutcome | null>;
+}
+
+/**
+ * The page that lies there is never opened or read: whoever wrote the directory may have written it. It is replaced by one
+ * that is made here, of data alone.
+ */
+export async function reportRun(input: ReportInput): Promise<RunOutcome> {
+  const { redact, now, version, print } = input;
+  const found = await openRunDirectory(input.run, input);
+  if (found.status === 'failed') return usageError(found.message);
+  const { directory } = found;
+  const result = readResult(directory);
+  if (result === null)
+    return usageError(`${directory.result} is missing or not the result of a run of this version.`);
+  const events = recordedEvents(directory, redact);
+  const why = writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
+  if (why !== null)
+    return usageError(`There is no report: ${why}. Copy the run directory to where you can write.`);
+  const unread = await print(`${directory.report}\n`);
+  if (unread !== null) return unread;
+  const failure = input.opens ? await openInBrowser(directory.report, input.env) : null;
+  if (failure !== null) return internalError(failure);
+  return done(`The report of the run ${result.runId} is in ${directory.report}.`);
+}
+
+/** Null when the desktop has taken the page, otherwise why not. */
+async function openInBrowser(path: string, env: ReportInput['env']): Promise<string | null> {
+  const { href } = pathToFileURL(path);
+  const opened = await execa('xdg-open', [href], { env, extendEnv: false, reject: false, stdio: 'ignore' });
+  if (!opened.failed) return null;
+  const why = opened.code === 'ENOENT' ? 'there is no xdg-open' : `xdg-open failed (exit ${opened.exitCode})`;
+  return `The report is written, and cannot be opened: ${why}. Open ${href} in a browser.`;
+}
