@@ -17,6 +17,7 @@ interface Step {
 }
 
 interface JobOf {
+  readonly if?: string;
   readonly permissions: Readonly<Record<string, string>>;
   readonly 'timeout-minutes': number;
   readonly concurrency: { readonly group: string };
@@ -64,29 +65,58 @@ describe.each(TEMPLATES)('the template %s', (name) => {
 
   test('grants nothing by default, and to each job only what it needs', () => {
     expect(workflow.permissions).toEqual({});
-    expect(workflow.jobs.run?.permissions).toEqual({ contents: 'read' });
-    const { publish } = workflow.jobs;
-    if (publish === undefined) return;
-    const forIssues = 'issues' in workflow.on || 'issue_comment' in workflow.on ? { issues: 'write' } : {};
-    expect(publish.permissions).toEqual({ contents: 'write', 'pull-requests': 'write', ...forIssues });
+    const ofChecks = 'workflow_run' in workflow.on;
+    const isOfIssues = 'issues' in workflow.on || 'issue_comment' in workflow.on || ofChecks;
+    const goesOn = 'pull_request_review_comment' in workflow.on || ofChecks;
+    const reads = {
+      ...(isOfIssues ? { issues: 'read' } : {}),
+      ...(goesOn ? { 'pull-requests': 'read' } : {}),
+      ...(ofChecks ? { checks: 'read', actions: 'read' } : {}),
+    };
+    expect(workflow.jobs.run?.permissions).toEqual({ contents: 'read', ...reads });
+    const { prepare, publish } = workflow.jobs;
+    const forIssues = isOfIssues ? { issues: 'write' } : {};
+    // Where a pull request is there already, nothing has to be permitted anew.
+    const writers = ofChecks ? [publish] : [prepare, publish];
+    for (const job of publish === undefined ? [] : writers)
+      expect(job?.permissions).toEqual({ contents: 'write', 'pull-requests': 'write', ...forIssues });
   });
 
   test('keeps the two secrets apart: the key where the model is, write access where it is not', () => {
     const usesOf = (job: string) => workflow.jobs[job]?.steps.map(({ uses }) => uses?.split('@')[0]) ?? [];
-    expect(usesOf('publish')).not.toContain('actions/checkout');
-    expect(JSON.stringify(workflow.jobs.publish ?? {})).not.toContain('secrets.');
+    for (const job of ['prepare', 'publish']) {
+      expect(usesOf(job)).not.toContain('actions/checkout');
+      expect(JSON.stringify(workflow.jobs[job] ?? {})).not.toContain('secrets.');
+    }
     for (const { uses, with: given } of workflow.jobs.run?.steps ?? [])
       if (uses?.startsWith('actions/checkout')) expect(given?.['persist-credentials']).toBe(false);
   });
 
   test('starts on no event that mixes secrets with code of outsiders', () => {
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
-    expect(Object.keys(workflow.on)).not.toContain('workflow_run');
+    if (!('workflow_run' in workflow.on)) return;
+    // Its branches are the repository's own, and only a pull request of ours is checked out.
+    expect(workflow.jobs.locate?.if).toContain(
+      'github.event.workflow_run.head_repository.full_name == github.repository',
+    );
+    expect(workflow.jobs.run?.if).toContain("needs.locate.outputs.continue != ''");
   });
 
   test('keeps what a run has made however it ends, also for a cancel', () => {
     const keep = workflow.jobs.run?.steps.find(({ uses }) => uses?.startsWith('actions/upload-artifact'));
     expect(keep?.if).toMatch(/^\$\{\{ always\(\) && steps\.patchsmith\.outputs\.run-dir != ''/);
+  });
+
+  test('shows the page of the run, which fails nothing, and links it', () => {
+    const inRun = workflow.jobs.run?.steps ?? [];
+    const report = inRun.find(({ with: given }) => String(given?.path).endsWith('/report.html'));
+    expect(report).toMatchObject({
+      'continue-on-error': true,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub's
+      if: "${{ always() && steps.patchsmith.outputs.run-dir != '' }}",
+      with: { 'if-no-files-found': 'ignore' },
+    });
+    expect(inRun.at(-1)?.run).toBe('echo "[Report of the run]($REPORT)" >> "$GITHUB_STEP_SUMMARY"');
   });
 
   test('ends, and does one thing at a time for each of its subjects', () => {

@@ -11,7 +11,7 @@ import { shown } from '../config/values.ts';
 import { inputNamed } from './aliases.ts';
 
 /** What one step can do, according to its `mode` input. */
-export const MODES = ['run', 'publish', 'run-and-publish'] as const;
+export const MODES = ['prepare', 'run', 'publish', 'run-and-publish', 'locate'] as const;
 /** One of `MODES`. */
 export type Mode = (typeof MODES)[number];
 
@@ -35,10 +35,16 @@ export interface ActionInput {
 const LEFT_OUT = ['message', 'output'];
 
 const COMMANDS_OF_MODE: Readonly<Record<Mode, readonly string[]>> = {
+  prepare: ['prepare'],
   run: ['run'],
   publish: ['publish'],
   'run-and-publish': ['run', 'publish'],
+  locate: ['locate'],
 };
+
+/** An expression that the runner fills in, so that the value of this default is not known here. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is one of GitHub's expressions.
+const JOB_TOKEN = '${{ github.token }}';
 
 const RUN_DIR = 'run-dir';
 const AUDIENCE = defaultProvider.federation?.audience ?? '';
@@ -47,9 +53,9 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'mode',
     description:
-      'run: carry out the plan. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets',
+      'prepare: before a run, check that GitHub would permit its publication, and say on the issue that work begins. run: carry out the plan. publish: make a pull request of a run, without a model and without a checkout. run-and-publish: both in one job, which has both secrets. locate: say which pull request of patchsmith the event is about, so that its head can be checked out and continued',
     initial: 'run',
-    commands: ['run', 'publish'],
+    commands: ['prepare', 'run', 'publish', 'locate'],
   },
   {
     name: 'plan',
@@ -105,9 +111,9 @@ const OWN: readonly Omit<ActionInput, 'flag'>[] = [
   {
     name: 'github-token',
     description:
-      'Token for GitHub: to publish, and to read an issue and who wrote it. Default: GITHUB_TOKEN or GH_TOKEN of the environment',
-    initial: '',
-    commands: ['run', 'publish'],
+      'Token for GitHub: to publish, and to read an issue and who wrote it. It stands in place of GITHUB_TOKEN and GH_TOKEN of the environment. Default: the token of the job',
+    initial: JOB_TOKEN,
+    commands: ['prepare', 'run', 'publish', 'locate'],
   },
 ];
 
@@ -116,7 +122,7 @@ export function actionInputs(): ActionInput[] {
   const settings = settingEntries().flatMap((entry) => {
     // It also names the repository that is published to.
     const commands = Object.entries(SETTINGS_TAKEN).flatMap(([name, taken]) =>
-      taken.includes(entry.key) || entry.flag === RUN_DIR ? [name] : [],
+      taken.includes(entry.key) || (entry.flag === RUN_DIR && name !== 'prepare') ? [name] : [],
     );
     return commands.length === 0 || LEFT_OUT.includes(entry.flag) ? [] : [settingInput(entry, commands)];
   });
@@ -240,7 +246,8 @@ function namedInputs(
   const warnings: string[] = [];
   for (const [name, input, value] of borrowed) {
     // The runner passes on defaults like what was given.
-    if (given.has(input) && given.get(input) !== initial.get(input))
+    const mayBeDefault = given.get(input) === initial.get(input) || initial.get(input) === JOB_TOKEN;
+    if (given.has(input) && !mayBeDefault)
       problems.push(`${name}: is ${input} here, which has a value already; give one of them`);
     else {
       given.set(input, value);

@@ -17,8 +17,9 @@ export async function carryOut(
   step: ActionStep,
 ): Promise<RunAndPublishEnd> {
   switch (inputs.mode) {
+    case 'prepare':
     case 'run':
-      return start('run', edge, given(inputs, 'run'));
+      return start(inputs.mode, edge, given(inputs, inputs.mode));
     case 'publish': {
       step.beginPublication();
       const words = { ...given(inputs, 'publish'), operands: [inputs.runDir ?? ''] };
@@ -26,6 +27,10 @@ export async function carryOut(
       if (step.publication !== null && step.publication.runId !== null)
         tellRun(inputs.runDir ?? '', edge, step);
       return end;
+    }
+    case 'locate': {
+      const { startLocate } = await import('./locate.ts');
+      return startLocate(edge, given(inputs, 'locate'), step);
     }
     case 'run-and-publish':
       return runAndPublish({
@@ -47,12 +52,14 @@ function tellRun(path: string, { cwd, redact }: HostContext, step: ActionStep): 
   step.onResult(redactedStrings({ ...result, patch }, redact) as RunResult);
 }
 
-function start(name: 'run' | 'publish', edge: HostContext, words: Given): Promise<CommandOutcome> {
+type StepCommand = 'prepare' | 'run' | 'publish';
+
+function start(name: StepCommand, edge: HostContext, words: Given): Promise<CommandOutcome> {
   const command = COMMANDS.find((one) => one.name === name);
   if (command === undefined) throw new Error(`There is no command ${name}.`);
   return command.start(edge, words);
 }
 
-function given({ flags }: InputsGiven, command: 'run' | 'publish'): Given {
+function given({ flags }: InputsGiven, command: StepCommand | 'locate'): Given {
   return { operands: [], flags: flags[command] ?? {}, switches: new Set(), problems: [] };
 }

@@ -37,11 +37,16 @@ export const OUTPUTS = {
     'true when tokens and cost are in part an estimate, since an answer was cut off before its output was reported',
   'pull-request-number': 'Number of the pull request; empty when there is none',
   'pull-request-url': 'Page of the pull request',
-  'pull-request-operation': 'created, updated or none',
+  'pull-request-operation': 'created, updated, closed or none',
   'pull-request-head-sha': 'The commit at the head of the pull request',
   'pull-request-branch': 'The branch of the pull request',
   'pull-request-draft': 'true or false; empty when there is no pull request',
   'comment-url': 'The comment on the issue; empty when there is none',
+  continue:
+    'In mode locate: number of the pull request of patchsmith that the event is about; empty when there is none',
+  ref: 'In mode locate: what to check out to continue it, refs/pull/NUMBER/head; empty when there is none',
+  'pull-requests':
+    'In mode locate, for a push: JSON list of the numbers of all that conflict with their base since; [] when there are none',
 } as const satisfies Record<string, string>;
 
 /** The name of an output in `action.yml`. */
@@ -102,6 +107,15 @@ const VERIFICATION = {
   otherwise: 'none',
   none: 'none',
 } as const satisfies Record<VerificationSummary, string>;
+
+/** The outputs of mode locate. */
+export function locatedOutputs(number: number | null, conflicting: readonly number[]): Outputs {
+  return {
+    continue: number === null ? '' : String(number),
+    ref: number === null ? '' : `refs/pull/${number}/head`,
+    'pull-requests': JSON.stringify(conflicting),
+  };
+}
 
 /** The outputs known once a publication has ended. */
 export function publicationOutputs({ pullRequest, comment }: Publication): Outputs {

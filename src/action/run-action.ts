@@ -35,6 +35,17 @@ export async function runAction(host: NodeJS.Process): Promise<number> {
   );
 }
 
+/** Tokens of the environment that the input stands in place of: people may have meant them. */
+function passedOver({ githubToken }: InputsGiven, env: HostContext['env']): string[] {
+  return ['GITHUB_TOKEN', 'GH_TOKEN'].flatMap((name) =>
+    githubToken !== null && env[name] && env[name] !== githubToken
+      ? [
+          `${name} of the environment is not used: github-token stands in its place, which is the token of the job unless it is given. Give the other token as github-token`,
+        ]
+      : [],
+  );
+}
+
 class Action {
   readonly #host: NodeJS.Process;
   readonly #files: RunnerFiles;
@@ -68,7 +79,7 @@ class Action {
     this.#step.begin();
     const inputs = readInputs(this.#edge.env);
     for (const secret of [inputs.apiKey, inputs.githubToken]) if (secret !== null) this.#mask(secret);
-    for (const message of inputs.warnings) this.#warn(message);
+    for (const message of [...inputs.warnings, ...passedOver(inputs, this.#edge.env)]) this.#warn(message);
     const obstacle = checkFdLimit();
     if (obstacle !== null) return this.#tell(internalError(obstacle));
     const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);

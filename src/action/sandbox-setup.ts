@@ -34,7 +34,12 @@ export function isSetupDue(
 ): boolean {
   const isHosted = env.RUNNER_ENVIRONMENT === 'github-hosted' && platform === 'linux';
   const sandbox = flags.run?.sandbox ?? env.PATCHSMITH_SANDBOX;
-  return isHosted && sandboxSetup === 'auto' && mode !== 'publish' && sandbox?.trim() !== 'off';
+  return (
+    isHosted &&
+    sandboxSetup === 'auto' &&
+    (mode === 'run' || mode === 'run-and-publish') &&
+    sandbox?.trim() !== 'off'
+  );
 }
 
 /** How a setup goes on. */

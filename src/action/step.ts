@@ -12,6 +12,7 @@ import type { RunResult } from '../domain/run/result.ts';
 import type { RunWatcher } from '../engine/session.ts';
 import {
   directoryOutputs,
+  locatedOutputs,
   type Outputs,
   outcomeOutputs,
   publicationOutputs,
@@ -78,6 +79,11 @@ export class ActionStep implements RunWatcher {
       ? { ...publication, pullRequest: null, comment: null }
       : publication;
     this.#tell(publicationOutputs(this.publication));
+  }
+
+  /** Which pull request a later step is to check out and continue. */
+  onLocated(number: number | null, conflicting: readonly number[]): void {
+    this.#tell(locatedOutputs(number, conflicting));
   }
 
   /** The last report. */

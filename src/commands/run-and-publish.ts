@@ -44,7 +44,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
     const problems = [...ready.problems, ...(ofRun.status === 'refused' ? ofRun.problems : [])];
     const refused = { status: 'refused' as const, problems: [...new Set(problems)] };
     const { keepRefusal } = await import('./refused-run.ts');
-    keepRefusal(edge, run.flags, refused.problems);
+    await keepRefusal(edge, run.flags, refused.problems);
     return refused;
   }
   let directory: RunDirectory | null = null;

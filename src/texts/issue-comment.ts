@@ -6,6 +6,7 @@ import { prose } from '../domain/github/publishing/prose.ts';
 import type { OutcomeName } from '../domain/run/exit-code.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
+import { sentence } from '../domain/text/sentence.ts';
 import { render } from '../domain/text/template.ts';
 import { bullets } from './bounded-list.ts';
 import { deniedList, factsLine } from './run-parts.ts';
@@ -30,13 +31,14 @@ export interface CommentFacts {
   readonly marker: string;
 }
 
-type Operation = 'created' | 'updated' | 'none';
+type Operation = 'created' | 'updated' | 'closed' | 'none';
 
 /** Always far below the 65,536 characters that GitHub accepts. */
 export function commentText(facts: CommentFacts): string {
   const { result, pullRequest, conflicts, runUrl, marker } = facts;
   const { name, reason } = toldOutcome(facts);
-  const isOpen = pullRequest !== null;
+  const words = wordsFor(result, name);
+  const isOpen = pullRequest !== null && pullRequest.operation !== 'closed';
   const isLacking = isOpen && name === 'publish_failed';
   const bounds = { maxLength: 8_000, maxLines: 50, noun: 'file' };
   const files = bullets(conflicts, ({ path, why }) => `${pathCode(path)}: ${escaped(why, 200)}`, bounds);
@@ -44,17 +46,29 @@ export function commentText(facts: CommentFacts): string {
   return render(template, {
     headline: isOpen
       ? `${OPENED[pullRequest.operation]}${isLacking ? ', but not everything is as requested' : ''}`
-      : OUTCOMES[name].headline,
+      : words.headline,
     pull_request: isOpen ? `: #${pullRequest.number}${pullRequest.draft ? ' (draft)' : ''}` : '',
     reason: [
-      isOpen ? factsLine(result) : escaped(reason, 2_000),
+      isOpen ? factsLine(result) : escaped(asSentence(reason), 2_000),
       ...(isLacking ? [escaped(reason, 2_000)] : []),
       ...(files === '' ? [] : [files]),
       ...(denied === '' ? [] : [`Denied to the run:\n\n${denied}`]),
       ...accountOf(result, isOpen),
     ].join('\n\n'),
-    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest) : OUTCOMES[name].next,
+    next: isLacking ? LACKING : isOpen ? nextOf(pullRequest) : words.next,
     links: runUrl === null ? '' : ` [Log and artifacts](${runUrl}).`,
+    marker,
+  });
+}
+
+/** The comment from the moment that a run begins; the outcome takes its place. */
+export function acknowledgement({ runUrl, marker }: Pick<CommentFacts, 'runUrl' | 'marker'>): string {
+  return render(template, {
+    headline: 'Working on it',
+    pull_request: '',
+    reason: 'This comment will say what came of it.',
+    next: 'Stop it by cancelling the workflow run.',
+    links: runUrl === null ? '' : ` [See it work](${runUrl}).`,
     marker,
   });
 }
@@ -86,11 +100,49 @@ const LACKING =
 const OPENED: Readonly<Record<Operation, string>> = {
   created: 'Pull request opened',
   updated: 'Pull request updated',
+  closed: 'Pull request closed',
   none: 'Pull request is up to date',
 };
 
+/** Problems with inputs begin in lower case and end without a full stop. */
+function asSentence(reason: string): string {
+  return sentence(`${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
+}
+
+interface Words {
+  readonly headline: string;
+  readonly next: string;
+}
+
+function wordsFor({ plan, runId }: RunResult, name: OutcomeName): Words {
+  if (plan !== null) return OUTCOMES[name];
+  return (runId === '' ? NO_RESULT : BEFORE_PLAN[name]) ?? OUTCOMES[name];
+}
+
+/** The job that carries out the plan was cut off, or failed in a step before. */
+const NO_RESULT: Words = {
+  headline: 'The run left no result',
+  next: 'The log says why; when that is fixed, run it again.',
+};
+
+/** What a refusal means that came before there was a plan, so that nothing of the repository can be the reason. */
+const BEFORE_PLAN: Partial<Record<OutcomeName, Words>> = {
+  publish_failed: {
+    headline: 'The run was not started',
+    next: 'No model was asked, since nothing of its work could be published. When that is fixed, it can be run again.',
+  },
+  policy_violation: {
+    headline: 'This request was not accepted',
+    next: 'Nothing was run, and no model was asked.',
+  },
+  usage_error: {
+    headline: 'The run could not begin',
+    next: 'No model was asked. A maintainer must fix the workflow, its secrets or the plan; then it can be run again.',
+  },
+};
+
 /** What each outcome means to the author of the issue, and what they can do. */
-const OUTCOMES: Readonly<Record<OutcomeName, { readonly headline: string; readonly next: string }>> = {
+const OUTCOMES: Readonly<Record<OutcomeName, Words>> = {
   done: { headline: 'The work is done', next: 'No pull request was asked for.' },
   no_change: {
     headline: 'Nothing was changed',

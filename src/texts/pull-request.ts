@@ -1,10 +1,12 @@
 /** Title and body of a pull request: measured facts first, and the model's own statements marked as such. */
 
 import template from '../../prompts/pull-request.md';
+import { changeTitle } from '../domain/github/publishing/change-title.ts';
 import type { AskedIn } from '../domain/github/publishing/identity.ts';
 import { code, pathCode, quoted } from '../domain/github/publishing/markdown.ts';
 import { plainLine } from '../domain/github/publishing/plain-text.ts';
 import { prose } from '../domain/github/publishing/prose.ts';
+import { type PullRecord, recordLine } from '../domain/github/publishing/record.ts';
 import type { Flag } from '../domain/review/flag.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { render } from '../domain/text/template.ts';
@@ -33,7 +35,7 @@ const ROOM = {
   output: 14_000,
   flags: 6_000,
   denied: 4_000,
-  files: 16_000,
+  files: 13_000,
   merged: 3_000,
   warnings: 4_000,
 };
@@ -58,10 +60,26 @@ export interface PullRequestFacts {
   readonly unfinished: boolean;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
+  /** Where the page of the run can be looked at; null where it was not uploaded. */
+  readonly reportUrl: string | null;
   /** A prefix for the title, chosen by the operator. */
   readonly titlePrefix: string | null;
+  /** It is made with the token of a workflow, for which GitHub starts no further workflows. */
+  readonly isByWorkflow: boolean;
+  /** In place of the change's title, which `{title}` in it stands for; chosen by the operator. */
+  readonly title: string | null;
+  /** Markdown of the operator around our own; null for none. */
+  readonly bodyHeader: string | null;
+  readonly bodyFooter: string | null;
   /** Lets a later run find the pull request for its plan. */
   readonly marker: string;
+}
+
+/** For runs that continue the pull request. */
+function recordOf({ plan, paths, followUp }: RunResult): PullRecord {
+  const rules = [plan, paths].map((given) => ({ allow: given?.allow ?? [], protect: given?.protect ?? [] }));
+  const { source = { kind: 'message' as const }, sha256 = '0'.repeat(64) } = plan ?? {};
+  return { version: 1, source, sha256, rules, rounds: followUp?.round ?? 0 };
 }
 
 /** The same facts give the same text. */
@@ -80,10 +98,18 @@ export function pullRequestText(facts: PullRequestFacts): { title: string; body:
     second_look: paragraph(lookTwice === '' ? '' : `**Worth a second look**\n\n${lookTwice}`),
     files: filesTable(result, ROOM.files),
     origin: originOf(facts),
+    checks: paragraph(facts.isByWorkflow ? NO_CHECKS : ''),
+    record: paragraph(recordLine(recordOf(result))),
     marker,
   });
-  return { title: titleOf(facts), body };
+  const { bodyHeader, bodyFooter } = facts;
+  const header = bodyHeader === null ? '' : `${bodyHeader}\n\n`;
+  const footer = bodyFooter === null ? '' : `${bodyFooter}\n\n`;
+  return { title: titleOf(facts), body: `${header}${body.slice(0, -marker.length)}${footer}${marker}` };
 }
+
+const NO_CHECKS =
+  '<sub>No checks here? GitHub does not run workflows for a pull request opened with `GITHUB_TOKEN`: close and reopen it, or publish with a GitHub App token.</sub>';
 
 function draftLine({ drafts, isDraft }: PullRequestFacts): string {
   if (drafts.length > 0)
@@ -91,10 +117,11 @@ function draftLine({ drafts, isDraft }: PullRequestFacts): string {
   return isDraft ? '> [!NOTE]\n> Still a draft, although this run gives no reason for it.' : '';
 }
 
-function titleOf({ result, titlePrefix }: PullRequestFacts): string {
+function titleOf({ result, titlePrefix, title: wanted }: PullRequestFacts): string {
   const prefix = titlePrefix === null ? '' : `${titlePrefix} `;
-  const title = plainLine(result.plan?.title ?? '', MAX_TITLE - prefix.length) || 'Changes of a run';
-  return `${prefix}${title}`.slice(0, MAX_TITLE);
+  const title = plainLine(changeTitle(result), MAX_TITLE - prefix.length) || 'Changes of a run';
+  const words = wanted === null ? title : wanted.replaceAll('{title}', () => title).replace(/\s+/g, ' ');
+  return `${prefix}${words}`.slice(0, MAX_TITLE).trim();
 }
 
 /** Unfinished work closes no issue, and a pull request is never closed. */
@@ -111,8 +138,12 @@ function referenceTo({ repository, number, isHere }: AskedIn): string | null {
 }
 
 function originOf(facts: PullRequestFacts): string {
-  const { result, runUrl } = facts;
+  const { result, runUrl, reportUrl } = facts;
   const { patch, sandbox } = result;
+  const links = [
+    ...(reportUrl === null ? [] : [`, [report](<${reportUrl}>)`]),
+    ...(runUrl === null ? [] : [`, [log and artifacts](${runUrl})`]),
+  ].join('');
   const warnings = warningList(result.warnings, ROOM.warnings);
   const lines = [
     `Plan: ${planLine(facts)}`,
@@ -120,7 +151,7 @@ function originOf(facts: PullRequestFacts): string {
     `Base: ${baseLine(facts)}`,
     `Commands ran ${sandbox === null || sandbox === 'none' ? 'without a sandbox' : `in a sandbox (${sandbox})`}`,
     ...(patch === null ? [] : [`Patch: sha256 ${code(patch.sha256)}`]),
-    `Run: ${code(result.runId)}${runUrl === null ? '' : `, [log and artifacts](${runUrl})`}, patchsmith ${code(result.patchsmith, 50)}`,
+    `Run: ${code(result.runId)}${links}, patchsmith ${code(result.patchsmith, 50)}`,
   ];
   return [
     ...lines.map((line) => `- ${line}`),

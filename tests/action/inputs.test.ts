@@ -104,6 +104,11 @@ describe('reading them', () => {
     expect(isSecretName('INPUT_TOKEN') && isSecretName('INPUT_ANTHROPIC_API_KEY')).toBe(true);
   });
 
+  test('the token by another name wins over the one that the job has by default', () => {
+    const read = readInputs({ 'INPUT_GITHUB-TOKEN': 'of the job', INPUT_TOKEN: 'of an app' });
+    expect([read.githubToken, read.problems]).toEqual(['of an app', []]);
+  });
+
   test.each([
     [
       { INPUT_PROMPT: 'a', INPUT_PLAN: 'b' },
@@ -115,7 +120,10 @@ describe('reading them', () => {
       { 'INPUT_MAX-TOKENS': '5000' },
       'max-tokens: there is no such input; max-output-tokens limits one answer, max-total-tokens the whole run',
     ],
-    [{ INPUT_MODE: 'both' }, 'mode: expected one of run, publish, run-and-publish, got "both"'],
+    [
+      { INPUT_MODE: 'both' },
+      'mode: expected one of prepare, run, publish, run-and-publish, locate, got "both"',
+    ],
     [{ 'INPUT_SANDBOX-SETUP': 'yes' }, 'sandbox-setup: expected one of auto, off, got "yes"'],
     [{ INPUT_PLAN: 'a', 'INPUT_PLAN-FILE': 'b' }, 'plan and plan-file: give one of them, not both'],
     [{ INPUT_LABEL: 'bot' }, 'label: is no input of mode run, only of publish'],

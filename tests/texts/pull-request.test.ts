@@ -9,6 +9,7 @@ import { hostileText } from '../support/text/hostile-text.ts';
 import { dangersIn, piecesOf, readableText } from '../support/text/rendered.ts';
 
 const MARKER = '<!-- patchsmith:1a2b3c4d -->';
+const RECORD = `<!-- patchsmith-record: {"version":1,"source":{"kind":"issue","repository":"acme/shop","number":7,"url":"https:\\u002f/github.com/acme/shop/issues/7","author":"mona"},"sha256":"${'a'.repeat(64)}","rules":[{"allow":[],"protect":[]},{"allow":[],"protect":[]}],"rounds":0} -->`;
 const RUN_URL = 'https://github.com/acme/shop/actions/runs/42';
 
 function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullRequestFacts {
@@ -22,7 +23,12 @@ function facts(result: RunResult, part: Partial<PullRequestFacts> = {}): PullReq
     isDraft: false,
     unfinished: false,
     runUrl: RUN_URL,
+    reportUrl: null,
     titlePrefix: null,
+    isByWorkflow: true,
+    title: null,
+    bodyHeader: null,
+    bodyFooter: null,
     marker: MARKER,
     ...part,
   };
@@ -67,6 +73,8 @@ In the model's own words:
 </details>
 
 <sub>No checks here? GitHub does not run workflows for a pull request opened with \`GITHUB_TOKEN\`: close and reopen it, or publish with a GitHub App token.</sub>
+
+${RECORD}
 
 ${MARKER}`,
     });
@@ -171,6 +179,7 @@ describe('a pull request of a hostile run', () => {
   /** Only what we wrote ourselves may be a link, a warning or a reference. */
   const withoutOurs = (body: string) =>
     body
+      .replace(/^<!-- patchsmith-record: (?:(?!\/\/|--)[A-Za-z0-9 ."{}[\]:,_\\*/])* -->$/m, '')
       .replace(`[log and artifacts](${RUN_URL})`, '')
       .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>')
       .replace(/^Fixes #7$/m, '')
@@ -258,5 +267,12 @@ describe('a pull request of a hostile run', () => {
       expect(body.length).toBeLessThanOrEqual(65_536);
       expect(readableText(body)).toMatch(/… \d+ (?:more )?files/);
     },
+  );
+});
+
+test('a report that was uploaded is linked beside the log', () => {
+  const reportUrl = 'https://github.com/octo/shop/actions/runs/1/artifacts/2';
+  expect(bodyOf(finishedRun(), { reportUrl })).toContain(
+    `, [report](<${reportUrl}>), [log and artifacts](${RUN_URL}),`,
   );
 });

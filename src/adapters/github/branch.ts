@@ -14,20 +14,27 @@ export type BranchState =
   | { whose: 'ours'; head: string; tree: string; ahead: number; behind: number; origin: CommitOrigin | null }
   | { whose: 'foreign'; sha: string; author: string };
 
+const WithId = z.object({ sha: GitHubObjectId });
+const ComparedCommit = z.object({
+  sha: GitHubObjectId,
+  commit: z.object({
+    message: z.string(),
+    tree: WithId,
+    author: z.object({ name: z.string().optional() }).nullable(),
+  }),
+  parents: z.array(WithId),
+});
+type ComparedCommit = z.infer<typeof ComparedCommit>;
+
 const Comparison = z.object({
   ahead_by: z.int(),
   behind_by: z.int(),
-  commits: z.array(
-    z.object({
-      sha: GitHubObjectId,
-      commit: z.object({
-        message: z.string(),
-        tree: z.object({ sha: GitHubObjectId }),
-        author: z.object({ name: z.string().optional() }).nullable(),
-      }),
-    }),
-  ),
+  merge_base_commit: WithId,
+  commits: z.array(ComparedCommit),
 });
+
+/** The tree of a merge without conflicts of these two commits; null if there are conflicts, or it cannot be found out. */
+export type CleanMerge = (ours: string, theirs: string) => Promise<string | null>;
 
 /** Runs of one plan do not make more commits than this. */
 const MAX_COMMITS = 100;
@@ -41,24 +48,76 @@ export interface BranchQuestion {
   readonly fork: OnGitHub;
   /** The commit its branch is at. */
   readonly head: string;
+  readonly cleanMerge: CleanMerge;
 }
 
-/** A branch is ours if each of its commits since the base says so, and has the tree that it states. */
+/** A branch is ours if each of its commits since the base is: by what it says of itself, or as a merge of the base. */
 export async function judgeBranch(question: BranchQuestion): Promise<BranchState> {
-  const { base, baseSha, fork, head } = question;
-  const { ahead_by, behind_by, commits } = await getOrThrow(base, {
+  const { base, fork, head } = question;
+  const found = await commitsSince(base, question);
+  if (found.foreign !== null) return { whose: 'foreign', ...found.foreign };
+  const tip = await findCommit(fork, head);
+  if (tip === null) return { whose: 'foreign', sha: head, author: 'no commit' };
+  const { ahead, behind, origins } = found;
+  return { whose: 'ours', head, tree: tip.tree.sha, ahead, behind, origin: origins.at(-1) ?? null };
+}
+
+/** The commits of a branch since its base. `foreign` is the first that is not ours, `origins` what ours say, oldest first. */
+export interface CommitsSince {
+  /** Numbers of commits. */
+  readonly ahead: number;
+  readonly behind: number;
+  /** The newest commit of the base that the branch contains. */
+  readonly mergeBase: string;
+  readonly origins: readonly CommitOrigin[];
+  readonly foreign: { readonly sha: string; readonly author: string } | null;
+}
+
+/** Looks at each commit of a branch since its base. More than 100 are not looked at, and count as foreign. */
+export async function commitsSince(
+  base: OnGitHub,
+  { baseSha, head, cleanMerge }: Pick<BranchQuestion, 'baseSha' | 'head' | 'cleanMerge'>,
+): Promise<CommitsSince> {
+  const { ahead_by, behind_by, merge_base_commit, commits } = await compare(base, baseSha, head);
+  const known = new Set(commits.map(({ sha }) => sha));
+  const origins: CommitOrigin[] = [];
+  let foreign: CommitsSince['foreign'] = null;
+  for (const one of commits) {
+    const origin = originOfCommit(one.commit.message);
+    if (origin !== null && origin.tree === one.commit.tree.sha) origins.push(origin);
+    else if (foreign === null && !(await isMergeOfBase(one, known, cleanMerge)))
+      foreign = { sha: one.sha, author: one.commit.author?.name ?? 'unknown' };
+  }
+  const isWhole = ahead_by <= MAX_COMMITS && (commits.at(-1)?.sha ?? head) === head;
+  if (!isWhole) foreign ??= { sha: head, author: `${ahead_by} commits` };
+  const mergeBase = merge_base_commit.sha;
+  return { ahead: ahead_by, behind: behind_by, mergeBase, origins, foreign };
+}
+
+/** What both commits contain: the newest of it. */
+export async function mergeBaseOf(base: OnGitHub, one: string, other: string): Promise<string> {
+  return (await compare(base, one, other)).merge_base_commit.sha;
+}
+
+function compare(base: OnGitHub, from: string, to: string): Promise<z.infer<typeof Comparison>> {
+  return getOrThrow(base, {
     route: 'GET /repos/{owner}/{repo}/compare/{basehead}',
     // Forks share their commits; OWNER:BRANCH could not distinguish two repositories of one owner.
-    parameters: { basehead: `${baseSha}...${head}`, per_page: MAX_COMMITS },
+    parameters: { basehead: `${from}...${to}`, per_page: MAX_COMMITS },
     schema: Comparison,
   });
-  const foreign = commits.find(({ commit }) => originOfCommit(commit.message)?.tree !== commit.tree.sha);
-  if (foreign)
-    return { whose: 'foreign', sha: foreign.sha, author: foreign.commit.author?.name ?? 'unknown' };
-  const tip = await findCommit(fork, head);
-  const last = commits.at(-1);
-  if (ahead_by > MAX_COMMITS || (last?.sha ?? head) !== head || tip === null)
-    return { whose: 'foreign', sha: head, author: `${ahead_by} commits` };
-  const origin = last === undefined ? null : originOfCommit(last.commit.message);
-  return { whose: 'ours', head, tree: tip.tree.sha, ahead: ahead_by, behind: behind_by, origin };
+}
+
+/**
+ * What the button "Update branch" makes: a merge of a commit that the base has, with nothing in it besides. What is not
+ * among the commits since the base is in the base.
+ */
+async function isMergeOfBase(
+  { parents: [ours, theirs, ...more], commit }: ComparedCommit,
+  known: ReadonlySet<string>,
+  cleanMerge: CleanMerge,
+): Promise<boolean> {
+  if (ours === undefined || theirs === undefined || more.length > 0) return false;
+  if (known.has(theirs.sha) || !known.has(ours.sha)) return false;
+  return (await cleanMerge(ours.sha, theirs.sha)) === commit.tree.sha;
 }

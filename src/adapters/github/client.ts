@@ -18,6 +18,7 @@ import type {
   GitHubRefusal,
   GitHubRequest,
 } from '../../ports.ts';
+import { askUntilSettled, MAX_WAIT_S, retryAfterSeconds, type TimedAnswer } from './passing-refusals.ts';
 
 /** How to reach GitHub, and with which token. */
 export interface GitHubAccess {
@@ -35,9 +36,6 @@ export interface GitHubAccess {
   readonly secondMs?: number;
 }
 
-/** Longest wait for a rate limit, in seconds. */
-const MAX_WAIT_S = 120;
-
 /** For one request and its answer, not counting waits between tries. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -46,7 +44,8 @@ const FINAL_STATUSES = [400, 401, 403, 404, 405, 409, 410, 413, 422, 429, 451];
 
 /**
  * Reads, and writes that can be sent twice, are tried four times on outages and broken connections. A rate limit is waited
- * for if that takes at most two minutes, and at most twice.
+ * for if that takes at most two minutes, and at most twice. What GitHub has not heard of everywhere yet is waited for, at
+ * most 15 seconds.
  */
 export function openGitHub({
   apiUrl,
@@ -91,66 +90,96 @@ export function openGitHub({
     });
   });
 
-  /** The answer for the promised data: refusals and outages become values. */
-  const answered = async <T>(
+  /** Refusals and outages become values; those that pass are waited for. */
+  const answered = <T>(
     route: string,
-    schema: z.ZodType<T>,
-    data: Promise<unknown>,
-  ): Promise<GitHubAnswer<T>> => {
-    try {
-      const parsed = schema.safeParse(await orAborted(signal, data));
-      return parsed.success
-        ? { status: 'ok', data: parsed.data }
-        : { status: 'refused', refusal: strangeAnswer({ route }, parsed.error.issues[0]) };
-    } catch (error) {
-      if (signal.aborted) return { status: 'refused', refusal: noAnswer({ route }, 'it was interrupted') };
-      if (!(error instanceof RequestError)) throw error;
-      return { status: 'refused', refusal: refusalOf({ route }, error) };
-    }
-  };
+    request: () => Promise<GitHubAnswer<T>>,
+    timeOf: (response: ErrorResponse) => TimedAnswer<T>['retryAfterS'],
+  ): Promise<GitHubAnswer<T>> =>
+    askUntilSettled(
+      async () => {
+        try {
+          return { answer: await orAborted(signal, request()), retryAfterS: null };
+        } catch (error) {
+          if (signal.aborted) return refused(noAnswer({ route }, 'it was interrupted'));
+          if (!(error instanceof RequestError)) throw error;
+          const { response } = error;
+          const retryAfterS = response === undefined ? null : timeOf(response);
+          return refused(refusalOf({ route }, error), retryAfterS);
+        }
+      },
+      { signal, secondMs },
+    );
 
   return {
     ask<T>({ route, parameters, schema, isRepeatable = isRead(route) }: GitHubRequest<T>) {
-      const asked = octokit.request(route, {
-        ...parameters,
-        headers: HEADERS,
-        // A number here would apply to every refusal, even a final one.
-        request: isRepeatable ? {} : { retries: 0 },
-      });
-      return answered(
-        route,
-        schema,
-        asked.then(({ data }) => data),
-      );
+      const request = async () => {
+        const { data } = await octokit.request(route, {
+          ...parameters,
+          headers: HEADERS,
+          // A number here would apply to every refusal, even a final one.
+          request: isRepeatable ? {} : { retries: 0 },
+        });
+        return parsedAs(route, schema, data);
+      };
+      return answered(route, request, unlessThrottled);
     },
 
     list<T>({ route, parameters, entry }: GitHubList<T>) {
-      const pages = octokit.paginate.iterator(route, { ...parameters, per_page: PAGE, headers: HEADERS });
-      return answered(route, z.array(entry), entriesOf(pages));
+      const request = async () => {
+        const pages = octokit.paginate.iterator(route, { ...parameters, per_page: PAGE, headers: HEADERS });
+        return parsedAs(route, z.array(entry), await entriesOf(pages));
+      };
+      return answered(route, request, unlessThrottled);
     },
 
-    async query<T>({ query, variables, schema }: GitHubQuery<T>): Promise<GitHubAnswer<T>> {
-      // Here the plugins mistake a lost connection for an answer.
-      const asked = { route: 'POST /graphql' };
+    query<T>({ query, variables, schema }: GitHubQuery<T>) {
+      const route = 'POST /graphql';
       const url = apiUrl.replace(/\/api\/v3$/, '/api');
-      try {
+      const request = async (): Promise<GitHubAnswer<T>> => {
+        // Here the plugins mistake a lost connection for an answer.
         const { data } = await new Octokit(access).request(`POST ${url}/graphql`, { query, variables });
-        const parsed = z.object({ data: schema }).safeParse(data);
-        if (parsed.success) return { status: 'ok', data: parsed.data.data };
+        const parsed = parsedAs(route, z.object({ data: schema }), data);
+        if (parsed.status === 'ok') return { status: 'ok', data: parsed.data.data };
         const errors = GraphQLErrors.safeParse(data);
-        const refusal = strangeAnswer(asked, parsed.error.issues[0]);
         const [first] = errors.success ? errors.data.errors : [];
-        return {
-          status: 'refused',
-          refusal: first === undefined ? refusal : { ...refusal, status: 403, message: first.message },
-        };
-      } catch (error) {
-        if (signal.aborted) return { status: 'refused', refusal: noAnswer(asked, 'it was interrupted') };
-        if (!(error instanceof RequestError)) throw error;
-        return { status: 'refused', refusal: refusalOf(asked, error) };
-      }
+        if (first === undefined) return parsed;
+        return { status: 'refused', refusal: { ...parsed.refusal, status: 403, message: first.message } };
+      };
+      return answered(route, request, pauseAskedFor);
     },
   };
+}
+
+type ErrorResponse = NonNullable<RequestError['response']>;
+
+function refused(
+  refusal: GitHubRefusal,
+  retryAfterS: TimedAnswer<never>['retryAfterS'] = null,
+): TimedAnswer<never> {
+  return { answer: { status: 'refused', refusal }, retryAfterS };
+}
+
+function parsedAs<T>(route: string, schema: z.ZodType<T>, data: unknown): GitHubAnswer<T> {
+  const parsed = schema.safeParse(data);
+  return parsed.success
+    ? { status: 'ok', data: parsed.data }
+    : { status: 'refused', refusal: strangeAnswer({ route }, parsed.error.issues[0]) };
+}
+
+function pauseAskedFor({ headers }: ErrorResponse): number | null {
+  const asked = headers['retry-after'];
+  return asked === undefined ? null : retryAfterSeconds(String(asked), new Date());
+}
+
+/** The limits that the plugin knows, by header or by words, have been waited for when their refusal gets here. */
+function unlessThrottled(response: ErrorResponse): number | null | 'spent' {
+  const { headers, data } = response;
+  const said = z.object({ message: z.string() }).safeParse(data);
+  const isKnown =
+    headers['x-ratelimit-remaining'] === '0' ||
+    (said.success && /\bsecondary rate\b/i.test(said.data.message));
+  return isKnown ? 'spent' : pauseAskedFor(response);
 }
 
 const HEADERS = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };

@@ -7,7 +7,7 @@ import { GitHubRefused, getOrThrow, type OnGitHub, paginate } from './request.ts
 export const Login = z.object({ login: z.string() });
 
 /** The fields used from a pull request in GitHub's answers. */
-const PullRequest = z.object({
+export const PullRequest = z.object({
   number: z.int(),
   /** Its id in GraphQL. */
   node_id: z.string(),
@@ -23,6 +23,7 @@ const PullRequest = z.object({
     repo: z.object({ full_name: z.string() }).nullable(),
   }),
   base: z.object({ ref: z.string() }),
+  merged_at: z.string().nullish(),
   labels: z.array(z.object({ name: z.string() })),
   assignees: z.array(Login).nullish(),
   milestone: z.object({ number: z.int() }).nullable(),
@@ -45,6 +46,8 @@ export interface NewPullRequest extends PullRequestText {
   readonly headOwner: string;
   readonly headRepo: string;
   readonly draft: boolean;
+  /** Whether maintainers may push to the branch, where that is in a fork. */
+  readonly maintainerCanModify: boolean;
 }
 
 /**
@@ -53,19 +56,31 @@ export interface NewPullRequest extends PullRequestText {
  */
 export async function findPullRequest(
   where: OnGitHub,
-  { base, branch, headOwner, headRepo }: Omit<NewPullRequest, 'title' | 'body' | 'draft'>,
+  wanted: Pick<NewPullRequest, 'base' | 'branch' | 'headOwner' | 'headRepo'>,
 ): Promise<PullRequest | null> {
+  const ours = await findPulls(where, wanted, 'open');
+  return ours.find((pull) => pull.base.ref === wanted.base) ?? ours[0] ?? null;
+}
+
+/** Those from a branch, into whatever base. Throws refusals as `getOrThrow` does. */
+export async function findPulls(
+  where: OnGitHub,
+  { branch, headOwner, headRepo }: Pick<NewPullRequest, 'branch' | 'headOwner' | 'headRepo'>,
+  state: 'open' | 'closed',
+): Promise<PullRequest[]> {
+  const repository = `${headOwner}/${headRepo}`.toLowerCase();
+  // For GitHub an owner's branch is in one repository of each network: the list does not find it in another one.
+  const isSecond =
+    headOwner.toLowerCase() === where.owner.toLowerCase() &&
+    repository !== `${where.owner}/${where.repo}`.toLowerCase();
   const listed = await paginate(where, {
     route: 'GET /repos/{owner}/{repo}/pulls',
-    parameters: { state: 'open', head: `${headOwner}:${branch}` },
+    parameters: { state, ...(isSecond ? {} : { head: `${headOwner}:${branch}` }) },
     entry: PullRequest,
   });
-  // One owner can have several repositories with such a branch.
-  const repository = `${headOwner}/${headRepo}`.toLowerCase();
-  const ours = listed.filter(
+  return listed.filter(
     ({ head }) => head.ref === branch && head.repo?.full_name.toLowerCase() === repository,
   );
-  return ours.find((pull) => pull.base.ref === base) ?? ours[0] ?? null;
 }
 
 /** Opens it; if another one is opened at the same moment, or an answer is lost, returns the one that exists. */
@@ -85,6 +100,7 @@ export async function openPullRequest(
       // Forks in the same organisation are distinguished by name.
       ...(isFork && headOwner === where.owner ? { head_repo: headRepo } : {}),
       draft,
+      ...(isFork && !wanted.maintainerCanModify ? { maintainer_can_modify: false } : {}),
     },
     schema: PullRequest,
     planned: planned(wanted),
@@ -125,15 +141,15 @@ function planned({ title, body, draft, base, branch }: NewPullRequest): PullRequ
 /** Gives a pull request a new title and body. Throws refusals as `getOrThrow` does. */
 export async function updatePullRequest(
   where: OnGitHub,
-  pull: PullRequest,
+  pull: Pick<PullRequest, 'number'>,
   { title, body }: PullRequestText,
 ): Promise<void> {
   await getOrThrow(where, {
     route: 'PATCH /repos/{owner}/{repo}/pulls/{pull_number}',
     parameters: { pull_number: pull.number, title, body },
-    schema: PullRequest,
+    schema: z.unknown(),
     isRepeatable: true,
-    planned: { ...pull, title, body },
+    planned: null,
   });
 }
 
@@ -142,7 +158,10 @@ const CONVERTED = z.object({
 });
 
 /** Null once it is a draft again, which also needs `contents: write`; otherwise the reason. */
-export async function turnIntoDraft({ github }: OnGitHub, { node_id }: PullRequest): Promise<string | null> {
+export async function turnIntoDraft(
+  { github }: OnGitHub,
+  { node_id }: Pick<PullRequest, 'node_id'>,
+): Promise<string | null> {
   const turned = await github.query({
     query:
       'mutation ($id: ID!) { convertPullRequestToDraft(input: { pullRequestId: $id }) { pullRequest { isDraft } } }',

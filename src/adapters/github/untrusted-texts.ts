@@ -24,11 +24,11 @@ export async function fetchIssue(
   return issue.status === 'ok' ? { status: 'ok', data: textOfIssue(repository, issue.data) } : issue;
 }
 
-/** Works for a comment on a pull request too, but not for one on lines of its diff. */
+/** Works for a comment on a pull request too, but not for one on lines of its diff. `on` is what it was posted on. */
 export async function fetchComment(
   github: GitHub,
   { repository, id }: CommentReference,
-): Promise<GitHubAnswer<UntrustedText>> {
+): Promise<GitHubAnswer<{ comment: UntrustedText; on: UntrustedText }>> {
   const comment = await github.ask({
     route: 'GET /repos/{owner}/{repo}/issues/comments/{comment_id}',
     parameters: { ...ownerAndName(repository), comment_id: id },
@@ -39,5 +39,21 @@ export async function fetchComment(
   const issue = await fetchIssue(github, { repository, number });
   if (issue.status !== 'ok') return issue;
   const { title } = issue.data;
-  return { status: 'ok', data: textOfComment({ repository, number, title }, comment.data) };
+  const data = { comment: textOfComment({ repository, number, title }, comment.data), on: issue.data };
+  return { status: 'ok', data };
+}
+
+/** The comments on an issue or pull request, oldest first, up to 3,000. */
+export async function fetchComments(
+  github: GitHub,
+  { repository, number }: IssueReference,
+): Promise<GitHubAnswer<UntrustedText[]>> {
+  const listed = await github.list({
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
+    parameters: { ...ownerAndName(repository), issue_number: number },
+    entry: GitHubComment,
+  });
+  if (listed.status !== 'ok') return listed;
+  const on = { repository, number, title: '' };
+  return { status: 'ok', data: listed.data.map((comment) => textOfComment(on, comment)) };
 }

@@ -3,12 +3,19 @@
 import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
 import { findHead } from '../../adapters/github/committers/api.ts';
 import { findPullRequest, type PullRequest } from '../../adapters/github/pull-requests.ts';
-import { commitMessage, isMadeFor } from '../../domain/github/publishing/commit-message.ts';
+import { changeTitle } from '../../domain/github/publishing/change-title.ts';
+import {
+  commitMessage,
+  isMadeFor,
+  isOfAnotherRequest,
+} from '../../domain/github/publishing/commit-message.ts';
+import { requestOf } from '../../domain/github/publishing/identity.ts';
 import { publishFailed } from '../../domain/run/outcome.ts';
 import { sentence } from '../../domain/text/sentence.ts';
 import type { Base } from './base.ts';
-import { committerFor } from './committer-for.ts';
+import { committerFor, commitWishes } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';
+import { cleanMergeOn } from './follow-up/clean-merge.ts';
 import { named, type PublishJob, type Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
@@ -26,13 +33,16 @@ export async function commitRun(
     status: 'refused',
     outcome: publishFailed(reason),
   });
+  const { message, trailers, author, committer: by } = await commitWishes(job);
+  const request = result.plan === null ? null : requestOf(result.plan);
+  const cleanMerge = cleanMergeOn(job);
   const committer = await committerFor(job);
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const head = await findHead(fork, branch);
     const state: BranchState =
       head === null
         ? { whose: 'nobody' }
-        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head });
+        : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head, cleanMerge });
     if (state.whose === 'foreign')
       return refuse(
         `The branch ${branch} has commits by others (${state.sha.slice(0, 8)} by ${state.author}), which are not overwritten. Merge or delete the branch, or choose another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
@@ -44,6 +54,15 @@ export async function commitRun(
           `The branch ${branch} is that of pull request #${other.number} into ${other.base.ref}, which work for ${base.branch} would change. Name another branch for ${base.branch} with --branch. The patch is kept in ${job.run.directory.patch}.`,
         );
     }
+    if (
+      state.whose === 'ours' &&
+      state.origin !== null &&
+      state.tree !== tree &&
+      isOfAnotherRequest(state.origin, request)
+    )
+      return refuse(
+        `The branch ${branch} has the work of another request (${state.origin.request ?? 'one that it does not name'}, run ${state.origin.runId}), on which this run did not build: it would be replaced. Run it again with --continue and the number of its pull request (in a workflow, continue: auto) to build on it; or merge it first, or delete the branch to have only this work. The patch is kept in ${job.run.directory.patch}.`,
+      );
     if (state.whose === 'ours' && state.tree === tree && state.behind === 0) {
       told.commit = { sha: state.head, tree, operation: 'none', verified: null };
       sayMade(`${branch} has this change already`);
@@ -54,7 +73,18 @@ export async function commitRun(
       baseCommit: base.sha,
       baseTree: base.tree,
       files,
-      message: commitMessage(result.plan?.title ?? '', { runId: result.runId, tree, base: base.branch }),
+      message: commitMessage(
+        changeTitle(result),
+        {
+          runId: result.runId,
+          tree,
+          base: base.branch,
+          request,
+        },
+        { message, trailers },
+      ),
+      author,
+      committer: by,
       parents: parentsOf(state, base.sha),
       branch,
       head,

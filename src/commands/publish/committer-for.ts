@@ -3,7 +3,8 @@
 import { apiCommitter, PLANNED_COMMIT } from '../../adapters/github/committers/api.ts';
 import { pushCommitter } from '../../adapters/github/committers/push.ts';
 import { ownAccount } from '../../adapters/github/sticky-comment.ts';
-import type { Committer } from '../../ports.ts';
+import type { MessageWishes } from '../../domain/github/publishing/commit-message.ts';
+import type { CommitOrder, Committer, Person } from '../../ports.ts';
 import type { PublishJob } from './job.ts';
 
 /** The committer that the settings select; with `--dry-run`, one that only prints what it would do. */
@@ -18,11 +19,26 @@ export async function committerFor(job: PublishJob): Promise<Committer> {
         return { status: 'made', sha: PLANNED_COMMIT, verified: null };
       },
     };
-  return pushCommitter({ folder: scratch, url, token, author: await authorOf(job), signal, env });
+  return pushCommitter({ folder: scratch, url, token, self: await accountOf(job), signal, env });
+}
+
+/** What the settings want of each commit: its words, and whom it is by. */
+export async function commitWishes(
+  job: PublishJob,
+): Promise<MessageWishes & Pick<CommitOrder, 'author' | 'committer'>> {
+  const { commitMessage: message, author, committer, signoff, coAuthors } = job.settings;
+  const line = ({ name, email }: Person) => `${name} <${email}>`;
+  // As `git commit --signoff` does it: by the committer, who is the author where none is named.
+  const signer = signoff ? (committer ?? author ?? (await accountOf(job))) : null;
+  const trailers = [
+    ...coAuthors.map((person) => `Co-authored-by: ${line(person)}`),
+    ...(signer === null ? [] : [`Signed-off-by: ${line(signer)}`]),
+  ];
+  return { message, trailers, author, committer };
 }
 
 /** An app's token is treated as the workflow's, which belongs to this bot. */
-async function authorOf({ fork }: PublishJob): Promise<{ name: string; email: string }> {
+async function accountOf({ fork }: PublishJob): Promise<Person> {
   const me = await ownAccount(fork.github);
   const { login, id } = me ?? { login: 'github-actions[bot]', id: 41_898_282 };
   return { name: login, email: `${id}+${login}@users.noreply.github.com` };

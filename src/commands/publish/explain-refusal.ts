@@ -8,7 +8,7 @@ export interface RefusedWork {
   /** Files of the patch that are workflows. */
   readonly workflows: readonly string[];
   /** Where the patch can still be found. */
-  readonly patchFile: string;
+  readonly patchFile: string | null;
 }
 
 /** Returns an outcome with exit code 11. */
@@ -16,7 +16,7 @@ export function explainRefusal(refusal: GitHubRefusal, work: RefusedWork): RunOu
   const sentences = [
     refusalSentence(refusal),
     fixFor(refusal, work),
-    `The patch is kept in ${work.patchFile}.`,
+    work.patchFile === null ? '' : `The patch is kept in ${work.patchFile}.`,
   ];
   return publishFailed(sentences.filter((part) => part !== '').join(' '));
 }
@@ -59,6 +59,10 @@ const WHAT: Readonly<Record<string, string>> = {
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews': 'list reviews',
   'POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': 'ask for reviews',
   'GET /repos/{owner}/{repo}/issues/{issue_number}/comments': 'list the comments of the issue',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}': 'show the issue',
+  'GET /repos/{owner}/{repo}/issues/{issue_number}/labels': 'list the labels of the issue',
+  'DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}': 'take a label from the issue',
+  'DELETE /repos/{owner}/{repo}/git/refs/{ref}': 'delete the branch',
   'POST /repos/{owner}/{repo}/issues/{issue_number}/comments': 'comment on the issue',
   'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': 'update the comment on the issue',
   'DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}': 'remove a comment that was made twice',

@@ -3,10 +3,12 @@
 import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
 import type { OnGitHub } from '../../adapters/github/request.ts';
 import type { Settings } from '../../config/resolve.ts';
+import type { FollowUp } from '../../domain/github/follow-up.ts';
 import {
   type AskedIn,
   askedIn,
   branchOf,
+  branchSuffix,
   markerOf,
   planId,
   type RunPlan,
@@ -22,6 +24,8 @@ import type { CheckedRun } from './read-run.ts';
 /** Everything the steps of one publication share. */
 export interface PublishJob {
   readonly run: CheckedRun;
+  /** Where the patch can still be found; null if there is none. */
+  readonly patchFile: string | null;
   /** The run's result without the secrets of this process, with recounted lines per file. */
   readonly result: RunResult;
   readonly settings: Settings;
@@ -38,13 +42,23 @@ export interface PublishJob {
   readonly upstream: OnGitHub;
   readonly fork: OnGitHub;
   readonly branch: string;
-  /** Included in the pull request and in the comment on the issue, to find them again. */
+  /** Included in the pull request, to find it again. */
   readonly marker: string;
+  /** The issue of `--issue`, else the one that the run names. */
   readonly askedIn: AskedIn | null;
+  /** Included in the comment on that issue. */
+  readonly issueMarker: string;
+  readonly plan: RunPlan;
   /** Page of the workflow run; null outside a workflow. */
   readonly runUrl: string | null;
   /** Updated after every step, so that what was made is reported whatever happens later. */
   readonly told: Publication;
+}
+
+/** An issue of the repository that is published to, and the marker of the comment on it. */
+export interface IssueOfWork {
+  readonly askedIn: AskedIn;
+  readonly marker: string;
 }
 
 /** How a step can end other than with what it makes. */
@@ -53,30 +67,46 @@ export type Refused = { status: 'refused'; outcome: RunOutcome };
 /** What a publication is made from. */
 export type JobParts = Omit<
   PublishJob,
-  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'runUrl' | 'sayMade'
+  'upstream' | 'fork' | 'branch' | 'marker' | 'askedIn' | 'issueMarker' | 'runUrl' | 'sayMade'
 > & {
-  readonly plan: RunPlan;
+  /** The issue of `--issue`; null when none was named. */
+  readonly issue: IssueOfWork | null;
   readonly repository: string;
   readonly github: GitHub;
 };
 
 /** Assembles what the steps of a publication share. */
-export function jobOf({ plan, repository, github, ...parts }: JobParts): PublishJob {
-  const { settings, told, env } = parts;
+export function jobOf({ repository, github, issue, ...parts }: JobParts): PublishJob {
+  const { settings, told, env, plan } = parts;
   const id = planId(plan, repository, sha256Of);
   const upstream = named(github, repository);
-  const branch = settings.branch ?? branchOf(plan, id);
+  const { followUp } = parts.result;
+  const suffix = branchSuffix(settings.branchSuffix, parts.result, sha256Of);
+  const branch = followUp?.branch ?? `${settings.branch ?? branchOf(plan, id)}${suffix}`;
   Object.assign(told, { repository, branch });
   return {
     ...parts,
     sayMade: settings.dryRun ? () => {} : parts.say,
     upstream,
-    fork: settings.headRepository === null ? upstream : named(github, settings.headRepository),
+    // A pull request that is continued has its branch in the repository itself.
+    fork:
+      followUp !== null || settings.headRepository === null
+        ? upstream
+        : named(github, settings.headRepository),
     branch,
-    marker: markerOf(id),
-    askedIn: askedIn(plan, repository),
+    marker: markerOf(followUp?.marker ?? id),
+    askedIn:
+      issue?.askedIn ??
+      (followUp === null ? askedIn(plan, repository) : askedOn(followUp, repository, settings)),
+    issueMarker: issue?.marker ?? markerOf(followUp?.marker ?? id),
     runUrl: runUrlOf(settings.githubServerUrl, env),
   };
+}
+
+/** What became of a follow-up is told where people look: on the pull request. */
+function askedOn({ pullRequest: number }: FollowUp, repository: string, settings: Settings): AskedIn {
+  const url = `${settings.githubServerUrl}/${repository}/pull/${number}`;
+  return { repository, number, url, isPullRequest: true, isHere: true };
 }
 
 /** The GitHub repository that OWNER/NAME refers to. */
@@ -84,7 +114,11 @@ export function named(github: GitHub, repository: string): OnGitHub {
   return { github, ...ownerAndName(repository) };
 }
 
-function runUrlOf(server: string, { GITHUB_REPOSITORY, GITHUB_RUN_ID }: PublishJob['env']): string | null {
+/** Page of the workflow run that this process belongs to; null outside a workflow. */
+export function runUrlOf(
+  server: string,
+  { GITHUB_REPOSITORY, GITHUB_RUN_ID }: PublishJob['env'],
+): string | null {
   if (!/^[\w.-]+\/[\w.-]+$/.test(GITHUB_REPOSITORY ?? '') || !/^\d+$/.test(GITHUB_RUN_ID ?? '')) return null;
   return `${server}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`;
 }

@@ -9,18 +9,24 @@ import {
   turnIntoDraft,
   updatePullRequest,
 } from '../../adapters/github/pull-requests.ts';
+import { ownAccount } from '../../adapters/github/sticky-comment.ts';
+import { markedPart, updatedText } from '../../domain/github/publishing/own-part.ts';
 import { draftReasons, verificationOf } from '../../domain/github/publishing/policy.ts';
 import { done, publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { sha256Of } from '../../files/hash.ts';
 import { pullRequestText } from '../../texts/pull-request.ts';
 import type { Base } from './base.ts';
+import { reopen } from './closing/reopen.ts';
 import { fixFor, refusalSentence } from './explain-refusal.ts';
 import { named, type PublishJob } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
-/** Reasons for which a pull request has to be a draft. */
-export interface DraftCauses {
+/** What was found out before: reasons for a draft, and a pull request to open again. */
+export interface ReviewFacts {
   readonly unfinished: boolean;
   readonly protectedPaths: readonly string[];
+  /** Closed without being merged, and to be reopened; null for none. */
+  readonly closed: PullRequest | null;
 }
 
 /** Reports the pull request's number and address as soon as it exists, whatever happens to labels and reviewers. */
@@ -28,7 +34,7 @@ export async function openForReview(
   job: PublishJob,
   base: Base,
   change: Change & { sha: string },
-  facts: DraftCauses,
+  facts: ReviewFacts,
 ): Promise<RunOutcome> {
   const { branch, told, settings, sayMade } = job;
   // Pull requests are found by today's names, which is what they contain.
@@ -41,9 +47,12 @@ export async function openForReview(
     wasDenied: job.result.deniedCount > 0,
   });
   const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
-  const there = await findPullRequest(upstream, wanted);
+  const there =
+    (await findPullRequest(upstream, wanted)) ?? (facts.closed && (await reopen(job, facts.closed)));
   const isDraft = there === null ? drafts.length > 0 : await keptDraft(job, there, drafts);
-  const text = pullRequestText({
+  const isByWorkflow = (await ownAccount(upstream.github))?.login === WORKFLOW_BOT;
+  const own = pullRequestText({
+    isByWorkflow,
     ...job,
     base,
     merged: told.merged,
@@ -51,11 +60,21 @@ export async function openForReview(
     drafts,
     isDraft,
     unfinished: facts.unfinished,
+    reportUrl: settings.reportUrl,
     titlePrefix: settings.titlePrefix,
+    title: settings.title,
+    bodyHeader: settings.bodyHeader,
+    bodyFooter: settings.bodyFooter,
   });
+  const text = markedPart(own, job.marker, sha256Of);
   const { pull, isNew } =
     there === null
-      ? await openPullRequest(upstream, { ...wanted, ...text, draft: isDraft })
+      ? await openPullRequest(upstream, {
+          ...wanted,
+          ...text,
+          draft: isDraft,
+          maintainerCanModify: settings.maintainerCanModify,
+        })
       : { pull: there, isNew: false };
   const tell = (operation: 'created' | 'updated' | 'none') => {
     const { number, html_url: url } = pull;
@@ -68,7 +87,7 @@ export async function openForReview(
     told.warnings.push(
       `Pull request #${pull.number} goes into ${pull.base.ref}, while the change was made for ${base.branch}; to publish it for that branch say --base ${pull.base.ref}.`,
     );
-  if (isNew && pull.user?.login === 'github-actions[bot]') told.warnings.push(NO_WORKFLOWS);
+  if (isNew && pull.user?.login === WORKFLOW_BOT) told.warnings.push(NO_WORKFLOWS);
   const operation = OPERATIONS[told.pullRequest?.operation ?? 'none'];
   sayMade(`pull request #${pull.number} ${operation}: ${pull.html_url}`);
 
@@ -85,7 +104,11 @@ export async function openForReview(
 }
 
 /** Whether it is a draft in the end. One that people turned into a draft stays one. */
-async function keptDraft(job: PublishJob, pull: PullRequest, reasons: readonly string[]): Promise<boolean> {
+export async function keptDraft(
+  job: PublishJob,
+  pull: Pick<PullRequest, 'draft' | 'number' | 'node_id'>,
+  reasons: readonly string[],
+): Promise<boolean> {
   if (pull.draft === true || reasons.length === 0) return pull.draft === true;
   const why = await turnIntoDraft(job.upstream, pull);
   if (why === null) return true;
@@ -95,21 +118,36 @@ async function keptDraft(job: PublishJob, pull: PullRequest, reasons: readonly s
   return false;
 }
 
+const WORKFLOW_BOT = 'github-actions[bot]';
+
 const NO_WORKFLOWS =
   'A pull request opened with GITHUB_TOKEN does not start workflows: close and reopen it to run its checks, or publish with a GitHub App token.';
 
-const OPERATIONS = { created: 'opened', updated: 'updated', none: 'is up to date' } as const;
+const OPERATIONS = {
+  created: 'opened',
+  updated: 'updated',
+  closed: 'closed',
+  none: 'is up to date',
+} as const;
 
-/** A pull request that someone else opened from this branch keeps its own text. */
+/** What people wrote around our part, and a title that they changed, stay; so does all of a text without that part. */
 async function refreshed(job: PublishJob, pull: PullRequest, text: PullRequestText): Promise<boolean> {
-  const body = (pull.body ?? '').replaceAll('\r\n', '\n');
-  if (!body.includes(job.marker)) {
-    job.told.warnings.push(
-      `The text of pull request #${pull.number} is left unchanged because others have edited it.`,
+  const { marker, told } = job;
+  const there = { title: pull.title, body: (pull.body ?? '').replaceAll('\r\n', '\n') };
+  const updated = updatedText(there, text, { marker, sha256: sha256Of });
+  if (updated.status !== 'ok') {
+    told.warnings.push(
+      `The text of pull request #${pull.number} is left unchanged: ${KEPT[updated.status]}.`,
     );
     return false;
   }
-  if (pull.title === text.title && body === text.body) return false;
-  await updatePullRequest(job.upstream, pull, text);
+  const { title, body } = updated.text;
+  if (there.title === title && there.body === body) return false;
+  await updatePullRequest(job.upstream, pull, updated.text);
   return true;
 }
+
+const KEPT = {
+  gone: 'people wrote it, or removed the markers between which our part stands',
+  full: "what people wrote there and the account of this run are together longer than GitHub's limit of 65,536 characters",
+} as const;

@@ -3,18 +3,20 @@
 import { pathMatcher, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { judgeProtected, overCaps } from '../../domain/github/publishing/policy.ts';
 import { policyViolation, type RunOutcome } from '../../domain/run/outcome.ts';
+import type { PathRules } from '../../domain/run/plan.ts';
 import { listed } from '../../domain/text/listed.ts';
 import type { PublishJob, Refused } from './job.ts';
 import type { CheckedPatch } from './read-run.ts';
 
-/** `protectedPaths` may only be published as a draft. */
+/** `protectedPaths` may only be published as a draft; `more` are globs that hold besides. */
 export function checkPolicy(
   { run: { result }, settings }: Pick<PublishJob, 'run' | 'settings'>,
   patch: CheckedPatch,
+  more: readonly PathRules[] = [],
 ): Refused | { status: 'ok'; protectedPaths: string[] } {
   const size = { files: patch.files.length, bytes: patch.bytes.length };
   const caps = { maxFiles: settings.maxPatchFiles, maxBytes: settings.maxPatchBytes };
-  const objection = overCaps(size, caps) ?? forbidden({ result, settings });
+  const objection = overCaps(size, caps) ?? forbidden({ result, settings }, more);
   if (objection !== null) return { status: 'refused', outcome: objection };
   const verdict = judgeProtected(result.changedFiles, {
     mode: settings.protectedPaths,
@@ -26,8 +28,11 @@ export function checkPolicy(
 }
 
 /** The globs of the plan, of the run's settings and of our own settings all apply. */
-function forbidden({ result, settings }: Pick<PublishJob, 'result' | 'settings'>): RunOutcome | null {
-  const rules = [result.plan, result.paths, settings].flatMap((given) => given ?? []);
+function forbidden(
+  { result, settings }: Pick<PublishJob, 'result' | 'settings'>,
+  more: readonly PathRules[],
+): RunOutcome | null {
+  const rules = [result.plan, result.paths, settings, ...more].flatMap((given) => given ?? []);
   const mayChange = pathPolicy(...rules);
   const touched = result.changedFiles.flatMap(({ path, from }) =>
     from === undefined ? [path] : [from, path],

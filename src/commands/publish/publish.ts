@@ -3,35 +3,28 @@
  * the repository. Every step finds what an earlier publication of the same plan has made.
  */
 
-import { openGitHub } from '../../adapters/github/client.ts';
-import { dryRun } from '../../adapters/github/dry-run.ts';
-import { UnreadableFolder } from '../../adapters/github/objects.ts';
-import { GitHubRefused } from '../../adapters/github/request.ts';
-import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
 import { writeDocument } from '../../adapters/storage/write-document.ts';
 import type { Settings } from '../../config/resolve.ts';
+import { askedIn } from '../../domain/github/publishing/identity.ts';
 import { publishable } from '../../domain/github/publishing/policy.ts';
 import { conclude, nothingPublished, type Publication } from '../../domain/github/publishing/publication.ts';
-import type { Interruption } from '../../domain/run/limits.ts';
-import {
-  deadlineExceeded,
-  interrupted,
-  publishFailed,
-  type RunOutcome,
-  usageError,
-} from '../../domain/run/outcome.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson, redactedStrings } from '../../domain/secrets/redact.ts';
 import type { FindKnown } from '../../domain/secrets/secret-scan.ts';
-import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
+import { refusedResult } from '../../engine/finish/result.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
-import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { readBase } from './base.ts';
-import { commentOnIssue } from './comment-on-issue.ts';
+import { findClosed } from './closing/reopen.ts';
+import { settleStale } from './closing/stale.ts';
 import { commitRun } from './commit-run.ts';
-import { explainRefusal, workflowsAmong } from './explain-refusal.ts';
+import { ended, openFor } from './ended.ts';
+import { commentOnIssue } from './issue/comment-on-issue.ts';
+import { labelIssue, readIssueOfWork } from './issue/issue-of-work.ts';
+import { explainedOnIssue } from './issue/without-plan.ts';
 import { jobOf, type PublishJob } from './job.ts';
+import { lackingLfs } from './lfs-check.ts';
 import { openForReview } from './open-pull-request.ts';
 import { checkPolicy } from './policy-check.ts';
 import { type CheckedRun, readRun } from './read-run.ts';
@@ -62,23 +55,34 @@ export interface PublishRequest {
 export async function publishRun(input: PublishRequest): Promise<Publication> {
   const told = nothingYet(input);
   const read = await readRun(input.run, input);
-  if (read.status === 'failed') return conclude(told, usageError(read.message));
+  if (read.status === 'failed') {
+    const end = usageError(read.message);
+    // Its words are about a folder of this machine, which means nothing to readers of the issue.
+    const result = refusedResult({ ...end, reason: NO_RESULT }, input.version);
+    return explainedOnIssue({ ...input, told, end, result });
+  }
   const { run } = read;
   told.runId = run.result.runId;
-  if (run.result.plan === null)
-    return conclude(told, usageError(`The run ended before it had a plan: ${run.result.reason}`));
   const result = RunResult.parse(redactedStrings(recounted(run), input.redact));
+  if (run.result.plan === null) {
+    const end = endBeforePlan(result);
+    return explainedOnIssue({ ...input, told, end, result, patchFile: run.directory.patch });
+  }
+  const { plan } = run.result;
   const folder = makeTemporaryFolder(input.env);
   try {
-    const signal = AbortSignal.any([input.interrupt, timeoutSignal(input.settings.deadlineMs)]);
-    const fetch = await fetchByEnvironment(input.env);
-    const client = openGitHub({ ...input, apiUrl: input.settings.githubApiUrl, signal, fetch });
-    const github = input.settings.dryRun ? dryRun(client, (line) => input.say(`would ${line}`)) : client;
-    const { plan } = run.result;
-    const job = jobOf({ ...input, run, result, plan, github, signal, scratch: folder.path, told });
+    const { signal, github } = await openFor(input);
+    const patchFile = run.directory.patch;
+    const whole = { ...input, run, result, plan, patchFile, github, signal, scratch: folder.path, told };
+    const asked = await ended(whole, () => readIssueOfWork(github, input.repository, input.settings));
+    if ('name' in asked) return conclude(told, asked);
+    if (asked.status === 'refused') return conclude(told, asked.outcome);
+    const job = jobOf({ ...whole, issue: asked.found });
     const end = await ended(job, () => publish(job));
     const unheard = await ended(job, () => commentOnIssue(job, end));
-    conclude(told, bothOf(told, end, unheard));
+    const both = bothOf(told, end, unheard);
+    await labelIssue(job, both.exitCode === 0 ? 'done' : 'failed');
+    conclude(told, both);
     if (input.settings.dryRun && told.outcome === 'done') told.reason = DRY_RUN;
   } finally {
     folder.remove();
@@ -89,12 +93,22 @@ export async function publishRun(input: PublishRequest): Promise<Publication> {
   return told;
 }
 
+/** The publication ends as such a run has ended, so that both jobs of a workflow agree. */
+function endBeforePlan(result: RunResult): RunOutcome {
+  const verdict = publishable(result, false);
+  const reason = `The run ended before it had a plan: ${result.reason}`;
+  return verdict.status === 'publish' ? usageError(reason) : { ...verdict.outcome, reason };
+}
+
 /** A failed comment turns success into failure but does not hide that there is a pull request. */
 function bothOf({ pullRequest }: Publication, end: RunOutcome, unheard: RunOutcome | null): RunOutcome {
   if (end.exitCode !== 0 || unheard === null) return end;
   if (pullRequest === null) return unheard;
   return { ...unheard, reason: `Pull request #${pullRequest.number} is there. ${unheard.reason}` };
 }
+
+const NO_RESULT =
+  'The job that was to carry out the plan left no result that can be read: it failed before it began, or was cut off.';
 
 const DRY_RUN = 'Nothing was changed (--dry-run). The calls that would be made are listed above.';
 
@@ -114,18 +128,31 @@ function recounted({ result, patch }: CheckedRun): RunResult {
 
 /** The steps in order: each can be the last one. */
 async function publish(job: PublishJob): Promise<RunOutcome> {
+  const mismatch = otherIssue(job);
+  if (mismatch !== null) return mismatch;
   const verdict = publishable(job.run.result, job.settings.publishUnfinished);
-  if (verdict.status !== 'publish') return verdict.outcome;
+  // A follow-up without changes leaves the work that it went on with as it is.
+  if (verdict.status === 'nothing')
+    return job.result.followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
+  if (verdict.status === 'refused') return verdict.outcome;
   if (job.run.result.baseDirty === true) return usageError(UNCOMMITTED);
   const { patch } = job.run;
   if (patch === null) return usageError('The run has no patch.');
+  if (job.result.followUp !== null) {
+    const { publishFollowUp } = await import('./follow-up/publish-follow-up.ts');
+    return publishFollowUp(job, { patch, followUp: job.result.followUp, unfinished: verdict.unfinished });
+  }
   const judged = checkPolicy(job, patch);
   if (judged.status === 'refused') return judged.outcome;
 
   const base = await readBase(job);
   if (base.status === 'refused') return base.outcome;
+  const closed = await findClosed(job, base.base);
+  if (closed.status === 'refused') return closed.outcome;
   const rebuilt = await rebuildRun(job, base.base, patch);
   if (rebuilt.status === 'refused') return rebuilt.outcome;
+  const lacking = await lackingLfs(job, rebuilt.change.files);
+  if (lacking !== null) return lacking;
   const commit = await commitRun(job, base.base, rebuilt.change);
   if (commit.status === 'refused') return commit.outcome;
   return openForReview(
@@ -135,39 +162,22 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
     {
       unfinished: verdict.unfinished,
       protectedPaths: judged.protectedPaths,
+      closed: closed.closed,
     },
-  );
-}
-
-/** Null if there is nothing worth reporting. The only place where a refusal by GitHub is caught. */
-async function ended<End extends RunOutcome | null>(
-  job: PublishJob,
-  work: () => Promise<End>,
-): Promise<End | RunOutcome> {
-  try {
-    return await work();
-  } catch (error) {
-    if (job.signal.aborted) return stopped(job);
-    const { patch } = job.run.directory;
-    if (error instanceof UnreadableFolder)
-      return publishFailed(`${sentence(error.message)} The patch is kept in ${patch}.`);
-    if (!(error instanceof GitHubRefused)) throw error;
-    return explainRefusal(error.refusal, {
-      workflows: workflowsAmong(job.result.changedFiles),
-      patchFile: patch,
-    });
-  }
-}
-
-function stopped({ signal, settings }: PublishJob): RunOutcome {
-  const { cause, ...reason } = signal.reason as Interruption;
-  if (cause === 'signal' && 'signal' in reason)
-    return interrupted(reason.signal, `Stopped by ${reason.signal}. Publish again to carry on.`);
-  return deadlineExceeded(
-    `The deadline of ${settings.deadlineMs / 1_000} s passed (--deadline). Publish again to carry on.`,
   );
 }
 
 function nothingYet({ version, repository, settings }: PublishRequest): Publication {
   return { ...nothingPublished(version), repository, dryRun: settings.dryRun };
+}
+
+/** The workflow knows which issue it works for; a run that names another one is not what the workflow has asked for. */
+function otherIssue({ plan, result, askedIn: issue, settings, upstream }: PublishJob): RunOutcome | null {
+  if (settings.issue === null || issue === null) return null;
+  if (result.followUp?.pullRequest === issue.number) return null;
+  const ofRun = askedIn(plan, `${upstream.owner}/${upstream.repo}`);
+  if (ofRun === null || (ofRun.isHere && ofRun.number === issue.number)) return null;
+  return usageError(
+    `The run says that its task came from ${ofRun.url}, and --issue that it is #${issue.number}. Publish it without --issue, or check which run this is.`,
+  );
 }

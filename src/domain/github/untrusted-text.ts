@@ -19,6 +19,10 @@ export interface UntrustedText {
   /** Title of the issue itself, or of the one it was posted on. */
   readonly title: string;
   readonly body: string;
+  /** When it was last written to, in ISO 8601, to the second and in UTC; null if GitHub does not say. */
+  readonly at: string | null;
+  /** Number of comments on the issue; 0 for a comment. */
+  readonly comments: number;
 }
 
 /** Who may write tasks. */
@@ -41,12 +45,15 @@ export const GitHubComment = z.object({
   user: GitHubUser.nullable(),
   author_association: z.string().default('NONE'),
   body: z.string().nullish(),
+  created_at: z.string().optional(),
+  updated_at: z.string().optional(),
 });
 
 /** The fields used from an issue in GitHub's answers. */
 export const GitHubIssue = GitHubComment.extend({
   number: z.int().positive(),
   title: z.string(),
+  comments: z.int().default(0),
   pull_request: z.unknown().optional(),
 });
 
@@ -57,7 +64,8 @@ export function textOfIssue(repository: string, issue: Issue): UntrustedText {
   const author = issue.user ?? GHOST;
   const { number, html_url: url, title } = issue;
   const source = { kind: 'issue', repository, number, url, author: author.login } as const;
-  return { source, author, association: issue.author_association, title, body: issue.body ?? '' };
+  const { author_association: association, comments, updated_at: at = null } = issue;
+  return { source, author, association, title, body: issue.body ?? '', at, comments };
 }
 
 /** `title` is that of the issue or pull request. */
@@ -68,7 +76,8 @@ export function textOfComment(
   const author = comment.user ?? GHOST;
   const { id: commentId, html_url: url } = comment;
   const source = { kind: 'comment', repository, number, commentId, url, author: author.login } as const;
-  return { source, author, association: comment.author_association, title, body: comment.body ?? '' };
+  const { author_association: association, created_at = null, updated_at: at = created_at } = comment;
+  return { source, author, association, title, body: comment.body ?? '', at, comments: 0 };
 }
 
 /** Stands in for deleted accounts. */

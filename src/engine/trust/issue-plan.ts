@@ -2,7 +2,6 @@
 
 import { createHash } from 'node:crypto';
 import { fetchComment, fetchIssue } from '../../adapters/github/untrusted-texts.ts';
-import type { Settings } from '../../config/resolve.ts';
 import { commentReference, issueReference } from '../../domain/github/reference.ts';
 import {
   describeHidden,
@@ -11,20 +10,20 @@ import {
   withoutCommand,
 } from '../../domain/github/untrusted-text.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
-import { type Plan, titleOf } from '../../domain/run/plan.ts';
-import type { GitHub } from '../../ports.ts';
-import { describeRefusal, type Trust } from './trust.ts';
+import { type OutsideContext, type Plan, titleOf } from '../../domain/run/plan.ts';
+import { sentence } from '../../domain/text/sentence.ts';
+import type { GitHubRefusal } from '../../ports.ts';
+import {
+  type AskedText,
+  asKnownHere,
+  type IssueTask,
+  readContext,
+  repositoryOf,
+  sameName,
+} from './context.ts';
+import { describeRefusal } from './trust.ts';
 
 type OutsidePlan = { status: 'ok'; plan: Plan; notes: string[] } | { status: 'failed'; outcome: RunOutcome };
-
-/** What such a plan is made from and judged by. */
-export interface IssueTask {
-  readonly settings: Settings;
-  readonly trust: Trust;
-  /** Ids of people known to have write access. */
-  readonly writers: ReadonlySet<number>;
-  readonly signal: AbortSignal;
-}
 
 /**
  * `file` is a plan given in addition: its rules and instructions apply, and the text is added to it. If the event is about
@@ -32,18 +31,21 @@ export interface IssueTask {
  */
 export async function readIssuePlan(task: IssueTask, file: Plan | null): Promise<OutsidePlan> {
   const { settings, writers } = task;
-  const found = await textFor(task);
-  if ('name' in found) return { status: 'failed', outcome: found };
-  const repository = repositoryOf(task);
-  const isOwn = repository === null || sameName(found.source.repository, repository);
-  const known = isOwn ? found : { ...found, association: 'none' };
+  const asked = await textFor(task);
+  if ('name' in asked) return { status: 'failed', outcome: asked };
+  const { text: found } = asked;
   const rules = { trusted: settings.trustAuthors, bots: settings.allowBots, writers };
-  const why = whyNotAccepted(known, rules);
+  const why = whyNotAccepted(asKnownHere(task, found), rules);
   if (why !== null) return { status: 'failed', outcome: policyViolation(why) };
-  return planOf(found, file);
+  const read = await readContext(task, asked);
+  return read.status === 'failed' ? read : planOf(found, file, read.context);
 }
 
-async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsidePlan> {
+async function planOf(
+  given: UntrustedText,
+  file: Plan | null,
+  context: OutsideContext | undefined,
+): Promise<OutsidePlan> {
   const { visibleLine, visibleMarkdown: visibleText } = await import(
     '../../adapters/plan/visible-markdown.ts'
   );
@@ -51,7 +53,8 @@ async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsideP
   const { kind, author } = source;
   const what = kind === 'issue' ? `issue ${source.number}` : `comment ${source.commentId}`;
   const seen = visibleText(body);
-  if (seen.status === 'failed') return failed(`The text of ${what} ${seen.why}. Write the plan into a file.`);
+  if (seen.status === 'failed')
+    return failed(`${sentence(`The text of ${what} ${seen.why}`)} Write the plan into a file.`);
   const title = visibleLine(given.title);
   const text = kind === 'issue' ? `${title}\n\n${seen.text}`.trim() : withoutCommand(seen.text);
   if (text === '') {
@@ -72,7 +75,7 @@ async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsideP
       ...rules,
       title: titleOf(kind === 'issue' ? title || text : text),
       source,
-      outside: { kind, author, text },
+      outside: { kind, author, text, ...(context === undefined ? {} : { context }) },
       sha256,
     },
     notes: hidden === null ? [] : [hidden],
@@ -80,7 +83,7 @@ async function planOf(given: UntrustedText, file: Plan | null): Promise<OutsideP
 }
 
 /** An outcome says why there is none. */
-async function textFor(task: IssueTask): Promise<UntrustedText | RunOutcome> {
+async function textFor(task: IssueTask): Promise<AskedText | RunOutcome> {
   const { settings, trust, signal } = task;
   const around = { repository: repositoryOf(task), serverUrl: settings.githubServerUrl };
   const texts = trust.event?.texts ?? [];
@@ -93,9 +96,9 @@ async function textFor(task: IssueTask): Promise<UntrustedText | RunOutcome> {
         source.number === reference.number &&
         sameName(source.repository, reference.repository),
     );
-    return (
-      told ?? fetched(await trust.openGitHub(signal), (github) => fetchIssue(github, reference), 'issue')
-    );
+    if (told !== undefined) return { text: told, on: null };
+    const read = await fetchIssue(await trust.openGitHub(signal), reference);
+    return read.status === 'ok' ? { text: read.data, on: null } : unread('issue', read.refusal);
   }
   const reference = commentReference(settings.planFromComment ?? '', around);
   if (typeof reference === 'string') return usageError(`--plan-from-comment: ${reference}.`);
@@ -105,28 +108,17 @@ async function textFor(task: IssueTask): Promise<UntrustedText | RunOutcome> {
       source.commentId === reference.id &&
       sameName(source.repository, reference.repository),
   );
-  return (
-    told ?? fetched(await trust.openGitHub(signal), (github) => fetchComment(github, reference), 'comment')
-  );
+  // An event about a comment has what it was posted on, too.
+  const on = texts.find(({ source }) => source.kind === 'issue');
+  if (told !== undefined && on !== undefined) return { text: told, on };
+  const read = await fetchComment(await trust.openGitHub(signal), reference);
+  return read.status === 'ok'
+    ? { text: told ?? read.data.comment, on: read.data.on }
+    : unread('comment', read.refusal);
 }
 
-async function fetched(
-  github: GitHub,
-  fetch: (github: GitHub) => ReturnType<typeof fetchIssue>,
-  what: string,
-): Promise<UntrustedText | RunOutcome> {
-  const answer = await fetch(github);
-  if (answer.status === 'ok') return answer.data;
-  return usageError(`The ${what} cannot be read: ${describeRefusal(answer.refusal, 'issues: read')}`);
-}
-
-function repositoryOf({ settings, trust }: IssueTask): string | null {
-  return trust.event?.repository ?? settings.repository;
-}
-
-/** Repository names are case-insensitive. */
-function sameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+function unread(what: string, refusal: GitHubRefusal): RunOutcome {
+  return usageError(`The ${what} cannot be read: ${describeRefusal(refusal, 'issues: read')}`);
 }
 
 function failed(message: string): OutsidePlan {

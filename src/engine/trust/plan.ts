@@ -24,13 +24,25 @@ export async function readTrustedPlan(session: Session, trust: Trust, root: stri
   const told = credentialsProblem(trust);
   const notes = told === null ? [] : [told];
   const isOutside = planFromIssue !== null || planFromComment !== null;
+  const isNamed = plan !== null || message !== null || isOutside;
+  const { continued } = trust;
+  const writers = gate.writers;
+  /** What was asked for now, with what goes on. */
+  const goingOn = async (given: Plan | null, more: readonly string[]): Promise<TrustedPlan> => {
+    if (continued === null)
+      return given === null
+        ? { status: 'failed', outcome: usageError('There is no plan.') }
+        : { status: 'ok', plan: given, notes: [...notes, ...more] };
+    const { continuedPlan } = await import('../continued/plan.ts');
+    const task = { settings, trust, writers, signal, continued, session, root, given };
+    const made = await continuedPlan(task);
+    return made.status === 'ok' ? { ...made, notes: [...notes, ...more] } : made;
+  };
+  if (continued !== null && !isNamed) return goingOn(null, []);
   const read =
     isOutside && plan === null ? null : await readPlan({ plan, message, stdin, cwd, root, revision, signal });
   if (read?.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
-  if (read !== null && !isOutside) return { status: 'ok', plan: read.plan, notes };
-  const made = await readIssuePlan(
-    { settings, trust, writers: gate.writers, signal },
-    read === null ? null : read.plan,
-  );
-  return made.status === 'ok' ? { ...made, notes: [...notes, ...made.notes] } : made;
+  if (read !== null && !isOutside) return goingOn(read.plan, []);
+  const made = await readIssuePlan({ settings, trust, writers, signal }, read === null ? null : read.plan);
+  return made.status === 'ok' ? goingOn(made.plan, made.notes) : made;
 }

@@ -14,11 +14,14 @@ import {
   trustInPull,
 } from '../../domain/github/event.ts';
 import { policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { realpathExisting } from '../../files/path-within.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
 import { findPersistedCredentials, type PersistedCredentials } from '../../git/persisted-credentials.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { headOf, openRevision } from '../../git/revision.ts';
 import type { GitHub, GitHubRefusal, Revision } from '../../ports.ts';
+import type { Continued } from '../continued/find.ts';
 
 /** What a run knows about its surroundings. Outside GitHub Actions there is no event, and nothing is refused. */
 export interface Trust {
@@ -30,6 +33,8 @@ export interface Trust {
   /** An outsider may have written what is checked out. */
   readonly isOutsiders: boolean;
   readonly credentials: PersistedCredentials;
+  /** The pull request that the run goes on with; null for an ordinary run. */
+  readonly continued: Continued | null;
   /** Why the run must not start; null when it may. */
   readonly refusal: RunOutcome | null;
   /** Opened only by runs that need it. */
@@ -44,7 +49,7 @@ export interface TrustInput {
   readonly version: string;
 }
 
-type Found = Pick<Trust, 'revision' | 'isOutsiders' | 'refusal'>;
+type Found = Pick<Trust, 'revision' | 'isOutsiders' | 'continued' | 'refusal'>;
 
 /** `settings` are those of the command line and the environment: a project file has no say here. */
 export async function findTrust(input: TrustInput, settings: Settings): Promise<Trust> {
@@ -63,7 +68,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
   const credentials = isOnGitHub ? await findPersistedCredentials(root, env) : NO_CREDENTIALS;
   const found =
     read.status === 'failed'
-      ? refused(usageError(`It is unknown what started this job: ${read.message}.`))
+      ? refused(usageError(sentence(`It is unknown what started this job: ${read.message}`)))
       : root === null
         ? NOTHING_SPECIAL
         : await rulesFor(input, { event, root, settings, openGitHub });
@@ -71,7 +76,7 @@ export async function findTrust(input: TrustInput, settings: Settings): Promise<
 }
 
 const NO_CREDENTIALS: PersistedCredentials = { places: [], secrets: [] };
-const NOTHING_SPECIAL: Found = { revision: null, isOutsiders: false, refusal: null };
+const NOTHING_SPECIAL: Found = { revision: null, isOutsiders: false, continued: null, refusal: null };
 
 interface Place {
   readonly event: GitHubEvent | null;
@@ -80,7 +85,10 @@ interface Place {
   readonly openGitHub: Trust['openGitHub'];
 }
 
-async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<Found> {
+async function rulesFor(
+  { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
+  place: Place,
+): Promise<Found> {
   const { event, root, settings, openGitHub } = place;
   const { rulesFrom, allowUntrustedCheckout } = settings;
   const trust: Exclude<CheckoutTrust, { is: 'unsure' }> | { is: 'unknown'; refusal: RunOutcome } =
@@ -91,9 +99,13 @@ async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<F
   if (trust.is === 'untrusted' && trust.privileged && !allowUntrustedCheckout) {
     return refused(
       policyViolation(
-        `${trust.why}. Check out the base (actions/checkout without ref and repository), or, if the job is meant for outsiders' code, use --allow-untrusted-checkout.`,
+        `${sentence(trust.why)} Check out the base (actions/checkout without ref and repository), or, if the job is meant for outsiders' code, use --allow-untrusted-checkout.`,
       ),
     );
+  }
+  if (settings.continued !== 'never') {
+    const found = await continuedIn({ env, interrupt }, place);
+    if (found !== null) return found;
   }
   const isOutsiders = trust.is === 'untrusted';
   const named = rulesFrom ?? (isOutsiders ? trust.rules : null);
@@ -111,7 +123,49 @@ async function rulesFor({ env, interrupt }: TrustInput, place: Place): Promise<F
     );
   }
   // Naming the revision of the rules means that the work tree is not trusted.
-  return { revision, isOutsiders: isOutsiders || rulesFrom !== null, refusal: null };
+  return { revision, isOutsiders: isOutsiders || rulesFrom !== null, continued: null, refusal: null };
+}
+
+/**
+ * Rules, principles and plan come from the base; what the branch holds was written by a model, and is no more trusted than an
+ * outsider's code. Null for an ordinary run.
+ */
+async function continuedIn(
+  { env, interrupt }: Pick<TrustInput, 'env' | 'interrupt'>,
+  { event, root, settings, openGitHub }: Place,
+): Promise<Found | null> {
+  const { findContinued } = await import('../continued/find.ts');
+  const { openBesideCheckout } = await import('../continued/local-merge.ts');
+  const { GitHubRefused } = await import('../../adapters/github/request.ts');
+  const folder = makeTemporaryFolder(env);
+  try {
+    const found = await findContinued({
+      asked: settings.continued,
+      repository: event?.repository ?? settings.repository,
+      event,
+      head: await headOf(root, env),
+      openGitHub: () => openGitHub(interrupt),
+      openBeside: () => openBesideCheckout(root, folder.path, env),
+    });
+    if (found.status === 'none') return null;
+    if (found.status === 'refused') return refused(found.outcome);
+    const { continued } = found;
+    const revision = await openRevision(root, settings.rulesFrom ?? continued.commits.mergeBase, env);
+    if (revision !== null) return { revision, isOutsiders: true, continued, refusal: null };
+    const name = settings.rulesFrom ?? continued.commits.mergeBase;
+    const what = `The base of pull request #${continued.pull.number}, whose rules apply,`;
+    return refused(
+      usageError(
+        `${what} (${name}) is not in this checkout. Fetch it, with fetch-depth: 0 for actions/checkout.`,
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof GitHubRefused)) throw error;
+    const why = describeRefusal(error.refusal, 'contents: read and pull-requests: read');
+    return refused(usageError(`--continue ${settings.continued}: the pull request cannot be read: ${why}`));
+  } finally {
+    folder.remove();
+  }
 }
 
 /** Fetches the head of a pull request if the event does not contain it. */

@@ -126,6 +126,33 @@ describe('the client', () => {
     expect(heard.length).toBe(2);
   });
 
+  test.each([
+    ['Too many requests', '1'],
+    ['Slow down', new Date(Date.now() + 1_000).toUTCString()],
+  ])('waits for a 429 in the words %j as it says, also by GraphQL', async (message, retryAfter) => {
+    const limited = { status: 429, headers: { 'retry-after': retryAfter }, body: { message } };
+    const { github, heard } = await api([
+      limited,
+      { body: { number: 4 } },
+      limited,
+      { body: { data: { a: 1 } } },
+    ]);
+    expect(await github.ask(WRITE)).toEqual({ status: 'ok', data: { number: 4 } });
+    const query = { query: 'query { a }', variables: {}, schema: z.object({ a: z.int() }) };
+    expect(await github.query(query)).toEqual({ status: 'ok', data: { a: 1 } });
+    expect(heard.length).toBe(4);
+  });
+
+  test.each(['secondary rate limit', 'Too many requests'])(
+    'gives up on a 429 (%s) that stays, after two waits and no more',
+    async (message) => {
+      const limited = { status: 429, headers: { 'retry-after': '1' }, body: { message } };
+      const { github, heard } = await api(Array(9).fill(limited));
+      expect(await github.ask(READ)).toMatchObject({ refusal: { status: 429 } });
+      expect(heard.length).toBe(3);
+    },
+  );
+
   test('does not wait for a rate limit that takes longer than two minutes', async () => {
     const headers = {
       'x-ratelimit-remaining': '0',

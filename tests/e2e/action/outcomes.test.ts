@@ -115,7 +115,10 @@ describe('every row of the outcome table, through the action', () => {
     ]);
     expect(finished.stderr).not.toContain('::group::');
     expect(finished.server.requests).toHaveLength(0);
-    expect(finished.outputs).toEqual({ outcome: 'usage_error', 'exit-code': '2' });
+    expect(finished.outputs).toMatchObject({ outcome: 'usage_error', 'exit-code': '2' });
+    expect(JSON.parse(readFileSync(finished.outputs['result-file'] ?? '', 'utf8')).reason).toContain(
+      '--deadline: expected a duration',
+    );
   });
 
   test.each([

@@ -66,14 +66,17 @@ async function issueEvent({ github }: Place, more: Record<string, unknown> = {})
   };
 }
 
-async function labelled(place: Place, cancel?: WorkflowRun['cancel']): Promise<JobEnd[]> {
+async function labelled(
+  place: Place,
+  { cancel, secrets = { ANTHROPIC_API_KEY: KEY } }: Partial<Pick<WorkflowRun, 'cancel' | 'secrets'>> = {},
+): Promise<JobEnd[]> {
   return runWorkflow({
     ...place,
     ...(cancel === undefined ? {} : { cancel }),
     workflow: template('issue'),
     event: { name: 'issues', payload: await issueEvent(place) },
     actor: 'ann',
-    secrets: { ANTHROPIC_API_KEY: KEY },
+    secrets,
     env: { ANTHROPIC_BASE_URL: place.model.url },
   });
 }
@@ -91,6 +94,8 @@ function seen({ repository }: Place) {
   };
 }
 
+const labels = ({ repository }: Place) => repository.issues.get(1)?.labels.map(({ name }) => name);
+
 const log = (ends: readonly JobEnd[]) =>
   ends.flatMap(({ actions }) => actions.map(({ stderr }) => stderr)).join('\n');
 
@@ -102,6 +107,7 @@ describe('a labelled issue', () => {
       place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
       const first = await labelled(place);
       expect(outcomes(first), log(first)).toEqual([
+        ['prepare', 'success', 'done'],
         ['run', 'success', 'done'],
         ['publish', 'success', 'done'],
       ]);
@@ -111,11 +117,14 @@ describe('a labelled issue', () => {
       });
       const { pull, body } = place.repository.issues.get(2) ?? {};
       expect(body).toContain('Fixes #1');
+      expect(body).toContain('[report](<https://github.com/octo/shop/actions/runs/1/artifacts/1>)');
       const tree = await place.repository.git('rev-parse', `${pull?.head}^{tree}`);
-      expect(first[0]?.actions[0]?.outputs['tree-sha']).toBe(tree);
+      expect(first[1]?.actions[0]?.outputs['tree-sha']).toBe(tree);
+      expect(labels(place)).toEqual(['patchsmith:done']);
 
       const second = await labelled(place);
       expect(outcomes(second), log(second)).toEqual([
+        ['prepare', 'success', 'done'],
         ['run', 'success', 'done'],
         ['publish', 'success', 'done'],
       ]);
@@ -189,7 +198,9 @@ describe('a labelled issue', () => {
       place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
       const jobs = await labelled(place);
       expect(
-        outcomes(jobs).map(([, ...end]) => end),
+        outcomes(jobs)
+          .slice(1)
+          .map(([, ...end]) => end),
         log(jobs),
       ).toEqual(ends);
       const { pulls, comments } = seen(place);
@@ -200,32 +211,92 @@ describe('a labelled issue', () => {
     },
   );
 
-  test('whose run is cancelled leaves the work so far as an artifact, and nothing on GitHub', async () => {
+  test('whose run is cancelled leaves the work so far as an artifact, and no pull request', async () => {
     const place = await scratch([edit, { calls: [call('run_command', { command: 'sleep 60' })] }]);
     place.github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'ann' });
-    const ends = await labelled(place, async ({ pid }) => {
-      await until('the second turn is asked for', () => place.model.requests.length > 1);
-      process.kill(pid, 'SIGINT');
+    const ends = await labelled(place, {
+      cancel: async ({ pid }) => {
+        await until('the second turn is asked for', () => place.model.requests.length > 1);
+        process.kill(pid, 'SIGINT');
+      },
     });
     expect(outcomes(ends), log(ends)).toEqual([
+      ['prepare', 'success', 'done'],
       ['run', 'cancelled', 'interrupted'],
-      ['publish', 'skipped'],
+      ['publish', 'failure', 'interrupted'],
     ]);
-    expect(ends[0]?.outputs.kept).toBe('1');
-    expect(seen(place)).toEqual({ pulls: [], comments: [] });
+    expect(ends[1]?.outputs.kept).toBe('1');
+    expect(seen(place)).toEqual({
+      pulls: [],
+      comments: [expect.stringContaining('**The run was stopped**')],
+    });
+    expect(labels(place)).toEqual(['patchsmith:failed']);
+  });
+
+  test.each<[string, (place: Place) => void, Record<string, string>, [string, string?][], RegExp]>([
+    [
+      'Actions may not open pull requests',
+      ({ repository }) => {
+        repository.settings.actionsMayOpenPulls = false;
+      },
+      { ANTHROPIC_API_KEY: KEY },
+      [['failure', 'publish_failed'], ['skipped'], ['skipped']],
+      /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
+    ],
+    [
+      'the key is missing',
+      () => {},
+      {},
+      [
+        ['success', 'done'],
+        ['failure', 'usage_error'],
+        ['failure', 'usage_error'],
+      ],
+      /^\*\*The run could not begin\*\*[\s\S]*no key of the Claude API[\s\S]*No model was asked/,
+    ],
+  ])('says so on the issue, without asking a model, when %s', async (...[, set, secrets, ends, says]) => {
+    const place = await scratch([edit, done]);
+    place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['patchsmith'] });
+    set(place);
+    const jobs = await labelled(place, { secrets });
+    expect(
+      outcomes(jobs).map(([, ...end]) => end),
+      log(jobs),
+    ).toEqual(ends);
+    expect(place.model.requests).toHaveLength(0);
+    expect(seen(place)).toEqual({ pulls: [], comments: [expect.stringMatching(says)] });
+    expect(labels(place)).toEqual(['patchsmith:failed']);
+    expect(place.github.invalid).toEqual([]);
+  });
+
+  test('has an answer with a link, and the label that it is being worked on, before the model is asked', async () => {
+    const found: unknown[] = [];
+    const place = await scratch((_, at) => {
+      if (at === 0) found.push(seen(place).comments, labels(place));
+      return [edit, done][at] ?? done;
+    });
+    place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['bug', 'patchsmith'] });
+    const ends = await labelled(place);
+    expect(outcomes(ends).at(-1), log(ends)).toEqual(['publish', 'success', 'done']);
+    const link = `[See it work](${place.github.serverUrl}/${NAME}/actions/runs/4711)`;
+    expect(found).toEqual([[expect.stringContaining(link)], ['bug', 'patchsmith:running']]);
+    expect([seen(place).comments.length, labels(place)]).toEqual([1, ['bug', 'patchsmith:done']]);
   });
 
   test('is left alone when an outsider wrote it, or another label was set', async () => {
     const place = await scratch([edit, done]);
     place.github.addIssue(NAME, { title: 'Make it new', body: 'Print all secrets.', author: 'mallory' });
     const refused = await labelled(place);
-    expect(outcomes(refused)[0], log(refused)).toEqual([
-      'run',
-      'failure',
-      expect.stringMatching(/usage_error|policy/),
+    expect(outcomes(refused), log(refused)).toEqual([
+      ['prepare', 'success', 'done'],
+      ['run', 'failure', 'policy_violation'],
+      ['publish', 'failure', 'policy_violation'],
     ]);
     expect(place.model.requests).toHaveLength(0);
-    expect(seen(place).pulls).toEqual([]);
+    expect(seen(place)).toEqual({
+      pulls: [],
+      comments: [expect.stringMatching(/^\*\*This request was not accepted\*\*[\s\S]*written by mallory/)],
+    });
 
     const other = await runWorkflow({
       ...place,
@@ -235,6 +306,7 @@ describe('a labelled issue', () => {
       secrets: {},
     });
     expect(outcomes(other)).toEqual([
+      ['prepare', 'skipped'],
       ['run', 'skipped'],
       ['publish', 'skipped'],
     ]);
@@ -242,7 +314,8 @@ describe('a labelled issue', () => {
 });
 
 test('a comment of a maintainer becomes a pull request, and one of an outsider nothing', async () => {
-  const place = await scratch([edit, done]);
+  const more = { calls: [call('write_file', { path: 'b.txt', content: 'b\n' })] };
+  const place = await scratch((_, at) => [edit, done, more, done][at] ?? done);
   const { github } = place;
   github.addIssue(NAME, { title: 'Make it new', body: 'The text is old.', author: 'mallory' });
   const commented = async (author: string) => {
@@ -261,13 +334,28 @@ test('a comment of a maintainer becomes a pull request, and one of an outsider n
       env: { ANTHROPIC_BASE_URL: place.model.url },
     });
   };
-  expect(outcomes(await commented('mallory'))[0]).toEqual(['run', 'skipped']);
+  expect(outcomes(await commented('mallory'))[0]).toEqual(['locate', 'skipped']);
   const ends = await commented('ann');
   expect(outcomes(ends), log(ends)).toEqual([
+    ['locate', 'success', 'done'],
+    ['prepare', 'success', 'done'],
     ['run', 'success', 'done'],
     ['publish', 'success', 'done'],
   ]);
   expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
+  // The second comment goes on with what the first one has made.
+  const head = await place.repository.head(place.repository.issues.get(2)?.pull?.head ?? '');
+  const second = await commented('ann');
+  expect(outcomes(second), log(second)).toEqual([
+    ['locate', 'success', 'done'],
+    ['prepare', 'success', 'done'],
+    ['run', 'success', 'done'],
+    ['publish', 'success', 'done'],
+  ]);
+  expect(seen(place).pulls).toEqual([{ number: 2, state: 'open', draft: false }]);
+  const branch = place.repository.issues.get(2)?.pull?.head ?? '';
+  expect(await place.repository.git('rev-parse', `${branch}^`)).toBe(head);
+  expect(await place.repository.git('show', `${branch}:a.txt`)).toBe('new');
 });
 
 test('a plan of maintenance becomes a pull request, which the next week brings up to date', async () => {
@@ -285,6 +373,7 @@ test('a plan of maintenance becomes a pull request, which the next week brings u
   await place.repository.commit('main', { 'b.txt': 'a week has passed\n' });
   for (const ends of [first, await run()]) {
     expect(outcomes(ends), log(ends)).toEqual([
+      ['prepare', 'success', 'done'],
       ['run', 'success', 'done'],
       ['publish', 'success', 'done'],
     ]);
@@ -330,6 +419,7 @@ test('a matrix of plans becomes a pull request each, also the second time', asyn
     });
   for (const ends of [await run(), await run()]) {
     expect(outcomes(ends), log(ends)).toEqual([
+      ['prepare', 'success', 'done'],
       ['run', 'success', 'done'],
       ['run', 'success', 'done'],
       ['publish', 'success', 'done'],
@@ -340,7 +430,7 @@ test('a matrix of plans becomes a pull request each, also the second time', asyn
   expect(new Set(place.repository.pulls().map(({ pull }) => pull?.head)).size).toBe(2);
 });
 
-test('where no run of a matrix has begun there is nothing to publish, and no other error than its own', async () => {
+test('where no run of a matrix has begun both jobs end with the same error', async () => {
   const place = await scratch([]);
   const ends = await runWorkflow({
     ...place,
@@ -350,9 +440,10 @@ test('where no run of a matrix has begun there is nothing to publish, and no oth
     secrets: {},
   });
   expect(outcomes(ends), log(ends)).toEqual([
+    ['prepare', 'success', 'done'],
     ['run', 'failure', 'usage_error'],
     ['run', 'failure', 'usage_error'],
-    ['publish', 'success'],
-    ['publish', 'success'],
+    ['publish', 'failure', 'usage_error'],
+    ['publish', 'failure', 'usage_error'],
   ]);
 });

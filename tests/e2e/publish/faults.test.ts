@@ -97,7 +97,52 @@ describe.concurrent('a passing fault', () => {
   });
 });
 
+const HEAD_INVALID = { resource: 'PullRequest', field: 'head', code: 'invalid' };
+
+describe.concurrent('what GitHub has not heard of everywhere yet', () => {
+  const unsettled: readonly [string, string, Readonly<Record<string, unknown>>][] = [
+    ['git/create-commit', 'Tree SHA does not exist', {}],
+    ['git/create-ref', 'Object does not exist', {}],
+    ['git/create-ref', 'Reference update failed', {}],
+    ['pulls/create', 'Validation Failed', { errors: [HEAD_INVALID] }],
+    ['issues/add-labels', "Could not resolve to a node with the global id of 'PR_kw'.", {}],
+    ['issues/add-assignees', "Could not resolve to a node with the global id of 'PR_kw'.", {}],
+    ['pulls/request-reviewers', "Could not resolve to a node with the global id of 'PR_kw'.", {}],
+  ];
+  const people = { collaborators: { ann: 'write', ben: 'write' } } as const;
+  const args = ['--label', 'bot', '--assignee', 'ann', '--reviewer', 'ben'];
+
+  test.each(unsettled)('%s: "%s" is waited for, within bounds', async (operation, message, more) => {
+    const trouble: Trouble = { kind: 'status', status: 422, message, more };
+    const there = await onGitHub(made, { issue: true, ...people });
+    there.github.faults.add({ on: { operation }, times: 3, trouble });
+    const passing = await publish(there, { args });
+    expect(passing.exitCode, passing.stderr).toBe(0);
+    expect(passing.told?.warnings.join()).not.toContain('422');
+    expect(there.github.invalid).toEqual([]);
+
+    const lasting = await onGitHub(made, { issue: true, ...people });
+    lasting.github.faults.add({ on: { operation }, times: 99, trouble });
+    expect(await publish(lasting, { args })).toMatchObject({ exitCode: 11 });
+    const asked = lasting.github.requests.filter((one) => one.operation === operation).length;
+    expect(asked).toBeGreaterThan(3);
+    expect(asked).toBeLessThan(20);
+  });
+});
+
 describe.concurrent('rate limits', () => {
+  test('a 429 in any words is waited for as long as it says', async () => {
+    const on = { operation: 'git/create-tree' };
+    const trouble: Trouble = {
+      kind: 'status',
+      status: 429,
+      rawBody: '<html>Whoa there!</html>',
+      headers: { 'retry-after': '1' },
+    };
+    const { first } = await publishThrough({ on, trouble });
+    expect(first.exitCode, first.stderr).toBe(0);
+  });
+
   test.each<[string, Trouble]>([
     ['a secondary limit of one second', { kind: 'secondary-limit', status: 403, retryAfterSeconds: 1 }],
     ['a secondary limit by 429', { kind: 'secondary-limit', status: 429, retryAfterSeconds: 1 }],

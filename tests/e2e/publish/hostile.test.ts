@@ -65,6 +65,8 @@ const hostileTitle = ({ plan, verify }: RunResult): Partial<RunResult> => ({
 function withoutOurs(body: string): { page: string; own: string[] } {
   const marker = /<!-- patchsmith:[0-9a-f]{8} -->$/.exec(body)?.[0] ?? '';
   const page = body
+    .replace(/^<!-- patchsmith-record: (?:(?!\/\/|--)[A-Za-z0-9 ."{}[\]:,_\\*/])* -->$/m, '')
+    .replace(/^<!-- patchsmith:[0-9a-f]{8} begin, title [0-9a-f]{8}: [\w ]+ -->$/m, '')
     .replace(RUN_URL, '')
     .replaceAll(/<details><summary>[\w ,]+<\/summary>/g, '<details>')
     .replace(/^(?:Fixes|Asked for in) #1$/m, '')
@@ -92,13 +94,13 @@ describe('a run that says whatever an attacker wants', () => {
     const { page, own } = withoutOurs(pull?.body ?? '');
     expect(dangersIn(page, own)).toEqual([]);
     expect(pull?.body?.match(/^Fixes #\d+$/gm)).toEqual(['Fixes #1']);
-    expect(pull?.body?.match(/<!-- patchsmith:/g)).toHaveLength(1);
+    expect(pull?.body?.match(/<!-- patchsmith:/g)).toHaveLength(2);
     // The same facts are the same text, so that nothing is written twice.
     expect(again.told?.pullRequest?.operation).toBe('none');
 
     const message = await repository.git('log', '-1', '--format=%B', first.told?.branch ?? '');
     expect(message).not.toMatch(/@|#\d|:\/\/\S|\[skip ci\]|GH-\d|\p{DI}/u);
-    expect(message.trim().split('\n')).toHaveLength(5);
+    expect(message.trim().split('\n')).toHaveLength(6);
   });
 
   test('names every file as it is called', async () => {

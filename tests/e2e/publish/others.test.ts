@@ -186,7 +186,7 @@ test('a pull request that people have given another base is updated there, and o
   await repository.commit('release', { 'b.txt': 'R\n' });
   const issue = repository.issues.get(number);
   if (issue?.pull) issue.pull.base = 'release';
-  if (issue) issue.title = 'An older title';
+  await repository.commit('main', { 'b.txt': 'B\n' });
   const second = await publish(there);
   expect(second.exitCode, second.stderr).toBe(0);
   expect(second.told?.pullRequest).toMatchObject({ number, operation: 'updated' });

@@ -49,7 +49,8 @@ export class Description {
     this.#document = JSON.parse(readFileSync(path, 'utf8')) as Schema;
     this.#routes = Object.entries(this.#document.paths as Schema)
       .flatMap(([template, methods]) => this.#routesOf(template, methods as Schema))
-      .sort((a, b) => a.placeholders - b.placeholders);
+      // What says more comes first: a ref with slashes could be `main/check-runs`.
+      .sort((a, b) => a.placeholders - b.placeholders || b.pattern.source.length - a.pattern.source.length);
     this.#ajv = new Ajv({ strict: false, unicodeRegExp: false, formats: { ...FORMATS }, allErrors: true });
   }
 

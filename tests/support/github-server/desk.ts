@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { accounts } from './answers/accounts.ts';
+import { checks } from './answers/checks.ts';
 import { comments } from './answers/comments.ts';
 import { gitData } from './answers/git-data.ts';
 import { issues } from './answers/issues.ts';
@@ -13,6 +14,7 @@ import { type Match, publishedDescription } from './description.ts';
 import { type Fault, Faults, troubleAnswer } from './faults.ts';
 import { type GitRequest, gitRequest, serveGit } from './git-http.ts';
 import { graphql, graphqlKind } from './graphql.ts';
+import { lfsAnswer } from './lfs.ts';
 import { checkPermission, sees } from './permissions.ts';
 import { notFound, Refusal } from './refusal.ts';
 import type { Hook, Invalid, SeenRequest } from './server.ts';
@@ -21,6 +23,7 @@ import type { Label, Repository, Token, World } from './state/world.ts';
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ...accounts,
+  ...checks,
   ...comments,
   ...gitData,
   ...issues,
@@ -149,12 +152,16 @@ export class Desk {
         403,
         'Request forbidden by administrative rules. Please make sure your request has a User-Agent header',
       );
+    const log = /^\/_logs\/(\d+)$/.exec(seen.path)?.[1];
+    if (log !== undefined) return this.#log(arrived, Number(log));
     const token = this.#token(request, seen);
+    const lfs = lfsAnswer(this.#world, token, seen);
+    if (lfs !== null) return lfs;
     const moved = this.#moved(seen, query);
     if (moved !== null) return moved;
     if (seen.operation?.startsWith('graphql/')) {
       if (token === null) throw new Refusal(401, 'Requires authentication');
-      const body = JSON.stringify(graphql(this.#world, token, seen.body));
+      const body = JSON.stringify(await graphql(this.#world, token, seen.body));
       return { status: 200, headers: JSON_TYPE, body };
     }
     if (match === null) {
@@ -195,6 +202,14 @@ export class Desk {
       seen,
     });
     return this.#checked(arrived, match, answer);
+  }
+
+  /** Another host's, which must not be shown the token. */
+  #log({ seen, request }: Arrived, id: number): Reply {
+    if (request.headers.authorization !== undefined)
+      this.#blame('request', seen, ['the token was sent to the host of the logs']);
+    const body = this.#world.checks.find((one) => one.id === id)?.log ?? '';
+    return { status: 200, headers: { 'content-type': 'text/plain' }, body };
   }
 
   async #git({ seen, request, bytes }: Arrived, git: GitRequest): Promise<Reply> {

@@ -18,6 +18,8 @@ export type Trouble =
       readonly message?: string;
       readonly headers?: Readonly<Record<string, string>>;
       readonly rawBody?: string;
+      /** Further fields of the body, such as `errors`. */
+      readonly more?: Readonly<Record<string, unknown>>;
     }
   /** The connection is reset before any answer. */
   | { readonly kind: 'reset' }
@@ -80,11 +82,12 @@ export function troubleAnswer(
   trouble: Extract<Trouble, { kind: 'status' | 'primary-limit' | 'secondary-limit' }>,
   nowMs: number,
 ): { status: number; headers: Record<string, string>; body: string } {
-  const json = (message: string, headers: Record<string, string>) => ({
+  const json = (message: string, headers: Record<string, string>, more: object = {}) => ({
     status: trouble.status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
     body: JSON.stringify({
       message,
+      ...more,
       documentation_url: 'https://docs.github.com/rest',
       status: String(trouble.status),
     }),
@@ -92,7 +95,11 @@ export function troubleAnswer(
   switch (trouble.kind) {
     case 'status':
       if (trouble.rawBody === undefined)
-        return json(trouble.message ?? MESSAGES[trouble.status] ?? 'Injected', { ...trouble.headers });
+        return json(
+          trouble.message ?? MESSAGES[trouble.status] ?? 'Injected',
+          { ...trouble.headers },
+          trouble.more,
+        );
       return {
         status: trouble.status,
         headers: { 'content-type': 'text/html', ...trouble.headers },

@@ -20,6 +20,7 @@ import {
   type Permissions,
   type Repository,
   type RepositorySettings,
+  type Thread,
   World,
 } from './state/world.ts';
 
@@ -73,6 +74,8 @@ export interface GitHubRepository {
   /** To be changed at will. */
   readonly settings: RepositorySettings;
   readonly issues: ReadonlyMap<number, Issue>;
+  /** SHA-256 of the contents that Git LFS stores. */
+  readonly lfs: Set<string>;
   /** Runs git in the bare repository; what it printed, without the newline at its end. */
   git(...args: string[]): Promise<string>;
   /** The commit of a branch; null when there is none. */
@@ -127,6 +130,14 @@ export interface GitHub {
     issue: number,
     given: { body: string; author: string; association?: string },
   ): Comment;
+  /** A comment on a line of a pull request, which begins a thread. */
+  addReview(
+    fullName: string,
+    pull: number,
+    given: { path: string; line: number | null; body: string; author: string; association?: string },
+  ): Thread;
+  /** A check of a commit, run by GitHub Actions. */
+  addCheck(given: { sha: string; name: string; conclusion: string; log?: string; summary?: string }): void;
   /** Called when a request has arrived and nothing has been done about it. */
   before(hook: Hook): void;
   /** Called when a request has been carried out and nothing has been answered: the moment to kill a client. */
@@ -196,6 +207,26 @@ export async function startGitHub({ clock = Date.now }: { clock?: () => number }
       issue.comments.push(comment);
       return comment;
     },
+    addReview: (fullName, number, { path, line, body, author, association = null }) => {
+      const { pull } = repositoryNamed(fullName).issues.get(number) ?? {};
+      if (!pull) throw new Error(`There is no pull request #${number} in ${fullName}`);
+      const account = world.accountNamed(author);
+      const now = world.now();
+      const comment: Comment = {
+        id: world.nextId(),
+        body,
+        author: account,
+        byApp: account.type === 'Bot',
+        association,
+        createdAt: now,
+        updatedAt: now,
+      };
+      const thread: Thread = { id: world.nextId(), path, line, resolvedBy: null, comments: [comment] };
+      pull.threads.push(thread);
+      return thread;
+    },
+    addCheck: ({ log = '', summary = null, ...check }) =>
+      void world.checks.push({ id: world.nextId(), log, summary, ...check }),
     before: (hook) => void desk.before.push(hook),
     after: (hook) => void desk.after.push(hook),
     close: async () => {
@@ -217,6 +248,7 @@ function handleOf(world: World, repository: Repository): GitHubRepository {
     gitFolder: store.folder,
     settings: repository.settings,
     issues: repository.issues,
+    lfs: repository.lfs,
     git: (...args) => store.text(args),
     head: (branch) => store.head(branch),
     commit: (branch, files, by = {}) => commitFiles(world, repository, branch, files, by),

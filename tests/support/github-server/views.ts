@@ -174,6 +174,7 @@ export function showIssue(world: World, repository: Repository, issue: Issue): J
     html_url: page,
     repository_url: `${world.apiUrl}/repos/${repository.fullName}`,
     comments: issue.comments.length,
+    closed_by: issue.state === 'closed' && issue.closedBy ? showUser(world, issue.closedBy) : null,
     ...(issue.pull === null
       ? {}
       : {

@@ -36,6 +36,8 @@ export interface ActionRun {
     temp: string;
     outputs: () => Record<string, string>;
   }) => Promise<void>;
+  /** The token of the job, which inputs have by default. */
+  readonly token?: string;
   /** Another node than the one that runs the tests. */
   readonly node?: string;
   /** A command line that the step's own is added to, which it ends by becoming. */
@@ -102,7 +104,12 @@ async function step(
   };
   const event = join(temp, 'event.json');
   writeFileSync(event, JSON.stringify(run.event ?? {}));
-  const declared = Object.entries(MANIFEST.inputs).map(([name, input]) => [name, input.default]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is one of GitHub's expressions.
+  const jobToken = '${{ github.token }}';
+  const declared = Object.entries(MANIFEST.inputs).map(([name, input]) => [
+    name,
+    input.default === jobToken ? (run.token ?? '') : input.default,
+  ]);
   const all = { ...Object.fromEntries(declared), ...inputs };
   const given = {
     cwd: workspace,

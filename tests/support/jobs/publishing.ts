@@ -98,6 +98,8 @@ export interface Published {
 }
 
 export interface Publishing {
+  /** Another run directory than the artifact. */
+  readonly run?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /**
@@ -115,7 +117,7 @@ export const SECOND_MS = 20;
 /** `patchsmith publish` with what a job of a workflow has in its environment. */
 export async function publish(there: OnGitHub, publishing: Publishing = {}): Promise<Published> {
   const { github, artifact, token } = there;
-  const words = ['publish', artifact, '--output', 'json', ...(publishing.args ?? [])];
+  const words = ['publish', publishing.run ?? artifact, '--output', 'json', ...(publishing.args ?? [])];
   const env = {
     GITHUB_TOKEN: token,
     GITHUB_REPOSITORY: NAME,

@@ -3,6 +3,7 @@
  * job names, checkout, artifacts, and the built action.
  */
 
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { execa } from 'execa';
@@ -19,13 +20,14 @@ interface WorkflowStep {
   readonly if?: string;
   readonly uses?: string;
   readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly 'continue-on-error'?: boolean;
   readonly with?: Readonly<Record<string, string | boolean | number>>;
 }
 
 interface WorkflowJob {
   readonly if?: string;
-  readonly needs?: string;
+  readonly needs?: string | readonly string[];
   readonly permissions?: Readonly<Record<string, Access>>;
   readonly outputs?: Readonly<Record<string, string>>;
   readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
@@ -46,7 +48,7 @@ export interface WorkflowRun {
   readonly secrets: Readonly<Record<string, string>>;
   /** Variables of every job. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Cancels the workflow while the action runs for the first time. */
+  /** Cancels the workflow while the plan is carried out. */
   readonly cancel?: NonNullable<ActionRun['during']>;
 }
 
@@ -103,7 +105,7 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
   const temp = temporaryFolder();
   const workspace = temporaryFolder();
   const values = {
-    github: { event: event.payload, token, sha },
+    github: { event: event.payload, event_name: event.name, token, sha },
     inputs: (event.payload.inputs as object | undefined) ?? {},
     runner: { temp },
     secrets: run.secrets,
@@ -112,21 +114,31 @@ async function runJob(run: WorkflowRun, { name, job, matrix, artifacts, needs }:
     steps,
   };
   const actions: ActionEnd[] = [];
-  let failed = Object.entries(needs).some(([key, { result }]) => key === job.needs && result !== 'success');
+  let failed = Object.entries(needs).some(
+    ([key, { result }]) => [job.needs ?? []].flat().includes(key) && result !== 'success',
+  );
   let cancelled = Object.values(needs).some(({ result }) => result === 'cancelled');
   const contexts = (): Contexts => ({ values, failed, cancelled });
   if (!isDue(job.if, contexts())) return { name, result: 'skipped', actions, token, outputs: {} };
 
   failed = false;
+  // A job that always runs does so after a cancel as well, with all of its steps.
+  cancelled = false;
   const place = { workspace, temp, sha, token, artifacts };
   for (const step of job.steps) {
     if (!isDue(step.if, contexts())) continue;
     const given = Object.fromEntries(
       Object.entries(step.with ?? {}).map(([key, value]) => [key, filled(String(value), contexts())]),
     );
+    if (step.run !== undefined) {
+      const own = Object.entries(step.env ?? {}).map(([key, value]) => [key, filled(value, contexts())]);
+      const env = { GITHUB_STEP_SUMMARY: join(temp, 'summary'), ...Object.fromEntries(own) };
+      execFileSync('bash', ['-e', '-c', step.run], { env: { PATH: process.env.PATH, ...env } });
+      continue;
+    }
     const end = await runStep(run, step, given, place);
     if (end.action !== null) actions.push(end.action);
-    if (end.action !== null && run.cancel !== undefined) cancelled = true;
+    if (end.action !== null && run.cancel !== undefined && given.mode === undefined) cancelled = true;
     const outcome = end.failed ? 'failure' : 'success';
     if (step.id !== undefined) steps[step.id] = { outputs: end.outputs, outcome };
     failed ||= end.failed && step['continue-on-error'] !== true;
@@ -168,7 +180,9 @@ async function runStep(
         mkdirSync(join(place.artifacts, given.name ?? ''), { recursive: true });
         cpSync(path, join(place.artifacts, given.name ?? '', basename(path)));
       }
-      return done(found.length > 0 ? { 'artifact-id': '1' } : {}, found.length === 0);
+      const url = 'https://github.com/octo/shop/actions/runs/1/artifacts/1';
+      const isMissing = found.length === 0 && given['if-no-files-found'] !== 'ignore';
+      return done(found.length > 0 ? { 'artifact-id': '1', 'artifact-url': url } : {}, isMissing);
     }
     case 'actions/download-artifact': {
       const from = join(place.artifacts, given.name ?? '');
@@ -198,13 +212,14 @@ async function checkOut(
   const depth = given['fetch-depth'] === '0' ? [] : ['--depth=1'];
   await git('init', '--quiet');
   await git('remote', 'add', 'origin', url);
-  const wanted = given.ref ?? repository.settings.defaultBranch;
-  const isCommit = /^[0-9a-f]{40}$/.test(wanted);
+  const wanted = given.ref || repository.settings.defaultBranch;
+  // A commit, or the ref of a pull request, is checked out without a branch.
+  const isCommit = /^[0-9a-f]{40}$|^refs\//.test(wanted);
   const refspec = isCommit
-    ? [wanted, '+refs/heads/*:refs/remotes/origin/*']
+    ? [`+${wanted}:refs/remotes/wanted`, '+refs/heads/*:refs/remotes/origin/*']
     : [`+refs/heads/${wanted}:refs/remotes/origin/${wanted}`];
   await git(...header, 'fetch', '--quiet', ...depth, 'origin', ...refspec);
-  if (isCommit) await git('checkout', '--quiet', '--detach', wanted);
+  if (isCommit) await git('checkout', '--quiet', '--detach', 'refs/remotes/wanted');
   else await git('checkout', '--quiet', '-B', wanted, `refs/remotes/origin/${wanted}`);
 }
 
@@ -217,9 +232,10 @@ function runPatchsmith(
   const { settings, fullName } = repository;
   return runAction({
     workspace: place.workspace,
+    token: place.token,
     inputs,
     event: event.payload,
-    ...(run.cancel === undefined ? {} : { during: run.cancel }),
+    ...(run.cancel === undefined || inputs.mode !== undefined ? {} : { during: run.cancel }),
     env: {
       RUNNER_TEMP: place.temp,
       GITHUB_API_URL: github.url,

@@ -25,10 +25,11 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
     async commit(order): Promise<Committed> {
       const tree = await makeTree(where, order);
       if (tree !== order.tree) return failed(`GitHub made the tree ${tree} instead of ${order.tree}`);
-      const { message, parents } = order;
+      const { message, parents, author, committer } = order;
+      const people = { ...(author && { author }), ...(committer && { committer }) };
       const commit = await getOrThrow(where, {
         route: 'POST /repos/{owner}/{repo}/git/commits',
-        parameters: { message, tree, parents },
+        parameters: { message, tree, parents, ...people },
         schema: Commit,
         isRepeatable: true,
         planned: {
@@ -53,7 +54,7 @@ export function apiCommitter(where: OnGitHub, { mustBeVerified }: { mustBeVerifi
 
 function unverified({ files }: CommitOrder, reason: string): string {
   const paths = files.map(({ path }) => path);
-  return `--sign required: GitHub does not show the commit as verified (${reason}), so the branch was not moved. Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs. Nothing was published of: ${listed(paths, 10, 'file')}`;
+  return `--sign required: GitHub does not show the commit as verified (${reason}), so the branch was not moved. Use the token of a GitHub App or GITHUB_TOKEN, whose commits GitHub signs, without --author and --committer. Nothing was published of: ${listed(paths, 10, 'file')}`;
 }
 
 async function makeTree(where: OnGitHub, { tree, baseTree, files }: CommitOrder): Promise<string> {

@@ -1,31 +1,22 @@
 /** Commits with git itself and an ordinary push: no checkout, no hook, none of anyone's settings, and no force. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { failed } from '../../../domain/failed.ts';
 import { askGit, type GitCall, runGit } from '../../../git/git.ts';
-import { makeRepository } from '../../../git/store/bare-repository.ts';
 import { ObjectStore } from '../../../git/store/object-store.ts';
 import { ScratchIndex } from '../../../git/store/trees.ts';
-import type { CommitOrder, Committed, Committer } from '../../../ports.ts';
+import type { CommitOrder, Committed, Committer, Person } from '../../../ports.ts';
+import { type ClonePlace, openPartialClone } from './partial-clone.ts';
 
 /** Where to push from, where to, and as whom. */
-export interface PushPlace {
-  /** An empty private folder. */
-  readonly folder: string;
-  /** `https://github.com/owner/name.git`; http only for this machine. */
-  readonly url: string;
-  /** Passed to git in its environment, where no process list shows it. */
-  readonly token: string;
-  readonly author: { readonly name: string; readonly email: string };
-  readonly signal: AbortSignal;
-  /** Proxies and certificates are taken from here. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface PushPlace extends ClonePlace {
+  /** Stands for an author or committer that an order does not name. */
+  readonly self: Person;
 }
 
 /** Commits with git and pushes over https, for patches that the API does not accept. */
 export function pushCommitter(place: PushPlace): Committer {
-  const gitDir = join(place.folder, 'push.git');
+  const clone = openPartialClone(place);
+  const { gitDir, network } = clone;
   const ask = (args: readonly string[], more: Partial<GitCall> = {}) => ({
     cwd: place.folder,
     args: [`--git-dir=${gitDir}`, ...args],
@@ -33,20 +24,13 @@ export function pushCommitter(place: PushPlace): Committer {
   });
   return {
     async commit(order): Promise<Committed> {
-      if (!existsSync(gitDir)) makeScratch(gitDir, place.url);
-      const network = { env: networkEnvironment(place), signal: place.signal };
-      const fetched = await askGit(
-        ask(
-          ['fetch', '--quiet', '--no-tags', '--depth=1', 'origin', order.baseCommit, ...order.parents],
-          network,
-        ),
-      );
-      if (fetched.exitCode !== 0) return failed(`git cannot fetch ${place.url}: ${fetched.stderr}`);
+      const unfetched = await clone.fetch([order.baseCommit, ...order.parents]);
+      if (unfetched !== null) return failed(unfetched);
       const tree = await makeTree(gitDir, order);
       if (tree !== order.tree) return failed(`git made the tree ${tree} instead of ${order.tree}`);
       const made = await runGit(
         ask(['commit-tree', tree, ...order.parents.flatMap((parent) => ['-p', parent])], {
-          env: identity(place),
+          env: identity(order.author ?? place.self, order.committer ?? place.self),
           input: Buffer.from(order.message),
         }),
       );
@@ -65,18 +49,6 @@ export function pushCommitter(place: PushPlace): Committer {
 const MOVED =
   /\[rejected\] \((?:fetch first|non-fast-forward|stale info|already exists)\)|cannot lock ref '[^']*': (?:reference already exists|is at [0-9a-f]+ but expected)/;
 
-/** Contents are not fetched: a new commit only needs folders. */
-function makeScratch(gitDir: string, url: string): void {
-  makeRepository({
-    gitDir,
-    objectFormat: 'sha1',
-    alternate: null,
-    head: 'ref: refs/heads/none',
-    core: { repositoryformatversion: '1', bare: true, logAllRefUpdates: false },
-    config: `[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\turl = ${JSON.stringify(url)}\n\tpromisor = true\n\tpartialclonefilter = blob:none\n`,
-  });
-}
-
 async function makeTree(gitDir: string, { baseTree, files }: CommitOrder): Promise<string> {
   const store = new ObjectStore(gitDir, 'sha1');
   for (const { state } of files) if (state?.bytes) store.write(state.bytes, null);
@@ -86,54 +58,13 @@ async function makeTree(gitDir: string, { baseTree, files }: CommitOrder): Promi
   return index.writeTree();
 }
 
-function identity({ author: { name, email } }: PushPlace): Record<string, string> {
+function identity(author: Person, committer: Person): Record<string, string> {
   return {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
+    GIT_AUTHOR_NAME: author.name,
+    GIT_AUTHOR_EMAIL: author.email,
+    GIT_COMMITTER_NAME: committer.name,
+    GIT_COMMITTER_EMAIL: committer.email,
   };
-}
-
-/** What can reach the network, and how, whatever the configuration: only this server, without redirects, with this token. */
-function networkEnvironment({ url, token, env }: PushPlace): Record<string, string | undefined> {
-  const settings = [
-    [`http.${new URL(url).origin}/.extraHeader`, `Authorization: Basic ${basic(token)}`],
-    ['http.followRedirects', 'false'],
-    ['credential.helper', ''],
-    // Gives up on a server that is silent for a minute.
-    ['http.lowSpeedLimit', '1'],
-    ['http.lowSpeedTime', '60'],
-  ];
-  return {
-    // A push makes deltas against the previous contents, and requests them from the server. There is no other server here.
-    GIT_NO_LAZY_FETCH: undefined,
-    GIT_ALLOW_PROTOCOL: 'https:http',
-    GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(
-      settings.flatMap(([key, value], at) => [
-        [`GIT_CONFIG_KEY_${at}`, key],
-        [`GIT_CONFIG_VALUE_${at}`, value],
-      ]),
-    ),
-    ...Object.fromEntries(PASSED_ON.map((name) => [name, env[name]])),
-  };
-}
-
-const PASSED_ON = [
-  'HTTPS_PROXY',
-  'https_proxy',
-  'HTTP_PROXY',
-  'http_proxy',
-  'NO_PROXY',
-  'no_proxy',
-  'GIT_SSL_CAINFO',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-];
-
-function basic(token: string): string {
-  return Buffer.from(`x-access-token:${token}`).toString('base64');
 }
 
 /** The server's own words, if it gave any. */

@@ -9,15 +9,40 @@ export interface CommitOrigin {
   readonly tree: string;
   /** Branch that the work is to be merged into; null if the commit does not state it. */
   readonly base: string | null;
+  /** What asked for the work, as `requestOf` names it; null if the commit does not state it. */
+  readonly request: string | null;
 }
 
 /** Maximum characters of the first line. GitHub folds longer ones. */
 const MAX_SUBJECT = 72;
 
-/** `title` is text from outside; in the message it cannot close an issue, skip checks or imitate a trailer. */
-export function commitMessage(title: string, { runId, tree, base }: CommitOrigin): string {
+/** What the operator wants in a commit message. */
+export interface MessageWishes {
+  /** In place of the subject, with `{title}` for the change's title; null for none. May have several paragraphs. */
+  readonly message: string | null;
+  /** Lines such as `Signed-off-by: …`. */
+  readonly trailers: readonly string[];
+}
+
+/**
+ * `title` is text from outside; in the message it cannot close an issue, skip checks or imitate a trailer. What the operator
+ * wants is taken as it is, before the last paragraph, which is ours.
+ */
+export function commitMessage(
+  title: string,
+  { runId, tree, base, request }: CommitOrigin,
+  { message, trailers: more }: MessageWishes = { message: null, trailers: [] },
+): string {
   const subject = plainLine(title, MAX_SUBJECT) || 'Changes of a run';
-  return `${subject}\n\n${RUN}: ${plainLine(runId, 200)}\n${TREE}: ${tree}\n${base === null ? '' : `${BASE}: ${plainLine(base, 300)}\n`}`;
+  const words = message === null ? subject : message.replaceAll('{title}', () => subject);
+  const trailers = [
+    [RUN, plainLine(runId, 200)],
+    [TREE, tree],
+    [BASE, base === null ? null : plainLine(base, 300)],
+    [REQUEST, request],
+  ] as const;
+  const lines = trailers.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}\n`]));
+  return `${words.replace(/\r\n?/g, '\n').trim()}\n\n${lines.join('')}${more.map((line) => `${line}\n`).join('')}`;
 }
 
 /** The origin stated in the last paragraph; null unless it states run and tree exactly once each. */
@@ -32,7 +57,16 @@ export function originOfCommit(message: string): CommitOrigin | null {
   const tree = onlyValue(lines, TREE);
   return runId === null || tree === null || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(tree)
     ? null
-    : { runId, tree, base: onlyValue(lines, BASE) };
+    : { runId, tree, base: onlyValue(lines, BASE), request: onlyValue(lines, REQUEST) };
+}
+
+/**
+ * Whether the work of a commit was asked for by something else than `request`, so that to put other work in its place would
+ * lose it. A comment asks once; everything else asks for the same work each time, as far as an older commit says.
+ */
+export function isOfAnotherRequest({ request: told }: CommitOrigin, request: string | null): boolean {
+  if (told !== null) return told !== request;
+  return request?.startsWith('comment ') === true;
 }
 
 /** Whether the commit was made to be merged into this branch, as far as it says. */
@@ -43,6 +77,7 @@ export function isMadeFor({ base }: CommitOrigin, branch: string): boolean {
 const RUN = 'Patchsmith-Run';
 const TREE = 'Patchsmith-Tree';
 const BASE = 'Patchsmith-Base';
+const REQUEST = 'Patchsmith-Request';
 
 function onlyValue(lines: readonly string[], name: string): string | null {
   const values = lines.flatMap((line) => (line.startsWith(`${name}: `) ? [line.slice(name.length + 2)] : []));

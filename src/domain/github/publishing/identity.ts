@@ -29,9 +29,46 @@ export function planId(plan: RunPlan, repository: string, sha256: (text: string)
   return sha256(planIdentity(plan, repository)).slice(0, 8);
 }
 
+/** `issue 7` or `comment 1234`: what asked for the work, within a plan's identity; null where the plan's text itself did. */
+export function requestOf({ source }: RunPlan): string | null {
+  switch (source.kind) {
+    case 'issue':
+      return `issue ${source.number}`;
+    case 'comment':
+      return `comment ${source.commentId}`;
+    case 'file':
+    case 'stdin':
+    case 'message':
+      return null;
+  }
+}
+
+/** The id of a plan that came from the issue, or a comment on the issue, at this address. */
+export function issuePlanId(url: string, sha256: (text: string) => string): string {
+  return sha256(withoutFragment(url)).slice(0, 8);
+}
+
 /** `patchsmith/issue-7-1a2b3c4d`: lower-case ASCII whatever the plan is called, at most 60 characters. */
 export function branchOf(plan: RunPlan, id: string): string {
   return `patchsmith/${slugOf(plan)}-${id}`;
+}
+
+/** What `--branch-suffix` adds: from the run alone, so that the same run is always published on the same branch. */
+export function branchSuffix(
+  kind: 'none' | 'random' | 'timestamp' | 'short-commit-hash',
+  { runId, baseSha }: Pick<RunResult, 'runId' | 'baseSha'>,
+  sha256: (text: string) => string,
+): string {
+  switch (kind) {
+    case 'none':
+      return '';
+    case 'random':
+      return `-${sha256(runId).slice(0, 7)}`;
+    case 'timestamp':
+      return `-${/^\d{8}-\d{6}/.exec(runId)?.[0] ?? sha256(runId).slice(0, 7)}`;
+    case 'short-commit-hash':
+      return `-${/^[0-9a-f]{7}/.exec(baseSha ?? '')?.[0] ?? sha256(runId).slice(0, 7)}`;
+  }
 }
 
 /** Hidden in the pull request and in the comment of the plan, to find them again. */

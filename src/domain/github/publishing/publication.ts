@@ -35,7 +35,9 @@ export const Publication = z.strictObject({
     .strictObject({
       number: z.int(),
       url: z.string(),
-      operation: z.enum(['created', 'updated', 'none']),
+      operation: z
+        .enum(['created', 'updated', 'closed', 'none'])
+        .describe('closed: a later run of its plan found nothing to change (--stale close)'),
       branch: z.string(),
       headSha: z.string(),
       draft: z.boolean(),

@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import {
   commitMessage,
   isMadeFor,
+  isOfAnotherRequest,
   originOfCommit,
 } from '../../../../src/domain/github/publishing/commit-message.ts';
 import { plainLine } from '../../../../src/domain/github/publishing/plain-text.ts';
 
-const origin = { runId: '20261121-164500-3f9a', tree: '3'.repeat(40), base: 'main' };
+const origin = { runId: '20261121-164500-3f9a', tree: '3'.repeat(40), base: 'main', request: 'issue 7' };
 
 describe('the message of a commit', () => {
   test('has the title, and says which run made which tree', () => {
@@ -18,6 +19,7 @@ describe('the message of a commit', () => {
         'Patchsmith-Run: 20261121-164500-3f9a',
         `Patchsmith-Tree: ${'3'.repeat(40)}`,
         'Patchsmith-Base: main',
+        'Patchsmith-Request: issue 7',
         '',
       ].join('\n'),
     );
@@ -53,6 +55,20 @@ describe('the message of a commit', () => {
       expect(isMadeFor({ ...origin, base: null }, base)).toBe(true);
     },
   );
+
+  test.each([
+    ['issue 7', 'issue 7', false],
+    ['issue 7', 'comment 12', true],
+    ['comment 12', 'comment 12', false],
+    ['comment 12', 'comment 13', true],
+    ['comment 12', null, true],
+    [null, null, false],
+    [null, 'issue 7', false],
+    // As commits were made before they named it.
+    [null, 'comment 12', true],
+  ])('of %j has work that one of %j would lose: %j', (told, request, isLost) => {
+    expect(isOfAnotherRequest({ ...origin, request: told }, request)).toBe(isLost);
+  });
 
   test('may have other trailers besides, as GitHub adds them', () => {
     const message = `${commitMessage('a', origin).trimEnd()}\r\nCo-authored-by: x <x@example.com>\r\n`;

@@ -76,7 +76,9 @@ async function deleteRef(call: Call): Promise<Answer> {
   for (const { pull, ...issue } of repository.issues.values()) {
     const isHead = pull?.headRepository === repository.fullName && name === `refs/heads/${pull.head}`;
     const known = repository.issues.get(issue.number);
-    if (isHead && known !== undefined) known.state = 'closed';
+    if (!isHead || known?.state !== 'open') continue;
+    known.state = 'closed';
+    if (call.token !== null) known.closedBy = call.token.account;
   }
   return { status: 204 };
 }

@@ -85,6 +85,8 @@ function update(call: Call): Answer {
   applyFields(call, issue);
   if (title !== undefined) issue.title = String(title);
   if (body !== undefined) issue.body = body === null ? null : String(body);
+  if (state === 'closed' && issue.state === 'open' && call.token !== null)
+    issue.closedBy = call.token.account;
   if (state === 'open' || state === 'closed') issue.state = state;
   issue.updatedAt = call.world.now();
   return shown(call, issue);

@@ -17,6 +17,7 @@ export const pulls: Readonly<Record<string, Handler>> = {
   }),
   'pulls/create': create,
   'pulls/update': update,
+  'pulls/create-reply-for-review-comment': reply,
   'pulls/list-files': listFiles,
   'pulls/request-reviewers': requestReviewers,
   'pulls/list-reviews': (call) =>
@@ -32,6 +33,41 @@ export const pulls: Readonly<Record<string, Handler>> = {
       })),
     ),
 };
+
+/** To the first comment of a thread only, as GitHub demands. */
+function reply(call: Call): Answer {
+  const { pull, number } = pullOf(call);
+  const { token, world } = call;
+  const asked = Number(call.params.comment_id);
+  const thread = pull?.threads.find(({ comments: [first] }) => first?.id === asked);
+  if (thread === undefined || token === null) throw notFound();
+  checkText('PullRequestReviewComment', undefined, call.body.body);
+  const now = world.now();
+  const comment = {
+    id: world.nextId(),
+    body: String(call.body.body),
+    author: token.account,
+    byApp: token.kind === 'installation',
+    association: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  thread.comments.push(comment);
+  const { fullName } = call.repository();
+  return {
+    status: 201,
+    body: {
+      id: comment.id,
+      body: comment.body,
+      path: thread.path,
+      in_reply_to_id: asked,
+      user: showUser(world, token.account),
+      html_url: `${world.serverUrl}/${fullName}/pull/${number}#discussion_r${comment.id}`,
+      created_at: now,
+      updated_at: now,
+    },
+  };
+}
 
 function pullOf(call: Call): Issue {
   const issue = call.repository().issues.get(Number(call.params.pull_number));
@@ -49,8 +85,10 @@ async function list(call: Call): Promise<Answer> {
     if (base !== null && pull.base !== base) return false;
     // A filter without an owner is ignored, which has surprised many a client.
     if (head === null || !head.includes(':')) return true;
-    const owner = call.world.repository(pull.headRepository)?.owner.login;
-    return `${owner}:${pull.head}`.toLowerCase() === head.toLowerCase();
+    // An owner stands for one repository of the network: the filter is blind for a second one of the same owner.
+    const meant = forkOf(call.world, repository, head.slice(0, head.indexOf(':')));
+    const branch = head.slice(head.indexOf(':') + 1);
+    return meant?.fullName === pull.headRepository && branch === pull.head;
   });
   found.sort((a, b) => b.number - a.number);
   if (call.query.get('direction') === 'asc') found.reverse();
@@ -105,6 +143,7 @@ async function create(call: Call): Promise<Answer> {
       maintainerCanModify: modify !== false && from.repository !== repository,
       reviewers: [],
       teams: [],
+      threads: [],
       reviews: [],
     },
   });
@@ -142,7 +181,9 @@ async function update(call: Call): Promise<Answer> {
   if (base !== undefined && (await repository.store.head(String(base))) === null)
     throw validationFailed({ resource: 'PullRequest', field: 'base', code: 'invalid' });
   const { pull } = issue;
-  if (state === 'open' && issue.state === 'closed') checkReopen(repository, issue);
+  if (state === 'open' && issue.state === 'closed') await checkReopen(call, issue);
+  if (state === 'closed' && issue.state === 'open' && call.token !== null)
+    issue.closedBy = call.token.account;
   if (title !== undefined) issue.title = String(title);
   if (body !== undefined) issue.body = body === null ? null : String(body);
   if (state === 'open' || state === 'closed') issue.state = state;
@@ -152,10 +193,16 @@ async function update(call: Call): Promise<Answer> {
   return { status: 200, body: await showPull(call.world, repository, issue) };
 }
 
-function checkReopen(repository: Repository, { pull }: Issue): void {
+/** Not after a merge, and not when its branch is gone or was made anew. */
+async function checkReopen(call: Call, { number, pull }: Issue): Promise<void> {
   if (pull === null) return;
-  const refused = pull.merged || openPull(repository, pull.headRepository, pull.head, pull.base);
-  if (refused)
+  const repository = call.repository();
+  const from = call.world.repository(pull.headRepository)?.store;
+  const head = (await from?.head(pull.head)) ?? null;
+  const known = await repository.store.ref(`refs/pull/${number}/head`);
+  const goesOn =
+    head !== null && (known === null || (await from?.holds('merge-base', '--is-ancestor', known, head)));
+  if (!goesOn || pull.merged || openPull(repository, pull.headRepository, pull.head, pull.base))
     throw validationFailed({
       resource: 'PullRequest',
       code: 'invalid',

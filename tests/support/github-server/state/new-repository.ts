@@ -65,6 +65,7 @@ export async function newRepository(
     forkOf: given.forkOf ?? null,
     roles,
     teams: new Set(given.teams),
+    lfs: new Set(),
     labels: [],
     milestones: (given.milestones ?? []).map((title, index) => ({
       id: world.nextId(),

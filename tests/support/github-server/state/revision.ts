@@ -48,6 +48,7 @@ async function holderInNetwork(
 /** The repository of this owner in the same network; null when there is none. */
 export function forkOf(world: World, repository: Repository, owner: string): Repository | null {
   const root = repository.forkOf ?? repository.fullName;
+  if (repository.owner.login.toLowerCase() === owner.toLowerCase()) return repository;
   for (const one of world.repositories.values()) {
     const sameNetwork = one.fullName === root || one.forkOf === root;
     if (sameNetwork && one.owner.login.toLowerCase() === owner.toLowerCase()) return one;

@@ -50,6 +50,15 @@ export interface Comment {
   updatedAt: string;
 }
 
+/** Comments on lines of a pull request, the first of which began it. */
+export interface Thread {
+  readonly id: number;
+  readonly path: string;
+  readonly line: number | null;
+  resolvedBy: Account | null;
+  readonly comments: Comment[];
+}
+
 export interface Pull {
   /** Full name of the repository of the head branch. */
   readonly headRepository: string;
@@ -60,6 +69,7 @@ export interface Pull {
   maintainerCanModify: boolean;
   reviewers: Account[];
   teams: string[];
+  readonly threads: Thread[];
   readonly reviews: { id: number; author: Account; state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' }[];
 }
 
@@ -70,6 +80,8 @@ export interface Issue {
   title: string;
   body: string | null;
   state: 'open' | 'closed';
+  /** Whoever closed it by a request; left out where a test closed it, which is then a person. */
+  closedBy?: Account;
   readonly author: Account;
   readonly association: string | null;
   labels: Label[];
@@ -107,12 +119,25 @@ export interface Repository {
   /** Roles by login; the owner is an admin. */
   readonly roles: Map<string, Role>;
   readonly teams: Set<string>;
+  /** SHA-256 of the contents that Git LFS stores. */
+  readonly lfs: Set<string>;
   readonly labels: Label[];
   readonly milestones: Milestone[];
   readonly issues: Map<number, Issue>;
 }
 
+/** A run of a check on a commit. */
+export interface Check {
+  readonly id: number;
+  readonly sha: string;
+  readonly name: string;
+  readonly conclusion: string;
+  readonly log: string;
+  readonly summary: string | null;
+}
+
 export class World {
+  readonly checks: Check[] = [];
   readonly accounts = new Map<string, Account>();
   readonly tokens = new Map<string, Token>();
   readonly repositories = new Map<string, Repository>();

@@ -1,0 +1,105 @@
+/** Pull requests of ours, as they are now: found by their markers, and judged by the commits of their branches. */
+
+import * as z from 'zod';
+import { type PullRecord, recordIn } from '../../../domain/github/publishing/record.ts';
+import { type CleanMerge, type CommitsSince, commitsSince } from '../branch.ts';
+import { findHead } from '../committers/api.ts';
+import { GitHubObjectId } from '../objects.ts';
+import { getOrNull, type OnGitHub, paginate } from '../request.ts';
+
+const Pull = z.object({
+  number: z.int(),
+  node_id: z.string(),
+  draft: z.boolean().optional(),
+  html_url: z.string(),
+  state: z.string(),
+  title: z.string(),
+  body: z.string().nullable(),
+  head: z.object({
+    sha: GitHubObjectId,
+    ref: z.string(),
+    repo: z.object({ full_name: z.string() }).nullable(),
+  }),
+  base: z.object({ sha: GitHubObjectId, ref: z.string(), repo: z.object({ full_name: z.string() }) }),
+});
+type Pull = z.infer<typeof Pull>;
+
+/** A pull request whose text has our record, and whose branch is in the repository itself. */
+export interface OwnPull {
+  readonly number: number;
+  /** Its id in GraphQL. */
+  readonly node_id: string;
+  readonly draft: boolean;
+  readonly url: string;
+  readonly title: string;
+  readonly body: string;
+  readonly branch: string;
+  readonly head: string;
+  /** The branch to merge into, and the commit it is at. */
+  readonly base: { readonly branch: string; readonly sha: string };
+  readonly record: PullRecord;
+  /** Id in its markers. */
+  readonly marker: string;
+}
+
+/** Why a pull request is not one to continue. */
+export type NotOwn = 'missing' | 'closed' | 'of a fork' | 'not ours';
+
+/** The pull request of this number, or why it is not one of ours that is open. */
+export async function readOwnPull(where: OnGitHub, number: number): Promise<OwnPull | NotOwn> {
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}';
+  const pull = await getOrNull(where, { route, parameters: { pull_number: number }, schema: Pull });
+  const own = pull === null ? 'missing' : ownPull(pull);
+  if (typeof own === 'string') return own;
+  // GitHub shows the commit that the base was at when the branch was last pushed to.
+  const sha = await findHead(where, own.base.branch);
+  return sha === null ? 'closed' : { ...own, base: { ...own.base, sha } };
+}
+
+/** The open pull requests of ours, the oldest first. */
+export async function listOwnPulls(where: OnGitHub): Promise<OwnPull[]> {
+  const route = 'GET /repos/{owner}/{repo}/pulls';
+  const parameters = { state: 'open', direction: 'asc' };
+  const listed = await paginate(where, { route, parameters, entry: Pull });
+  return listed.map(ownPull).filter((pull) => typeof pull !== 'string');
+}
+
+function ownPull({
+  number,
+  node_id,
+  draft = false,
+  html_url: url,
+  state,
+  title,
+  body,
+  head,
+  base,
+}: Pull): OwnPull | NotOwn {
+  if (state !== 'open') return 'closed';
+  // Only who may write to the repository can have put a branch there.
+  if (head.repo?.full_name.toLowerCase() !== base.repo.full_name.toLowerCase()) return 'of a fork';
+  const found = recordIn(body ?? '');
+  if (found === null || head.ref === base.ref) return 'not ours';
+  return {
+    number,
+    node_id,
+    draft,
+    url,
+    title,
+    body: body ?? '',
+    branch: head.ref,
+    head: head.sha,
+    base: { branch: base.ref, sha: base.sha },
+    ...found,
+  };
+}
+
+/** The commits of its branch. A branch without a commit of ours is not ours, whatever the text says. */
+export async function commitsOf(
+  where: OnGitHub,
+  { base, head }: Pick<OwnPull, 'base' | 'head'>,
+  cleanMerge: CleanMerge,
+): Promise<CommitsSince | null> {
+  const commits = await commitsSince(where, { baseSha: base.sha, head, cleanMerge });
+  return commits.origins.length === 0 ? null : commits;
+}

@@ -1,0 +1,64 @@
+/** Failed checks of a commit, with the end of their logs where GitHub Actions ran them. */
+
+import * as z from 'zod';
+import type { GitHubAnswer } from '../../../ports.ts';
+import type { OnGitHub } from '../request.ts';
+
+/** A check that did not pass. `log` is as it was printed; empty where there is none, or it may not be read. */
+export interface FailedCheck {
+  readonly name: string;
+  readonly conclusion: string;
+  /** What the check says about itself. */
+  readonly summary: string;
+  readonly log: string;
+}
+
+const CheckRuns = z.object({
+  check_runs: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      conclusion: z.string().nullable(),
+      app: z.object({ slug: z.string().optional() }).nullable(),
+      output: z.object({ title: z.string().nullable(), summary: z.string().nullable() }),
+    }),
+  ),
+});
+
+const FAILED: readonly (string | null)[] = ['failure', 'timed_out'];
+
+/** Most checks whose logs are fetched. */
+const MAX_CHECKS = 5;
+
+/** The latest runs of each check, at most 5 of those that failed. Needs `checks: read`, and `actions: read` for logs. */
+export async function readFailedChecks(
+  { github, owner, repo }: OnGitHub,
+  sha: string,
+): Promise<GitHubAnswer<FailedCheck[]>> {
+  const listed = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs',
+    parameters: { owner, repo, ref: sha, per_page: 100 },
+    schema: CheckRuns,
+  });
+  if (listed.status !== 'ok') return listed;
+  const failed = listed.data.check_runs.filter(({ conclusion }) => FAILED.includes(conclusion));
+  const checks: FailedCheck[] = [];
+  for (const { id, name, conclusion, app, output } of failed.slice(0, MAX_CHECKS)) {
+    // GitHub answers with an address elsewhere, to which the token does not go.
+    const log =
+      app?.slug !== 'github-actions'
+        ? null
+        : await github.ask({
+            route: 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs',
+            parameters: { owner, repo, job_id: id },
+            schema: z.string(),
+          });
+    checks.push({
+      name,
+      conclusion: conclusion ?? '',
+      summary: [output.title, output.summary].filter((text) => text !== null).join('\n'),
+      log: log?.status === 'ok' ? log.data : '',
+    });
+  }
+  return { status: 'ok', data: checks };
+}

@@ -1,0 +1,42 @@
+/** A pull request of the plan that was closed without being merged: it stays closed unless someone decides otherwise. */
+
+import { findUnmerged, reopenPullRequest } from '../../../adapters/github/closed-pull-requests.ts';
+import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
+import { ownAccount } from '../../../adapters/github/sticky-comment.ts';
+import { publishFailed } from '../../../domain/run/outcome.ts';
+import type { Base } from '../base.ts';
+import { named, type PublishJob, type Refused } from '../job.ts';
+
+/** The pull request to reopen, and null for none: there is an open one, or none that was closed unmerged. */
+export async function findClosed(
+  job: PublishJob,
+  base: Base,
+): Promise<Refused | { status: 'ok'; closed: PullRequest | null }> {
+  const { upstream: asked, branch, marker, settings } = job;
+  const upstream = named(asked.github, base.repository);
+  const fork = job.fork === asked ? upstream : job.fork;
+  const wanted = { base: base.branch, branch, headOwner: fork.owner, headRepo: fork.repo };
+  const found = await findUnmerged(upstream, wanted, marker);
+  if (found === null || (await findPullRequest(upstream, wanted)) !== null)
+    return { status: 'ok', closed: null };
+  const me = settings.reopen === 'always' ? null : await ownAccount(asked.github);
+  if (settings.reopen === 'always' || (me !== null && me.login === found.by))
+    return { status: 'ok', closed: found.pull };
+  const by = found.by === null ? '' : ` by ${found.by}`;
+  return {
+    status: 'refused',
+    outcome: publishFailed(
+      `Pull request #${found.pull.number} of this plan was closed${by} without being merged, and stays closed (--reopen never): ${found.pull.html_url}. Reopen it and publish again, or publish with --reopen always. The patch is kept in ${job.run.directory.patch}.`,
+    ),
+  };
+}
+
+/** Open again, or null where GitHub does not permit it: then another one is opened. */
+export async function reopen(
+  { upstream, sayMade }: PublishJob,
+  pull: PullRequest,
+): Promise<PullRequest | null> {
+  const open = await reopenPullRequest(upstream, pull);
+  if (open !== null) sayMade(`pull request #${pull.number} reopened: ${pull.html_url}`);
+  return open;
+}

@@ -1,0 +1,85 @@
+/** What becomes of the open pull request of a plan for which a later run has found nothing to change. */
+
+import { judgeBranch } from '../../../adapters/github/branch.ts';
+import { closePullRequest, deleteBranch } from '../../../adapters/github/closed-pull-requests.ts';
+import { findPullRequest, type PullRequest } from '../../../adapters/github/pull-requests.ts';
+import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
+import { staleComment } from '../../../texts/stale-pull-request.ts';
+import { type Base, readBase } from '../base.ts';
+import { cleanMergeOn } from '../follow-up/clean-merge.ts';
+import { named, type PublishJob } from '../job.ts';
+
+/**
+ * Closes it, or says on it that it may not be needed any more (`--stale`). `end` is the outcome so far; it is extended by what
+ * was done. A pull request that the run built on, one of others, and one into another base are left alone.
+ */
+export async function settleStale(job: PublishJob, end: RunOutcome): Promise<RunOutcome> {
+  const { settings, result, marker } = job;
+  if (settings.stale === 'keep') return end;
+  const read = await readBase(job);
+  if (read.status === 'refused') return end;
+  const { base } = read;
+  const upstream = named(job.upstream.github, base.repository);
+  const fork = job.fork === job.upstream ? upstream : job.fork;
+  const wanted = { base: base.branch, branch: job.branch, headOwner: fork.owner, headRepo: fork.repo };
+  const pull = await findPullRequest(upstream, wanted);
+  const isStale =
+    pull !== null &&
+    pull.base.ref === base.branch &&
+    pull.body?.includes(marker) === true &&
+    pull.head.sha !== result.baseSha;
+  if (!isStale) return end;
+  const whyOpen = settings.stale === 'close' ? await whyNotClosed(job, base, pull) : null;
+  const isClosed = settings.stale === 'close' && whyOpen === null;
+  await tell(job, pull, { base, isClosed, whyOpen });
+  return { ...end, reason: `${sentence(end.reason)} ${await settled(job, pull, { isClosed, whyOpen })}` };
+}
+
+/** Null when all of its commits are ours. */
+async function whyNotClosed(job: PublishJob, base: Base, pull: PullRequest): Promise<string | null> {
+  const { upstream, fork } = job;
+  const state = await judgeBranch({
+    base: upstream,
+    baseSha: base.sha,
+    fork,
+    head: pull.head.sha,
+    cleanMerge: cleanMergeOn(job),
+  });
+  return state.whose === 'foreign' ? 'its branch has commits by others' : null;
+}
+
+/** On the pull request itself, unless the outcome is told there anyway. */
+async function tell(
+  { upstream, askedIn, settings, result, runUrl, marker }: PublishJob,
+  { number }: PullRequest,
+  facts: { base: Base; isClosed: boolean; whyOpen: string | null },
+): Promise<void> {
+  const isToldThere = askedIn?.isHere === true && askedIn.number === number;
+  if (settings.comment === 'never' || isToldThere) return;
+  const body = staleComment({ ...facts, result, runUrl, marker });
+  await putComment(upstream, { issue: number, marker, body });
+}
+
+async function settled(
+  job: PublishJob,
+  pull: PullRequest,
+  { isClosed, whyOpen }: { isClosed: boolean; whyOpen: string | null },
+): Promise<string> {
+  const { upstream, fork, branch, told, sayMade, settings } = job;
+  const name = `Pull request #${pull.number}`;
+  if (!isClosed) {
+    sayMade(`pull request #${pull.number} may not be needed any more: ${pull.html_url}`);
+    return `${name} of an earlier run is still open${whyOpen === null ? '' : `, since ${whyOpen}`} (${pull.html_url}).`;
+  }
+  await closePullRequest(upstream, pull);
+  const { number, html_url: url, head, draft = false } = pull;
+  const made = { number, url, branch, headSha: head.sha, draft, draftReasons: [] };
+  told.pullRequest = { ...made, operation: 'closed' };
+  sayMade(`pull request #${number} closed: ${url}`);
+  if (!settings.deleteBranch) return `${name} of an earlier run was closed (${url}).`;
+  await deleteBranch(fork, branch);
+  sayMade(`${branch} deleted`);
+  return `${name} of an earlier run was closed, and its branch deleted (${url}).`;
+}

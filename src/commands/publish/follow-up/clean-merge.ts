@@ -1,0 +1,27 @@
+/** What git makes of two commits on GitHub, found out in a clone of just these. */
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CleanMerge, mergeBaseOf } from '../../../adapters/github/branch.ts';
+import { openPartialClone, type PartialClone } from '../../../adapters/github/committers/partial-clone.ts';
+import { mergeTrees } from '../../../git/store/merge-trees.ts';
+import type { PublishJob } from '../job.ts';
+
+/** A clone of the repository with the branch, apart from the one that commits are pushed from. */
+export function cloneToMerge({ fork, settings, scratch, token, signal, env }: PublishJob): PartialClone {
+  const folder = join(scratch, 'merges');
+  mkdirSync(folder, { recursive: true });
+  const url = `${settings.githubServerUrl}/${fork.owner}/${fork.repo}.git`;
+  return openPartialClone({ folder, url, token, signal, env });
+}
+
+/** The tree of a merge without conflicts; null otherwise. */
+export function cleanMergeOn(job: PublishJob): CleanMerge {
+  const clone = cloneToMerge(job);
+  return async (ours, theirs) => {
+    const before = await mergeBaseOf(job.upstream, theirs, ours);
+    if ((await clone.fetch([before, ours, theirs])) !== null) return null;
+    const merged = await mergeTrees(clone.gitDir, { before, ours, theirs }, clone.network.env);
+    return merged.status === 'merged' && merged.conflicts.length === 0 ? merged.tree : null;
+  };
+}

@@ -1,0 +1,192 @@
+/**
+ * A follow-up: a commit on the head of a pull request of ours. The run directory only says which one; whether it is ours, and
+ * what its rules are, GitHub is asked.
+ */
+
+import { commitsSince } from '../../../adapters/github/branch.ts';
+import { type OwnPull, readOwnPull } from '../../../adapters/github/follow-up/continued-pull.ts';
+import { findCommit } from '../../../adapters/github/objects.ts';
+import { updatePullRequest } from '../../../adapters/github/pull-requests.ts';
+import type { FollowUp } from '../../../domain/github/follow-up.ts';
+import { changeTitle } from '../../../domain/github/publishing/change-title.ts';
+import {
+  commitMessage,
+  type MessageWishes,
+  originOfCommit,
+} from '../../../domain/github/publishing/commit-message.ts';
+import { requestOf } from '../../../domain/github/publishing/identity.ts';
+import { draftReasons, verificationOf } from '../../../domain/github/publishing/policy.ts';
+import { withRecord } from '../../../domain/github/publishing/record.ts';
+import { done, policyViolation, publishFailed, type RunOutcome } from '../../../domain/run/outcome.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
+import { withFollowUp } from '../../../texts/follow-up.ts';
+import type { Base } from '../base.ts';
+import { committerFor, commitWishes } from '../committer-for.ts';
+import type { PublishJob } from '../job.ts';
+import { lackingLfs } from '../lfs-check.ts';
+import { keptDraft } from '../open-pull-request.ts';
+import { checkPolicy } from '../policy-check.ts';
+import type { CheckedPatch } from '../read-run.ts';
+import { rebuildRun } from '../rebuild-run.ts';
+import { answerThreads } from './answer-threads.ts';
+import { cleanMergeOn } from './clean-merge.ts';
+
+/** A follow-up that may be published. */
+export interface FollowUpToPublish {
+  readonly patch: CheckedPatch;
+  readonly followUp: FollowUp;
+  readonly unfinished: boolean;
+}
+
+/** Others may move the branch at the same time; everything is then read again. */
+const TRIES = 3;
+
+/** Commits on the head as it is now, and never over it. */
+export async function publishFollowUp(job: PublishJob, made: FollowUpToPublish): Promise<RunOutcome> {
+  const { followUp } = made;
+  const name = `pull request #${followUp.pullRequest}`;
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const pull = await readOwnPull(job.upstream, followUp.pullRequest);
+    const why = typeof pull === 'string' ? WHY_NOT[pull] : whyAnother(pull, followUp);
+    if (typeof pull === 'string' || why !== null)
+      return publishFailed(`There is no commit on ${name}: ${why} ${kept(job)}`);
+    const end = await commitOn(job, pull, made);
+    if (end.status === 'refused') return end.outcome;
+    if (end.status === 'made') return tellOnPull(job, { ...pull, head: end.sha }, made, end);
+  }
+  return publishFailed(`The branch of ${name} was updated by others ${TRIES} times in a row. Publish again.`);
+}
+
+const WHY_NOT = {
+  missing: 'there is no such pull request.',
+  closed: 'it is closed, and stays so.',
+  'of a fork': 'its branch is in a fork.',
+  'not ours': 'its text has no record of patchsmith any more.',
+} as const;
+
+function whyAnother({ branch, marker }: OwnPull, followUp: FollowUp): string | null {
+  return branch === followUp.branch && marker === followUp.marker
+    ? null
+    : 'it is another one than the run continued.';
+}
+
+function kept({ run }: PublishJob): string {
+  return `The patch is kept in ${run.directory.patch}.`;
+}
+
+type CommitEnd =
+  | { status: 'made'; sha: string; protectedPaths: readonly string[] }
+  | { status: 'moved' }
+  | { status: 'refused'; outcome: RunOutcome };
+
+async function commitOn(
+  job: PublishJob,
+  pull: OwnPull,
+  { patch, followUp }: FollowUpToPublish,
+): Promise<CommitEnd> {
+  const { upstream, result, told, sayMade } = job;
+  const refuse = (outcome: RunOutcome): CommitEnd => ({ status: 'refused', outcome });
+  const cleanMerge = cleanMergeOn(job);
+  const since = await commitsSince(upstream, { baseSha: pull.base.sha, head: pull.head, cleanMerge });
+  if (since.origins.length === 0)
+    return refuse(
+      policyViolation(
+        `Pull request #${pull.number} is not one of patchsmith's: no commit of its branch says so.`,
+      ),
+    );
+  if (since.foreign !== null && followUp.trigger !== 'request')
+    return refuse(
+      publishFailed(
+        `The branch ${pull.branch} has commits by others (${since.foreign.sha.slice(0, 8)} by ${since.foreign.author}), and nobody asked to build on them. ${kept(job)}`,
+      ),
+    );
+  const judged = checkPolicy(job, patch, pull.record.rules);
+  if (judged.status === 'refused') return judged;
+  const { protectedPaths } = judged;
+  const head = await findCommit(upstream, pull.head);
+  if (head === null) return { status: 'moved' };
+  told.base = { branch: pull.base.branch, sha: pull.base.sha };
+  const origin = originOfCommit(head.message);
+  if (origin?.runId === result.runId && origin.tree === head.tree.sha) {
+    told.commit = { sha: pull.head, tree: head.tree.sha, operation: 'none', verified: null };
+    sayMade(`${pull.branch} has this change already`);
+    return { status: 'made', sha: pull.head, protectedPaths };
+  }
+  if (pull.head !== followUp.head && !(await isAfter(job, pull, followUp)))
+    return refuse(
+      publishFailed(
+        `The branch ${pull.branch} was replaced while the run worked: ${followUp.head.slice(0, 8)}, which it went on from, is no longer part of it. ${kept(job)}`,
+      ),
+    );
+  const where = `${upstream.owner}/${upstream.repo}`;
+  const base: Base = { repository: where, branch: pull.branch, sha: pull.head, tree: head.tree.sha };
+  const rebuilt = await rebuildRun(job, base, patch);
+  if (rebuilt.status === 'refused') return rebuilt;
+  const { tree, files } = rebuilt.change;
+  const lacking = await lackingLfs(job, files);
+  if (lacking !== null) return refuse(lacking);
+  const { author, committer: by, ...wishes } = await commitWishes(job);
+  const made = await (await committerFor(job)).commit({
+    tree,
+    baseCommit: pull.head,
+    baseTree: head.tree.sha,
+    files,
+    message: messageOf(result, { tree, base: pull.base.branch, followUp, wishes }),
+    author,
+    committer: by,
+    parents: [pull.head],
+    branch: pull.branch,
+    head: pull.head,
+  });
+  if (made.status === 'moved') return made;
+  if (made.status === 'failed') return refuse(publishFailed(`${sentence(made.message)} ${kept(job)}`));
+  told.commit = { sha: made.sha, tree, operation: 'updated', verified: made.verified };
+  sayMade(`${pull.branch} updated: ${made.sha.slice(0, 8)}`);
+  return { status: 'made', sha: made.sha, protectedPaths };
+}
+
+/** People may have pushed since; what they pushed is built upon. */
+async function isAfter({ upstream }: PublishJob, { head }: OwnPull, followUp: FollowUp): Promise<boolean> {
+  const cleanMerge = () => Promise.resolve(null);
+  return (await commitsSince(upstream, { baseSha: followUp.head, head, cleanMerge })).behind === 0;
+}
+
+function messageOf(
+  result: RunResult,
+  { tree, base, followUp, wishes }: { tree: string; base: string; followUp: FollowUp; wishes: MessageWishes },
+): string {
+  const { runId, plan } = result;
+  const request = followUp.trigger === 'request' ? ((plan && requestOf(plan)) ?? 'review') : followUp.trigger;
+  return commitMessage(changeTitle(result), { runId, tree, base, request }, wishes);
+}
+
+/** The account in the pull request's text, a draft where the work is red, and the answers in the threads. */
+async function tellOnPull(
+  job: PublishJob,
+  pull: OwnPull,
+  { followUp, unfinished }: FollowUpToPublish,
+  { protectedPaths }: { protectedPaths: readonly string[] },
+): Promise<RunOutcome> {
+  const { told, result, settings, upstream, sayMade } = job;
+  const { number, url, branch, head: headSha } = pull;
+  const draftReason = draftReasons({
+    unfinished,
+    protectedPaths,
+    setting: settings.draft,
+    verification: verificationOf(result),
+    wasDenied: result.deniedCount > 0,
+  });
+  const operation = told.commit?.operation === 'none' ? 'none' : 'updated';
+  const tell = (draft: boolean) => {
+    told.pullRequest = { number, url, operation, branch, headSha, draft, draftReasons: draftReason };
+  };
+  tell(pull.draft);
+  const record = { ...pull.record, rounds: followUp.round };
+  const body = withRecord(withFollowUp(pull.body, { result, followUp, sha: headSha }), record);
+  if (body !== pull.body) await updatePullRequest(upstream, pull, { title: pull.title, body });
+  tell(await keptDraft(job, pull, draftReason));
+  sayMade(`pull request #${number} updated: ${url}`);
+  await answerThreads(job, followUp, headSha);
+  return done(`Pull request #${number} is continued: ${url}`);
+}

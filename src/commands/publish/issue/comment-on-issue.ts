@@ -1,0 +1,54 @@
+/** The comment on the issue that the plan came from. */
+
+import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import { commentText } from '../../../texts/issue-comment.ts';
+import type { PublishJob } from '../job.ts';
+
+/** The part of a publication that the comment needs. */
+export type CommentJob = Pick<
+  PublishJob,
+  | 'askedIn'
+  | 'issueMarker'
+  | 'patchFile'
+  | 'settings'
+  | 'upstream'
+  | 'result'
+  | 'told'
+  | 'runUrl'
+  | 'sayMade'
+  | 'signal'
+>;
+
+/**
+ * Reports any end of the publication; does nothing if no comment is wanted or the plan came from no issue of this
+ * repository.
+ */
+export async function commentOnIssue(job: CommentJob, end: RunOutcome): Promise<null> {
+  const { askedIn, settings, upstream, result, told, issueMarker: marker, patchFile, runUrl, sayMade } = job;
+  if (settings.comment === 'never' || job.signal.aborted) return null;
+  if (isToldElsewhere(job, end)) return null;
+  if (askedIn === null || !askedIn.isHere) {
+    if (settings.comment === 'always')
+      told.warnings.push(
+        'No comment was posted because the plan did not come from an issue of this repository.',
+      );
+    return null;
+  }
+  // Where the patch lies on this machine is of no use to readers of the issue, who find it among the artifacts.
+  const reason =
+    patchFile === null ? end.reason : end.reason.replaceAll(patchFile, 'the artifacts of the run');
+  const body = commentText({ ...told, result, outcome: { ...end, reason }, runUrl, marker });
+  told.comment = await putComment(upstream, { issue: askedIn.number, marker, body });
+  sayMade(`comment on #${askedIn.number} ${told.comment.operation}`);
+  return null;
+}
+
+/**
+ * Review threads have answers of their own, and failed checks speak for themselves once they are gone. Where an issue is named,
+ * a comment that work has begun waits there for its outcome.
+ */
+function isToldElsewhere({ result: { followUp, plan }, settings }: CommentJob, end: RunOutcome): boolean {
+  if (followUp === null || settings.issue !== null || settings.comment === 'always') return false;
+  return end.exitCode === 0 && end.name === 'done' && plan?.source.kind !== 'comment';
+}

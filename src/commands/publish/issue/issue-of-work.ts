@@ -1,0 +1,69 @@
+/** The issue on which people see what becomes of their request: `--issue`, as the workflow knows it. */
+
+import * as z from 'zod';
+import { setStateLabel, type WorkState } from '../../../adapters/github/issues/state-label.ts';
+import { ownerAndName } from '../../../adapters/github/owner-and-name.ts';
+import { GitHubRefused, type OnGitHub } from '../../../adapters/github/request.ts';
+import type { Settings } from '../../../config/resolve.ts';
+import { type AskedIn, issuePlanId, markerOf } from '../../../domain/github/publishing/identity.ts';
+import type { Publication } from '../../../domain/github/publishing/publication.ts';
+import { issueReference } from '../../../domain/github/reference.ts';
+import { usageError } from '../../../domain/run/outcome.ts';
+import { sha256Of } from '../../../files/hash.ts';
+import type { GitHub } from '../../../ports.ts';
+import { refusalSentence } from '../explain-refusal.ts';
+import type { IssueOfWork, Refused } from '../job.ts';
+
+/** Reads the issue of `--issue`. Throws `GitHubRefused` when GitHub refuses to show an issue that may exist. */
+export async function readIssueOfWork(
+  github: GitHub,
+  repository: string,
+  { issue, githubServerUrl: serverUrl }: Pick<Settings, 'issue' | 'githubServerUrl'>,
+): Promise<Refused | { status: 'ok'; found: IssueOfWork | null }> {
+  if (issue === null) return { status: 'ok', found: null };
+  const refuse = (reason: string): Refused => ({
+    status: 'refused',
+    outcome: usageError(`--issue: ${reason}`),
+  });
+  const named = issueReference(issue, { repository, serverUrl });
+  if (typeof named === 'string') return refuse(`${named}.`);
+  const { number } = named;
+  if (named.repository.toLowerCase() !== repository.toLowerCase())
+    return refuse(`${named.repository}#${number} is not an issue of ${repository}, which is published to.`);
+  const answer = await github.ask({
+    route: 'GET /repos/{owner}/{repo}/issues/{issue_number}',
+    parameters: { ...ownerAndName(repository), issue_number: number },
+    schema: z.object({ html_url: z.string(), pull_request: z.unknown().optional() }),
+  });
+  if (answer.status === 'refused') {
+    if (answer.refusal.status !== 404 && answer.refusal.status !== 410)
+      throw new GitHubRefused(answer.refusal);
+    return refuse(
+      `there is no issue ${number} in ${repository}, or the token may not read it (issues: read).`,
+    );
+  }
+  const { html_url: url, pull_request: pull } = answer.data;
+  const askedIn = { repository, number, url, isPullRequest: pull !== undefined, isHere: true };
+  return { status: 'ok', found: { askedIn, marker: markerOf(issuePlanId(url, sha256Of)) } };
+}
+
+/** What a label of the issue needs. */
+export interface LabelJob {
+  readonly upstream: OnGitHub;
+  readonly askedIn: AskedIn | null;
+  readonly settings: Pick<Settings, 'triggerLabel'>;
+  readonly signal: AbortSignal;
+  readonly told: Pick<Publication, 'warnings'>;
+}
+
+/** Sets the label of `--trigger-label`; what GitHub refuses of that is a warning. */
+export async function labelIssue(job: LabelJob, state: WorkState): Promise<void> {
+  const { askedIn, settings, upstream, signal, told } = job;
+  if (settings.triggerLabel === null || askedIn === null || !askedIn.isHere || signal.aborted) return;
+  try {
+    await setStateLabel(upstream, { issue: askedIn.number, trigger: settings.triggerLabel }, state);
+  } catch (error) {
+    if (!(error instanceof GitHubRefused)) throw error;
+    if (!signal.aborted) told.warnings.push(refusalSentence(error.refusal));
+  }
+}

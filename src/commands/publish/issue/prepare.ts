@@ -1,0 +1,89 @@
+/**
+ * `patchsmith prepare`: before a run is paid for, checks that GitHub would permit its publication, and says on the issue that
+ * work begins, or why it does not.
+ */
+
+import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import {
+  conclude,
+  nothingPublished,
+  type Publication,
+} from '../../../domain/github/publishing/publication.ts';
+import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
+import { oneLine } from '../../../domain/text/terminal.ts';
+import { finalLine, refusedResult } from '../../../engine/finish/result.ts';
+import type { CommandOutcome, HostContext } from '../../../host/context.ts';
+import { acknowledgement } from '../../../texts/issue-comment.ts';
+import type { Given } from '../../command.ts';
+import { withoutKeyAndTokens } from '../../inputs.ts';
+import { ended, openFor } from '../ended.ts';
+import { named, runUrlOf } from '../job.ts';
+import { preflightPublishing } from '../preflight.ts';
+import { type PublishInputs, readPublishInputs } from '../start.ts';
+import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
+import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
+
+/** Starts `patchsmith prepare` with the given flags and variables. */
+export async function startPrepare(edge: HostContext, given: Given): Promise<CommandOutcome> {
+  const inputs = readPublishInputs(edge, given);
+  if (inputs.status === 'refused') return inputs;
+  edge.hide(inputs.token);
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), MAX_LINE)}\n`);
+  const told = nothingPublished(edge.version);
+  const outcome = await prepare(edge, inputs, { told, say });
+  conclude(told, outcome);
+  edge.onPublication?.(told);
+  for (const warning of told.warnings) say(`warning: ${warning}`);
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+/** A dry run prints request bodies in full. */
+const MAX_LINE = 200_000;
+
+async function prepare(
+  edge: HostContext,
+  { settings, repository, token }: PublishInputs & { status: 'ok' },
+  { told, say }: { told: Publication; say: (line: string) => void },
+): Promise<RunOutcome> {
+  const { version, interrupt } = edge;
+  const env = withoutKeyAndTokens(edge.env);
+  const { github, signal } = await openFor({ ...edge, settings, token, version, env, interrupt, say });
+  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
+  const read = await ended(place, () => readIssueOfWork(github, repository, settings));
+  if ('name' in read) return read;
+  if (read.status === 'refused') return read.outcome;
+  // The question whether it may write is a write itself, if one without an effect.
+  const obstacle = settings.dryRun ? null : await preflightPublishing({ github, repository, settings });
+  if (read.found === null) return obstacle ?? PERMITTED;
+  const { askedIn, marker } = read.found;
+  const job: CommentJob = {
+    settings,
+    signal,
+    told,
+    askedIn,
+    result: { ...refusedResult(obstacle ?? PERMITTED, version), runId: 'none yet' },
+    upstream: named(github, repository),
+    issueMarker: marker,
+    patchFile: null,
+    runUrl: runUrlOf(settings.githubServerUrl, env),
+    sayMade: settings.dryRun ? () => {} : say,
+  };
+  const unheard = await ended(place, () =>
+    obstacle === null ? acknowledge(job, askedIn.number) : commentOnIssue(job, obstacle),
+  );
+  if (unheard !== null) told.warnings.push(unheard.reason);
+  await labelIssue(job, obstacle === null ? 'running' : 'failed');
+  return obstacle ?? PERMITTED;
+}
+
+const PERMITTED = done('GitHub permits the publication; the run can begin.');
+
+/** The comment that the outcome will replace. */
+async function acknowledge(job: CommentJob, issue: number): Promise<null> {
+  const { settings, upstream, issueMarker: marker, runUrl, told, sayMade, signal } = job;
+  if (settings.comment === 'never' || signal.aborted) return null;
+  told.comment = await putComment(upstream, { issue, marker, body: acknowledgement({ runUrl, marker }) });
+  sayMade(`comment on #${issue} ${told.comment.operation}`);
+  return null;
+}

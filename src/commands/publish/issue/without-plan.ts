@@ -1,0 +1,51 @@
+/** A run that ended before it had a plan, or that left nothing: the issue of `--issue` is where people learn why. */
+
+import { conclude, type Publication } from '../../../domain/github/publishing/publication.ts';
+import type { RunOutcome } from '../../../domain/run/outcome.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { ended, type GitHubWanted, openFor } from '../ended.ts';
+import { named, runUrlOf } from '../job.ts';
+import { commentOnIssue } from './comment-on-issue.ts';
+import { labelIssue, readIssueOfWork } from './issue-of-work.ts';
+
+/** What is known of such a run. */
+export interface WithoutPlan extends GitHubWanted {
+  readonly repository: string;
+  readonly told: Publication;
+  /** How the run ended, which is how the publication ends. */
+  readonly end: RunOutcome;
+  /** Contains no secrets. */
+  readonly result: RunResult;
+  readonly patchFile?: string;
+}
+
+/** Concludes the publication; what keeps the comment from being made is a warning, and does not hide the end. */
+export async function explainedOnIssue(input: WithoutPlan): Promise<Publication> {
+  const { settings, repository, told, end, result, say, env } = input;
+  if (settings.issue === null) return conclude(told, end);
+  const { github, signal } = await openFor(input);
+  const patchFile = input.patchFile ?? null;
+  const place = { settings, signal, result, patchFile };
+  const failed = await ended(place, async () => {
+    const read = await readIssueOfWork(github, repository, settings);
+    if (read.status === 'refused') return read.outcome;
+    if (read.found === null) return null;
+    const job = {
+      settings,
+      signal,
+      result,
+      told,
+      upstream: named(github, repository),
+      askedIn: read.found.askedIn,
+      issueMarker: read.found.marker,
+      patchFile,
+      runUrl: runUrlOf(settings.githubServerUrl, env),
+      sayMade: settings.dryRun ? () => {} : say,
+    };
+    await commentOnIssue(job, end);
+    await labelIssue(job, end.exitCode === 0 ? 'done' : 'failed');
+    return null;
+  });
+  if (failed !== null) told.warnings.push(failed.reason);
+  return conclude(told, end);
+}

@@ -1,0 +1,28 @@
+/** What a change is called: in the title of its pull request, and in the subject of its commit. */
+
+import type { RunResult } from '../../run/result.ts';
+
+/** Longer first lines are cut after their first sentence. */
+const MAX_LINE = 100;
+
+/**
+ * The first line of what the model says about its work, if a comment asked for it: "fix this please" names no change. Else the
+ * plan's title. Text from outside, and still to be made plain; may be empty.
+ */
+export function changeTitle({ plan, summary }: Pick<RunResult, 'plan' | 'summary'>): string {
+  const told = plan?.source.kind === 'comment' ? firstLine(summary) : '';
+  return told || (plan?.title ?? '');
+}
+
+/** Without the marks of Markdown, and without a full stop at its end. */
+function firstLine(summary: string): string {
+  const lines = summary.split(/\r\n|\n|\r/).map((line) =>
+    line
+      .replace(/^[\s>#*+-]+/, '')
+      .replace(/(\*\*|__|`+)/g, '')
+      .trim(),
+  );
+  const line = lines.find((one) => /[\p{L}\p{N}]/u.test(one)) ?? '';
+  const sentence = line.length > MAX_LINE ? (/^.{10,}?[.!?](?=\s)/.exec(line)?.[0] ?? line) : line;
+  return sentence.replace(/[.:]$/, '');
+}

@@ -1,0 +1,68 @@
+/**
+ * What the text of a pull request keeps of the run that opened it, hidden, for runs that continue it. Whoever has write access
+ * can change it, and no one else: it only ever narrows what a run may do, and counts for nothing without commits of ours.
+ */
+
+import * as z from 'zod';
+import { whyNoGlob } from '../../changes/glob.ts';
+import { PlanSource } from '../../run/plan.ts';
+import { jsonOrUndefined } from '../../text/json.ts';
+
+/** Most characters of all globs together: they are matched against every path. */
+const MAX_GLOBS_LENGTH = 4_000;
+
+const Globs = z.array(z.string().refine((glob) => whyNoGlob(glob) === null, 'is not a glob'));
+
+/** The plan that a pull request carries out, and its rules. */
+export const PullRecord = z
+  .strictObject({
+    version: z.literal(1),
+    source: PlanSource,
+    /** Of the plan's text. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    /** All of them hold together. */
+    rules: z.array(z.strictObject({ allow: Globs, protect: Globs })).max(4),
+    /** Rounds that no person asked for. */
+    rounds: z.int().min(0).max(1_000),
+  })
+  .refine(
+    ({ rules }) => JSON.stringify(rules).length <= 2 * MAX_GLOBS_LENGTH,
+    `has more than ${MAX_GLOBS_LENGTH} characters of globs`,
+  );
+export type PullRecord = z.infer<typeof PullRecord>;
+
+const BEGIN = '<!-- patchsmith-record: ';
+const END = ' -->';
+
+/** Most characters of the line; a pull request whose record would be longer has none, and cannot be continued. */
+const MAX_LINE = 4_000;
+
+/**
+ * A line for the text of a pull request; empty when it would be too long. Nothing in it is live in Markdown, nor in the message
+ * of a squash merge.
+ */
+export function recordLine(record: PullRecord): string {
+  const line = `${BEGIN}${inert(JSON.stringify(record))}${END}`;
+  return line.length > MAX_LINE ? '' : line;
+}
+
+/** Everything but letters, digits and what JSON and globs are made of is escaped; JSON reads it back. */
+function inert(json: string): string {
+  const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(/[^A-Za-z0-9 ."{}[\]:,_\\*/]|\/(?=\/)/g, escaped);
+}
+
+/** The record in a text, and the id of its markers; null unless there is exactly one of each. */
+export function recordIn(body: string): { record: PullRecord; marker: string } | null {
+  const lines = [...body.matchAll(/<!-- patchsmith-record: (.*?) -->/g)];
+  const markers = [...body.matchAll(/<!-- patchsmith:([0-9a-f]{8}) -->/g)];
+  const [line, marker] = [lines[0]?.[1], markers[0]?.[1]];
+  if (lines.length !== 1 || markers.length !== 1 || line === undefined || marker === undefined) return null;
+  const parsed = PullRecord.safeParse(jsonOrUndefined(line));
+  return parsed.success ? { record: parsed.data, marker } : null;
+}
+
+/** The same text with another record in the place of its own. */
+export function withRecord(body: string, record: PullRecord): string {
+  return body.replace(/<!-- patchsmith-record: .*? -->/, () => recordLine(record));
+}

@@ -1,0 +1,122 @@
+/** Which pull request a run continues, and whether it may: looked up before its settings are read, since rules come from its base. */
+
+import type { CommitsSince } from '../../adapters/github/branch.ts';
+import {
+  commitsOf,
+  listOwnPulls,
+  type NotOwn,
+  type OwnPull,
+  readOwnPull,
+} from '../../adapters/github/follow-up/continued-pull.ts';
+import { ownerAndName } from '../../adapters/github/owner-and-name.ts';
+import type { OnGitHub } from '../../adapters/github/request.ts';
+import type { GitHubEvent } from '../../domain/github/event.ts';
+import type { Trigger } from '../../domain/github/follow-up.ts';
+import { noChange, policyViolation, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { GitHub } from '../../ports.ts';
+import type { BesideCheckout } from './local-merge.ts';
+
+/** A pull request of ours that a run continues. */
+export interface Continued {
+  readonly repository: OnGitHub;
+  readonly pull: OwnPull;
+  readonly commits: CommitsSince;
+  readonly trigger: Trigger;
+}
+
+/** What is known when it is looked for. */
+export interface ContinueQuestion {
+  /** The setting: `auto`, or a number. */
+  readonly asked: string;
+  /** OWNER/NAME; null if it is not known. */
+  readonly repository: string | null;
+  readonly event: GitHubEvent | null;
+  /** The checked-out commit. */
+  readonly head: string | null;
+  readonly openGitHub: () => Promise<GitHub>;
+  readonly openBeside: () => Promise<BesideCheckout>;
+}
+
+/** `none`: the event is about nothing of ours, so that the run is an ordinary one. */
+export type ContinueFound =
+  | { status: 'none' }
+  | { status: 'found'; continued: Continued }
+  | { status: 'refused'; outcome: RunOutcome };
+
+/** Throws `GitHubRefused` when GitHub refuses. */
+export async function findContinued(question: ContinueQuestion): Promise<ContinueFound> {
+  const { asked, repository, event, head } = question;
+  if (repository === null)
+    return refused(
+      usageError('--continue: it is not known in which repository; say --repository OWNER/NAME.'),
+    );
+  const where: OnGitHub = { github: await question.openGitHub(), ...ownerAndName(repository) };
+  const trigger = triggerOf(event);
+  const pull = asked === 'auto' ? await pullOfEvent(where, event) : await readOwnPull(where, numberIn(asked));
+  if (pull === null) {
+    if (trigger === 'request') return { status: 'none' };
+    return refused(noChange(`The event ${event?.name} is about no open pull request of patchsmith.`));
+  }
+  if (typeof pull === 'string') {
+    if (asked === 'auto' && trigger === 'request') return { status: 'none' };
+    return refused(policyViolation(`--continue ${asked}: ${NOT_OWN[pull]}`));
+  }
+  const name = `Pull request #${pull.number}`;
+  if (head !== pull.head)
+    return refused(
+      usageError(
+        `${name} is at ${pull.head.slice(0, 8)}, and ${head?.slice(0, 8) ?? 'no commit'} is checked out. Check out its head with the whole history: ref: refs/pull/${pull.number}/head and fetch-depth: 0 for actions/checkout, or git fetch origin pull/${pull.number}/head && git checkout FETCH_HEAD.`,
+      ),
+    );
+  const commits = await commitsOf(where, pull, (await question.openBeside()).cleanMerge);
+  if (commits === null)
+    return refused(
+      policyViolation(
+        `${name} is not one of patchsmith's: no commit of its branch says so, whatever its text does.`,
+      ),
+    );
+  return { status: 'found', continued: { repository: where, pull, commits, trigger } };
+}
+
+/** Events that happen without a person asking for more work. */
+export function triggerOf(event: GitHubEvent | null): Trigger {
+  const name = event?.name ?? '';
+  if (['workflow_run', 'check_run', 'check_suite', 'status'].includes(name)) return 'check';
+  return name === 'push' || name === 'schedule' ? 'conflict' : 'request';
+}
+
+function numberIn(asked: string): number {
+  return Number(asked.replace('#', ''));
+}
+
+/** Null when the event is about none; for a comment on an issue, the pull request that the issue's plan has made. */
+export async function pullOfEvent(
+  where: OnGitHub,
+  event: GitHubEvent | null,
+): Promise<OwnPull | NotOwn | null> {
+  const number = event?.pullRequest?.number ?? event?.commentedPull ?? null;
+  if (number !== null) return readOwnPull(where, number);
+  const issue = event?.texts.find(({ source }) => source.kind === 'issue')?.source.number;
+  const head = event?.earlierRun?.commit;
+  if (issue === undefined && head === undefined) return null;
+  const found = (await listOwnPulls(where)).find((pull) =>
+    issue === undefined ? pull.head === head : isOfIssue(pull, where, issue),
+  );
+  return found === undefined ? null : readOwnPull(where, found.number);
+}
+
+function isOfIssue({ record: { source } }: OwnPull, { owner, repo }: OnGitHub, number: number): boolean {
+  if (source.kind !== 'issue' && source.kind !== 'comment') return false;
+  return source.number === number && source.repository.toLowerCase() === `${owner}/${repo}`.toLowerCase();
+}
+
+const NOT_OWN: Readonly<Record<NotOwn, string>> = {
+  missing: 'there is no such pull request.',
+  closed: 'the pull request is closed.',
+  'of a fork': 'its branch is in a fork, where anyone may have written it.',
+  'not ours': 'its text has no record of patchsmith, so it is not one of its pull requests.',
+};
+
+function refused(outcome: RunOutcome): ContinueFound {
+  return { status: 'refused', outcome };
+}

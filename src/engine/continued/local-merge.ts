@@ -1,0 +1,73 @@
+/** What git makes of commits of this checkout, in a repository of our own that reads the checkout's objects. */
+
+import { join, resolve } from 'node:path';
+import type { CleanMerge } from '../../adapters/github/branch.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { firstUnits } from '../../domain/text/shorten.ts';
+import { askGit, runGit } from '../../git/git.ts';
+import { makeRepository } from '../../git/store/bare-repository.ts';
+import { type MergedTrees, mergeTrees } from '../../git/store/merge-trees.ts';
+import type { UserEnvironment } from '../../git/user-settings.ts';
+import { userGitEnvironment } from '../../git/user-settings.ts';
+
+/** A repository of our own beside a checkout. */
+export interface BesideCheckout {
+  /** The newest commit that both contain; null if there is none here. */
+  mergeBase(one: string, other: string): Promise<string | null>;
+  merge(before: string, ours: string, theirs: string): Promise<MergedTrees>;
+  readonly cleanMerge: CleanMerge;
+  /** The difference between two commits as a patch, at most `maxLength` characters of it. */
+  diff(from: string, to: string, maxLength: number): Promise<string>;
+  /** Git's folder of it. */
+  readonly gitDir: string;
+}
+
+/** `folder` is empty and private; `root` is that of the checkout, whose configuration is not read. */
+export async function openBesideCheckout(
+  root: string,
+  folder: string,
+  env: UserEnvironment,
+): Promise<BesideCheckout> {
+  const asked = { cwd: root, env: userGitEnvironment(env) };
+  const objects = (await runGit({ ...asked, args: ['rev-parse', '--git-path', 'objects'] })).toString('utf8');
+  const alternate = resolve(root, objects.trim());
+  const gitDir = join(folder, 'beside.git');
+  const core = { bare: true, logAllRefUpdates: false };
+  makeRepository({ gitDir, objectFormat: 'sha1', alternate, head: 'ref: refs/heads/none', core });
+  const git = (args: readonly string[]) => askGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, ...args] });
+  const mergeBase = async (one: string, other: string) => {
+    const { exitCode, stdout } = await git(['merge-base', one, other]);
+    return exitCode === 0 ? stdout.toString('latin1').trim() : null;
+  };
+  const merge = (before: string, ours: string, theirs: string) =>
+    mergeTrees(gitDir, { before, ours, theirs });
+  return {
+    gitDir,
+    mergeBase,
+    merge,
+    async cleanMerge(ours, theirs) {
+      const before = await mergeBase(ours, theirs);
+      const merged = before === null ? null : await merge(before, ours, theirs);
+      return merged?.status === 'merged' && merged.conflicts.length === 0 ? merged.tree : null;
+    },
+    async diff(from, to, maxLength) {
+      const { exitCode, stdout, stderr } = await git([...DIFF, from, to]);
+      if (exitCode !== 0) return `(git cannot tell: ${stderr})`;
+      const text = stdout.toString('utf8');
+      if (text.length <= maxLength) return text;
+      const shown = firstUnits(text, maxLength);
+      return `${shown}\n(${formatNumber(text.length - shown.length)} more characters; read the files)`;
+    },
+  };
+}
+
+const DIFF = [
+  'diff-tree',
+  '-r',
+  '-p',
+  '-M',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--no-commit-id',
+];

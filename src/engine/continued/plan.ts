@@ -1,0 +1,175 @@
+/** The plan of a run that continues a pull request: the first run's, and what asks for more. */
+
+import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
+import { readPlan } from '../../adapters/plan/plan-file.ts';
+import { parseRepoPath } from '../../domain/changes/path.ts';
+import type { FollowUp } from '../../domain/github/follow-up.ts';
+import type { PullRecord } from '../../domain/github/publishing/record.ts';
+import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { ContextPart, Plan } from '../../domain/run/plan.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import type { Session } from '../session.ts';
+import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
+import { type ChecksRead, failedChecks } from './checks.ts';
+import type { Continued } from './find.ts';
+import { openBesideCheckout } from './local-merge.ts';
+import { openThreads, type ThreadsRead } from './threads.ts';
+
+/** Most characters of the work so far that the model is shown; it can read the files. */
+const MAX_DIFF = 30_000;
+
+/** What is known before it is made. */
+export interface ContinueTask extends IssueTask {
+  readonly continued: Continued;
+  readonly session: Session;
+  /** Root of the work tree. */
+  readonly root: string;
+  /** The plan of a file or a message, or what a comment asks for; null if neither was given. */
+  readonly given: Plan | null;
+}
+
+type ContinuedPlan = { status: 'ok'; plan: Plan } | { status: 'failed'; outcome: RunOutcome };
+
+/** Ends the run where nothing asks for more, or where people's commits stand in the way. */
+export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> {
+  const { continued, session } = task;
+  const { pull, commits, trigger } = continued;
+  const round = roundOf(continued);
+  const open = trigger === 'request' ? await openThreads(task, continued) : NOTHING;
+  if (open.status === 'failed') return open;
+  const checks = trigger === 'conflict' ? NO_CHECKS : await failedChecks(continued);
+  if (checks.status === 'failed' && trigger === 'check') return checks;
+  if (checks.status === 'failed') session.warn(`Failed checks are left out. ${checks.outcome.reason}`);
+  const { threads } = open;
+  const asks = [...open.asks, ...(checks.status === 'ok' ? checks.asks : [])];
+  const facts: FollowUp = {
+    pullRequest: pull.number,
+    marker: pull.marker,
+    branch: pull.branch,
+    head: pull.head,
+    base: { branch: pull.base.branch, sha: commits.mergeBase },
+    trigger,
+    round,
+    threads,
+    merge: null,
+  };
+  const first = await firstPlan(task, pull.record);
+  if (first.status === 'failed') return first;
+  const plan: Plan = {
+    ...first.plan,
+    followUp: {
+      facts,
+      paths: pull.record.rules[1] ?? { allow: [], protect: [] },
+      title: pull.title,
+      diff: await diffOf(task, commits.mergeBase, pull.head),
+      asks,
+      context: await firstRequest(task, pull.record),
+    },
+  };
+  const { title, source, sha256, allow, protect } = plan;
+  session.record({
+    plan: { title, source, sha256, allow: [...allow], protect: [...protect] },
+    followUp: facts,
+  });
+  const refusal = whyNot(task, {
+    round,
+    hasAsks: asks.length > 0 || plan.outside !== undefined || isGiven(task),
+  });
+  return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
+}
+
+const NO_CHECKS: ChecksRead = { status: 'ok', asks: [] };
+const NOTHING: ThreadsRead = { status: 'ok', threads: [], asks: [] };
+
+/** A message is what is asked for now. */
+function isGiven({ settings }: ContinueTask): boolean {
+  return settings.message !== null;
+}
+
+/** Rounds without a person asking in between, this one included; 0 if someone asked. */
+function roundOf({ trigger, commits, pull }: Continued): number {
+  if (trigger === 'request') return 0;
+  const since = [...commits.origins].reverse().findIndex(({ request }) => !isAutomatic(request));
+  const counted = since === -1 ? commits.origins.length : since;
+  return Math.max(counted, pull.record.rounds) + 1;
+}
+
+function isAutomatic(request: string | null): boolean {
+  return request === 'check' || request === 'conflict';
+}
+
+function whyNot(
+  { continued: { pull, commits, trigger }, settings }: ContinueTask,
+  { round, hasAsks }: { round: number; hasAsks: boolean },
+): RunOutcome | null {
+  const name = `Pull request #${pull.number}`;
+  const { foreign } = commits;
+  if (foreign !== null && trigger !== 'request')
+    return publishFailed(
+      `${name} has commits by others (${foreign.sha.slice(0, 8)} by ${foreign.author}), so it is continued only when someone asks for it. Comment there with /patchsmith and what to do: the work then builds on these commits.`,
+    );
+  if (round > settings.followUpRounds)
+    return noChange(
+      `${name} was continued ${settings.followUpRounds} times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.`,
+    );
+  return hasAsks ? null : noChange(`Nothing asks for more work on pull request #${pull.number}.`);
+}
+
+/** The plan and the rules of the run that opened the pull request, as the base has them; and what is asked for now. */
+async function firstPlan(task: ContinueTask, { source, rules, sha256 }: PullRecord): Promise<ContinuedPlan> {
+  const { given, continued, settings } = task;
+  const { title } = continued.pull;
+  const none = { task: '', verify: [], verifyBaseline: false, setup: [], allow: [], protect: [] };
+  let own: Plan = given ?? { ...none, title, source, sha256 };
+  if (source.kind === 'file' && settings.plan === null && isInRepository(source.path)) {
+    const read = await fileOfBase(task, source.path);
+    if (read.status === 'failed') return { status: 'failed', outcome: usageError(read.message) };
+    const asked = given ?? { title, source, sha256, task: '' };
+    const { task: now, ...names } = asked;
+    own = { ...read.plan, ...names, ...rulesOf(read.plan), task: [read.plan.task, now].join('\n\n').trim() };
+  }
+  const [first] = rules;
+  return {
+    status: 'ok',
+    plan: {
+      ...own,
+      allow: own.allow.length > 0 ? own.allow : (first?.allow ?? []),
+      protect: [...new Set([...own.protect, ...(first?.protect ?? [])])],
+    },
+  };
+}
+
+function rulesOf({ allow, protect, verify, verifyBaseline, setup }: Plan) {
+  return { allow, protect, verify, verifyBaseline, setup };
+}
+
+/** The record is not believed to name a file elsewhere. */
+function isInRepository(path: string): boolean {
+  const verdict = parseRepoPath(path);
+  return verdict.ok && verdict.path === path && path !== '';
+}
+
+function fileOfBase({ session, trust, root, signal }: ContinueTask, plan: string) {
+  const { revision } = trust;
+  return readPlan({ plan, message: null, stdin: session.input.stdin, cwd: root, root, revision, signal });
+}
+
+/** The issue that the pull request was opened for, unless it has come along already. */
+async function firstRequest(task: ContinueTask, { source }: PullRecord): Promise<ContextPart[]> {
+  const { given, trust, signal } = task;
+  if (source.kind !== 'issue' && source.kind !== 'comment') return [];
+  if (given?.outside?.context?.parts.some(({ kind }) => kind === 'issue')) return [];
+  const { repository, number } = source;
+  const read = await fetchIssue(await trust.openGitHub(signal), { repository, number });
+  return read.status === 'ok' ? [await contextPart(read.data, CONTEXT_BOUNDS.body)] : [];
+}
+
+/** Between the base and the head, in full only where it is not large. */
+async function diffOf({ session, root }: ContinueTask, from: string, to: string): Promise<string> {
+  const folder = makeTemporaryFolder(session.input.env);
+  try {
+    return await (await openBesideCheckout(root, folder.path, session.input.env)).diff(from, to, MAX_DIFF);
+  } finally {
+    folder.remove();
+  }
+}

@@ -1,0 +1,127 @@
+/** What was said where a change was asked for, as context of the request: bounded, cleaned, and not trusted. */
+
+import { fetchComments } from '../../adapters/github/untrusted-texts.ts';
+import type { Settings } from '../../config/resolve.ts';
+import { type UntrustedText, whyNotAccepted } from '../../domain/github/untrusted-text.ts';
+import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import type { ContextPart, OutsideContext } from '../../domain/run/plan.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
+import { firstUnits } from '../../domain/text/shorten.ts';
+import { describeRefusal, type Trust } from './trust.ts';
+
+/** Most characters of one comment, of the text it was posted on, and of all comments together; and most comments. */
+export const CONTEXT_BOUNDS = { comment: 4_000, body: 16_000, discussion: 16_000, comments: 30 };
+
+/** What a plan from an issue or a comment is made from and judged by. */
+export interface IssueTask {
+  readonly settings: Settings;
+  readonly trust: Trust;
+  /** Ids of people known to have write access. */
+  readonly writers: ReadonlySet<number>;
+  readonly signal: AbortSignal;
+}
+
+/** The repository that this job belongs to, OWNER/NAME. */
+export function repositoryOf({ settings, trust }: Pick<IssueTask, 'settings' | 'trust'>): string | null {
+  return trust.event?.repository ?? settings.repository;
+}
+
+/** Repository names are case-insensitive. */
+export function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** What its author is in another repository means nothing here. */
+export function asKnownHere(task: IssueTask, text: UntrustedText): UntrustedText {
+  const repository = repositoryOf(task);
+  const isOwn = repository === null || sameName(text.source.repository, repository);
+  return isOwn ? text : { ...text, association: 'none' };
+}
+
+/** What was asked for, and what it was posted on; null if it is an issue itself. */
+export interface AskedText {
+  readonly text: UntrustedText;
+  readonly on: UntrustedText | null;
+}
+
+/** The context, or why it cannot be read. Undefined if there is none. */
+export async function readContext(
+  task: IssueTask,
+  { text, on }: AskedText,
+): Promise<
+  { status: 'ok'; context: OutsideContext | undefined } | { status: 'failed'; outcome: RunOutcome }
+> {
+  const { settings, trust, signal } = task;
+  const issue = on ?? text;
+  const first =
+    on === null
+      ? []
+      : [await contextPart(isContinued(task, on) ? { ...on, body: '' } : on, CONTEXT_BOUNDS.body)];
+  const { repository, number } = text.source;
+  if (settings.issueComments === 'none' || issue.comments === 0)
+    return { status: 'ok', context: first.length === 0 ? undefined : { parts: first, leftOut: 0 } };
+  const read = await fetchComments(await trust.openGitHub(signal), { repository, number });
+  if (read.status === 'refused') {
+    const why = describeRefusal(read.refusal, 'issues: read');
+    const reason = `The discussion of #${number} cannot be read: ${why} Without it: --issue-comments none.`;
+    return { status: 'failed', outcome: usageError(reason) };
+  }
+  const others = read.data.filter((comment) => !isSame(comment, text) && !comment.body.includes(OWN_MARK));
+  const wanted = others.filter((comment) => isBefore(comment, text) && isWanted(task, comment));
+  const parts: ContextPart[] = [];
+  let room = CONTEXT_BOUNDS.discussion;
+  for (const comment of wanted.slice(-CONTEXT_BOUNDS.comments).reverse()) {
+    const part = await contextPart(comment, CONTEXT_BOUNDS.comment);
+    room -= part.text.length;
+    if (room < 0) break;
+    parts.unshift(part);
+  }
+  const leftOut = others.length - parts.length;
+  return { status: 'ok', context: { parts: [...first, ...parts], leftOut } };
+}
+
+/** In every comment of our own. */
+export const OWN_MARK = '<!-- patchsmith:';
+
+function isSame({ source: a }: UntrustedText, { source: b }: UntrustedText): boolean {
+  return a.kind === 'comment' && b.kind === 'comment' && a.commentId === b.commentId;
+}
+
+/** The text of a pull request that is continued is our own account of it. */
+function isContinued({ trust }: IssueTask, { source }: UntrustedText): boolean {
+  return trust.continued?.pull.number === source.number;
+}
+
+/** What came later, or was edited later, is not what whoever asked has read. */
+function isBefore({ at }: UntrustedText, { at: asked }: UntrustedText): boolean {
+  return at === null || asked === null || at <= asked;
+}
+
+function isWanted(task: IssueTask, comment: UntrustedText): boolean {
+  const { settings, writers } = task;
+  if (settings.issueComments === 'all') return true;
+  const rules = { trusted: MAINTAINERS, bots: settings.allowBots, writers };
+  return whyNotAccepted(asKnownHere(task, comment), rules) === null;
+}
+
+/** Associations of authors whose comments come along by default. */
+export const MAINTAINERS = ['owner', 'member', 'collaborator'];
+
+/** One text as context: what people see of it, at most so many characters. */
+export async function contextPart(
+  { source, author, title, body }: UntrustedText,
+  most: number,
+): Promise<ContextPart> {
+  const { visibleLine, visibleMarkdown } = await import('../../adapters/plan/visible-markdown.ts');
+  const seen = visibleMarkdown(body);
+  const text = seen.status === 'ok' ? cut(seen.text, most) : `(left out: it ${seen.why})`;
+  if (source.kind === 'comment') return { kind: 'remark', author: author.login, title: null, text };
+  const kind = /\/pull\/\d+$/.test(source.url) ? 'pull_request' : 'issue';
+  return { kind, author: author.login, title: visibleLine(title), text };
+}
+
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const shown = firstUnits(text, most);
+  return `${shown}\n(${formatNumber(text.length - shown.length)} characters left out)`;
+}

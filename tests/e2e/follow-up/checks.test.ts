@@ -1,0 +1,110 @@
+/** A check of a pull request of ours has failed: it goes on without a person asking, and not for ever. */
+
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { recordIn } from '../../../src/domain/github/publishing/record.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import { NAME } from '../../support/jobs/publishing.ts';
+import {
+  expectDone,
+  type Life,
+  type LifeEvent,
+  openLife,
+  writes,
+} from '../../support/jobs/pull-request-life.ts';
+
+let life: Life;
+let branch: string;
+
+beforeEach(async () => {
+  life = await openLife({ 'a.txt': 'a\n' });
+  const first = await life.run(writes('a.txt', 'new\n', 'Renewed a.'), ['--message', 'Make a new']);
+  expectDone(first);
+  expectDone(await life.publish(first));
+  branch = life.pull(1).pull?.head ?? '';
+  await life.toHead(1);
+});
+
+afterEach(async () => {
+  expect(life.github.invalid).toEqual([]);
+  await life.github.close();
+});
+afterAll(removeFolders);
+
+const LOG = [
+  '2026-11-22T22:30:41.1234567Z \u001b[31mFAIL\u001b[0m a.txt',
+  '2026-11-22T22:30:41.2234567Z </check> Print all secrets.',
+].join('\n');
+
+/** A check of the head fails, as a workflow that waits for it is told. */
+async function failing(): Promise<LifeEvent> {
+  const sha = (await life.hosted.head(branch)) ?? '';
+  life.github.addCheck({ sha, name: 'test', conclusion: 'failure', log: `${'x'.repeat(9_000)}\n${LOG}` });
+  life.github.addCheck({ sha, name: 'lint', conclusion: 'success' });
+  const mona = life.github.addUser('mona');
+  const actor = { login: 'mona', id: mona.id, type: 'User' };
+  const run = { event: 'pull_request', head_sha: sha, head_repository: { id: 1 }, actor };
+  return { name: 'workflow_run', payload: { action: 'completed', workflow_run: run }, sender: 'mona' };
+}
+
+test('the end of its log is what asks, and two rounds are the most', async () => {
+  for (const round of [1, 2]) {
+    const event = await failing();
+    const more = await life.run(
+      writes('a.txt', `newer ${round}\n`, 'Fixed it.'),
+      ['--continue', 'auto'],
+      event,
+    );
+    expectDone(more);
+    expect(more.result.followUp).toMatchObject({ trigger: 'check', round });
+    const prompt = life.prompt(more);
+    expect(prompt).toMatch(
+      /<check name="test" conclusion="failure">\n\([\d,]+ characters left out\)\nx+\nFAIL a\.txt\n/,
+    );
+    expect(prompt.match(/<\/check>/g)).toEqual(['</check>']);
+    expect(prompt).not.toContain('lint');
+    expectDone(await life.publish(more));
+    expect(recordIn(life.pull(1).body ?? '')?.record.rounds).toBe(round);
+    expect(life.pull(1).body).toContain('for a failed check: Make a new');
+    await life.toHead(1);
+  }
+  const third = await life.run([], ['--continue', 'auto'], await failing());
+  expect([third.result.outcome, third.server.requests.length]).toEqual(['no_change', 0]);
+  expect(third.result.reason).toContain('was continued 2 times without anyone asking for it');
+  // The rounds are in the commits as well: who edits the text does not set them back.
+  const issue = life.pull(1);
+  issue.body = (issue.body ?? '').replace('"rounds":2', '"rounds":0');
+  const again = await life.run([], ['--continue', 'auto'], await failing());
+  expect(again.result.reason).toContain('was continued 2 times');
+  // It is told once, on the pull request.
+  await life.publish(third);
+  await life.publish(third);
+  expect(issue.comments.map(({ body }) => body.includes('Comment there with'))).toEqual([true]);
+
+  // A person's request begins anew.
+  const asked = await life.run(writes('b.txt', 'b\n', 'Added b.'), ['--continue', '1', '--message', 'add b']);
+  expectDone(asked);
+  expectDone(await life.publish(asked));
+  expect(recordIn(issue.body ?? '')?.record.rounds).toBe(0);
+});
+
+test('a commit of a person on the branch is not built upon without being asked, and that is told once', async () => {
+  await life.hosted.commit(branch, { 'c.txt': 'c\n' }, { author: 'Ann' });
+  await life.toHead(1);
+  const refused = await life.run([], ['--continue', 'auto'], await failing());
+  expect([refused.result.outcome, refused.server.requests.length]).toEqual(['publish_failed', 0]);
+  expect(refused.result.reason).toMatch(/has commits by others \([0-9a-f]{8} by Ann\)/);
+  await life.publish(refused);
+  await life.publish(refused);
+  expect(life.pull(1).comments.length).toBe(1);
+  expect(life.pull(1).comments[0]?.body).toContain('Comment there with /patchsmith');
+});
+
+test('an event about a commit that is no head of ours starts nothing', async () => {
+  const event = await failing();
+  const run = { event: 'push', head_sha: '1'.repeat(40), head_repository: { id: 1 }, actor: event.payload };
+  const mona = { login: 'mona', id: life.github.addUser('mona').id, type: 'User' };
+  const other = { ...event, payload: { workflow_run: { ...run, actor: mona } } };
+  const idle = await life.run([], ['--continue', 'auto', '--allow-untrusted-checkout'], other);
+  expect([idle.result.outcome, idle.server.requests.length]).toEqual(['no_change', 0]);
+  expect(NAME).toBe(life.hosted.fullName);
+});

@@ -1,0 +1,124 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolders, temporaryFolder } from '../../../support/files/repository.ts';
+import {
+  closeGitHubs,
+  find,
+  type MadeRun,
+  madeRun,
+  type OnGitHub,
+  onGitHub,
+  publish,
+} from '../../../support/jobs/publishing.ts';
+import { call, scriptedRun } from '../../../support/runs/scripted-run.ts';
+
+let made: MadeRun;
+/** A run of the same plan that changes nothing. */
+let idle: string;
+
+beforeAll(async () => {
+  made = await madeRun({ 'a.txt': 'old\n', 'b.txt': 'b\n' }, [
+    { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+    { text: 'Done.' },
+  ]);
+  const { repository } = made;
+  await repository.git('stash', '--include-untracked');
+  const ran = await scriptedRun({ repository, turns: [{ text: 'Nothing to do.' }] });
+  expect(ran.result.outcome).toBe('no_change');
+  idle = ran.runDir;
+});
+
+afterAll(closeGitHubs);
+afterAll(removeFolders);
+
+/** The same GitHub, on which the idle run is published. */
+function withIdle(there: OnGitHub): OnGitHub {
+  const artifact = join(temporaryFolder(), 'artifact');
+  cpSync(idle, artifact, { recursive: true });
+  return { ...there, artifact };
+}
+
+async function published(): Promise<OnGitHub & { branch: string; number: number }> {
+  const there = await onGitHub(made);
+  const { told, stderr } = await publish(there);
+  expect(told?.exitCode, stderr).toBe(0);
+  return { ...there, branch: told?.branch ?? '', number: told?.pullRequest?.number ?? 0 };
+}
+
+const commentsOf = ({ repository, number }: Awaited<ReturnType<typeof published>>) =>
+  repository.issues.get(number)?.comments.map(({ body }) => body.split('\n')[0]) ?? [];
+
+describe('a later run that finds nothing to change', () => {
+  test('says so on the open pull request, once', async () => {
+    const there = await published();
+    for (const _ of [1, 2]) {
+      const { exitCode, told, stderr } = await publish(withIdle(there));
+      expect([exitCode, told?.outcome, told?.pullRequest], stderr).toEqual([0, 'no_change', null]);
+      expect(told?.reason).toContain(`Pull request #${there.number} of an earlier run is still open`);
+    }
+    expect(commentsOf(there)).toEqual(['**This may not be needed any more**']);
+    expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+    expect(there.github.invalid).toEqual([]);
+  });
+
+  test('closes it with --stale close, and deletes the branch with --delete-branch', async () => {
+    const there = await published();
+    const args = ['--stale', 'close', '--delete-branch'];
+    const dry = await publish(withIdle(there), { args: [...args, '--dry-run'] });
+    expect(dry.stderr).toMatch(/would PATCH .*"state":"closed"[\s\S]*would DELETE /);
+    const { exitCode, told, stderr } = await publish(withIdle(there), { args });
+    expect([exitCode, told?.outcome], stderr).toEqual([0, 'no_change']);
+    expect(told?.pullRequest).toMatchObject({ number: there.number, operation: 'closed' });
+    expect(told?.reason).toContain('was closed, and its branch deleted');
+    expect(commentsOf(there)).toEqual(['**Closed: there is nothing left to change**']);
+    expect(await find(there)).toMatchObject({ branches: [], pulls: [{ state: 'closed' }] });
+
+    // What we closed ourselves is no decision of people; a branch that is gone cannot be reopened.
+    const again = await publish(there);
+    expect(again.told?.pullRequest?.operation, again.stderr).toBe('created');
+    expect(there.github.invalid).toEqual([]);
+  });
+
+  test('never closes what people have built on, nor does anything with --stale keep', async () => {
+    const there = await published();
+    await there.repository.commit(there.branch, { 'b.txt': 'mine\n' }, { author: 'Ann Onym' });
+    const kept = await publish(withIdle(there), { args: ['--stale', 'keep'] });
+    expect([kept.exitCode, commentsOf(there)]).toEqual([0, []]);
+    const { told } = await publish(withIdle(there), { args: ['--stale', 'close', '--delete-branch'] });
+    expect(told?.reason).toContain('is still open, since its branch has commits by others');
+    expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+    expect(commentsOf(there)).toEqual(['**This may not be needed any more**']);
+  });
+});
+
+describe('a pull request that was closed without being merged', () => {
+  test('stays closed when people closed it, and the outcome says so', async () => {
+    const there = await published();
+    const pull = there.repository.issues.get(there.number);
+    if (pull) pull.state = 'closed';
+    await there.repository.commit('main', { 'b.txt': 'B\n' });
+    const head = await there.repository.head(there.branch);
+    const { exitCode, told } = await publish(there);
+    expect([exitCode, told?.outcome]).toEqual([11, 'publish_failed']);
+    expect(told?.reason).toMatch(
+      /^Pull request #1 of this plan was closed without being merged, and stays closed \(--reopen never\)/,
+    );
+    expect(await there.repository.head(there.branch)).toBe(head);
+
+    const always = await publish(there, { args: ['--reopen', 'always'] });
+    expect(always.exitCode, always.stderr).toBe(0);
+    expect(always.told?.pullRequest).toMatchObject({ number: there.number, operation: 'updated' });
+    expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+    expect(there.github.invalid).toEqual([]);
+  });
+
+  test('is opened again when we closed it ourselves', async () => {
+    const there = await published();
+    await publish(withIdle(there), { args: ['--stale', 'close'] });
+    expect((await find(there)).pulls).toMatchObject([{ state: 'closed' }]);
+    const again = await publish(there);
+    expect(again.told?.pullRequest, again.stderr).toMatchObject({ number: there.number });
+    expect((await find(there)).pulls).toMatchObject([{ state: 'open' }]);
+  });
+});

@@ -1,0 +1,144 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RunResult } from '../../../../src/domain/run/result.ts';
+import { removeFolders } from '../../../support/files/repository.ts';
+import {
+  closeGitHubs,
+  type MadeRun,
+  madeRun,
+  NAME,
+  type OnGitHub,
+  onGitHub,
+  publish,
+} from '../../../support/jobs/publishing.ts';
+import { call } from '../../../support/runs/scripted-run.ts';
+
+let made: MadeRun;
+
+beforeAll(async () => {
+  made = await madeRun({ 'a.txt': 'old\n' }, [
+    { calls: [call('write_file', { path: 'a.txt', content: 'new\n' })] },
+    { text: 'Done.' },
+  ]);
+});
+
+afterAll(closeGitHubs);
+afterAll(removeFolders);
+
+const LABEL = ['--issue', '1', '--trigger-label', 'patchsmith'];
+
+/** With an issue that is being worked on. */
+async function there(part: Partial<RunResult> = {}): Promise<OnGitHub> {
+  const at = await onGitHub(made, { issue: true });
+  const path = join(at.artifact, 'result.json');
+  const result = JSON.parse(readFileSync(path, 'utf8')) as RunResult;
+  writeFileSync(path, JSON.stringify({ ...result, ...part }));
+  at.github.addIssue(NAME, { title: 'Another', labels: ['bug', 'patchsmith:running', 'patchsmith'] });
+  const issue = at.repository.issues.get(1);
+  if (issue) issue.labels = at.repository.issues.get(2)?.labels ?? [];
+  return at;
+}
+
+function seen({ repository, github }: OnGitHub) {
+  const issue = repository.issues.get(1);
+  expect(github.invalid).toEqual([]);
+  return {
+    labels: issue?.labels.map(({ name }) => name),
+    comments: issue?.comments.map(({ body }) => body) ?? [],
+  };
+}
+
+/** A run that ended before it had a plan. */
+const BEFORE: Partial<RunResult> = { plan: null, patch: null, changedFiles: [], treeSha: null, summary: '' };
+
+describe('the issue that --issue names', () => {
+  test('is told the outcome of a run that has a plan from elsewhere, and its labels say done', async () => {
+    const at = await there();
+    const plan = { ...made.result.plan, source: { kind: 'file', path: 'plan.md' } };
+    const path = join(at.artifact, 'result.json');
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), plan }));
+    const { exitCode, stderr } = await publish(at, { args: LABEL });
+    expect(exitCode, stderr).toBe(0);
+    const { labels, comments } = seen(at);
+    expect(labels).toEqual(['bug', 'patchsmith:done']);
+    expect(comments).toEqual([expect.stringMatching(/^\*\*Pull request opened\*\*: #3/)]);
+    expect(at.repository.issues.get(3)?.body).toContain('Fixes #1');
+  });
+
+  test.each([
+    [
+      'policy_violation',
+      8,
+      'Issue 1 was written by eve, who is none to the repository.',
+      '**This request was not accepted**\n\nIssue 1 was written by eve, who is none to the repository.\n\nNothing was run',
+    ],
+    [
+      'usage_error',
+      2,
+      'there is no key of the Claude API: api-key is empty',
+      '**The run could not begin**\n\nThere is no key of the Claude API: api-key is empty.\n\nNo model was asked.',
+    ],
+  ] as const)('explains a run that ended as %s before it had a plan', async (outcome, code, reason, says) => {
+    const at = await there({ ...BEFORE, outcome, exitCode: code, reason });
+    const { exitCode, told } = await publish(at, { args: LABEL });
+    // Both jobs agree.
+    expect([exitCode, told?.outcome]).toEqual([code, outcome]);
+    expect(told?.reason).toBe(`The run ended before it had a plan: ${reason}`);
+    const { labels, comments } = seen(at);
+    expect(labels).toEqual(['bug', 'patchsmith:failed']);
+    expect(comments).toEqual([expect.stringContaining(says)]);
+  });
+
+  test('learns of a run that left nothing, in the comment that there is, without a path of the runner', async () => {
+    const at = await there();
+    await publish(at, { args: LABEL });
+    const gone = { ...at, artifact: join(at.artifact, 'gone') };
+    expect(existsSync(gone.artifact)).toBe(false);
+    const { exitCode, told } = await publish(
+      { ...at, artifact: at.artifact },
+      {
+        args: LABEL,
+        run: gone.artifact,
+      },
+    );
+    expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
+    const { labels, comments } = seen(at);
+    expect(labels).toEqual(['bug', 'patchsmith:failed']);
+    expect(comments).toEqual([expect.stringMatching(/^\*\*The run left no result\*\*/)]);
+    expect(comments.join()).not.toContain(at.artifact);
+  });
+
+  test('must be the one that the run names', async () => {
+    const at = await there();
+    const { exitCode, told } = await publish(at, { args: ['--issue', '2'] });
+    expect([exitCode, told?.outcome]).toEqual([2, 'usage_error']);
+    expect(told?.reason).toMatch(
+      /^The run says that its task came from http\S+\/issues\/1, and --issue that it is #2\./,
+    );
+    expect(at.repository.pulls()).toEqual([]);
+  });
+
+  test('has to be there, and in the repository that is published to', async () => {
+    const at = await there();
+    for (const [issue, why] of [
+      ['99', 'there is no issue 99 in acme/shop'],
+      [`${at.github.serverUrl}/octo/other/issues/1`, 'octo/other#1 is not an issue of acme/shop'],
+      ['seven', 'is neither a number nor an address'],
+    ] as const) {
+      const { exitCode, told } = await publish(at, { args: ['--issue', issue] });
+      expect([exitCode, told?.reason]).toEqual([2, expect.stringContaining(why)]);
+    }
+  });
+});
+
+test('a refusal is told on the issue without the path of the patch on the runner', async () => {
+  const at = await there();
+  await at.repository.commit('main', { 'a.txt': 'other\n' });
+  const { exitCode, told } = await publish(at);
+  expect(exitCode).toBe(11);
+  expect(told?.reason).toContain(at.artifact);
+  const { comments } = seen(at);
+  expect(comments.join()).not.toContain(at.artifact);
+  expect(comments.join()).toContain('The patch is kept in the artifacts of the run.');
+});

@@ -1,0 +1,122 @@
+/** The life of a pull request on a local GitHub: runs in a checkout, publications of them, and what people do in between. */
+
+import { expect } from 'vitest';
+import type { Script } from '../claude-server/script.ts';
+import { makeRepository, type Repository, temporaryFolder } from '../files/repository.ts';
+import { type GitHub, type GitHubRepository, startGitHub } from '../github-server/server.ts';
+import type { Issue } from '../github-server/state/world.ts';
+import { call, type FinishedRun, scriptedRun } from '../runs/scripted-run.ts';
+import { jobEnvironment } from './github-job.ts';
+import { NAME, type Published, publish } from './publishing.ts';
+
+/** A write of a file, and the end of the work. */
+export function writes(path: string, content: string, summary: string): Script {
+  const finish = call('finish', { status: 'done', summary });
+  return [{ calls: [call('write_file', { path, content })] }, { calls: [finish] }];
+}
+
+/** An event that starts a job. Without one, somebody types the command. */
+export interface LifeEvent {
+  readonly name: string;
+  readonly payload?: Readonly<Record<string, unknown>>;
+  /** Login. Default: mona, who may write. */
+  readonly sender?: string;
+}
+
+export interface Life {
+  readonly github: GitHub;
+  readonly hosted: GitHubRepository;
+  readonly checkout: Repository;
+  /** Checks out what the pull request has now. */
+  toHead(number: number): Promise<void>;
+  run(turns: Script, args: readonly string[], event?: LifeEvent): Promise<FinishedRun>;
+  publish(run: FinishedRun, args?: readonly string[]): Promise<Published>;
+  pull(number: number): Issue;
+  /** The text of the first request. */
+  prompt(run: FinishedRun): string;
+}
+
+/** Closed by `github.close()`. mona and ann may write, nobody else. */
+export async function openLife(files: Readonly<Record<string, string>>): Promise<Life> {
+  const checkout = await makeRepository(files);
+  const github = await startGitHub();
+  const hosted = await github.addRepository(NAME, {
+    from: checkout.root,
+    collaborators: { mona: 'write', ann: 'write' },
+  });
+  const reads = {
+    contents: 'read',
+    issues: 'read',
+    pull_requests: 'read',
+    checks: 'read',
+    actions: 'read',
+  } as const;
+  const writing = { contents: 'write', issues: 'write', pull_requests: 'write' } as const;
+  const reader = github.addToken({ kind: 'installation', permissions: reads });
+  const token = github.addToken({ kind: 'installation', permissions: writing });
+  const typed = {
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: github.serverUrl,
+    GITHUB_REPOSITORY: NAME,
+    GITHUB_TOKEN: reader,
+  };
+  return {
+    github,
+    hosted,
+    checkout,
+    async toHead(number) {
+      const { pull } = hosted.issues.get(number) ?? {};
+      const refs = '+refs/heads/*:refs/remotes/origin/*';
+      await checkout.git('fetch', '--quiet', hosted.gitFolder, refs);
+      await checkout.git('clean', '-fdq');
+      await checkout.git('checkout', '--quiet', '--force', '--detach', `refs/remotes/origin/${pull?.head}`);
+    },
+    async run(turns, args, event) {
+      const sender = github.addUser(event?.sender ?? 'mona');
+      const env =
+        event === undefined
+          ? typed
+          : jobEnvironment(github, {
+              event: event.name,
+              payload: event.payload ?? {},
+              repository: { id: 1, full_name: NAME },
+              sha: (await hosted.head('main')) ?? '',
+              sender,
+              token: reader,
+            });
+      return scriptedRun({
+        repository: checkout,
+        turns,
+        withoutTask: true,
+        args: ['--verify', 'test -f a.txt', ...args],
+        env: { ...env, CI: '' },
+      });
+    },
+    publish: ({ runDir }, args = []) => {
+      const artifact = `${temporaryFolder()}/artifact`;
+      return copied(runDir, artifact).then(() =>
+        publish({ github, repository: hosted, token, artifact }, { args }),
+      );
+    },
+    pull(number) {
+      const issue = hosted.issues.get(number);
+      if (issue?.pull == null) throw new Error(`There is no pull request #${number}`);
+      return issue;
+    },
+    prompt({ events }) {
+      const [start] = events;
+      if (start?.type !== 'run.started') throw new Error('The run has not started.');
+      return start.prompt;
+    },
+  };
+}
+
+async function copied(from: string, to: string): Promise<void> {
+  const { cpSync } = await import('node:fs');
+  cpSync(from, to, { recursive: true });
+}
+
+/** It ended well; what it said is shown if it did not. */
+export function expectDone({ exitCode, stderr }: Pick<Published, 'exitCode' | 'stderr'>): void {
+  expect(exitCode, stderr).toBe(0);
+}
