@@ -22,11 +22,11 @@ export async function readArguments(
 ): Promise<Arguments> {
   const { argv: words, error } = parseWords(argv, commands);
   if (error) return { ask: 'mistake', problems: [error.message] };
-  // `help COMMAND` means what `COMMAND --help` means.
+  // `COMMAND --help` is one screen, and `help COMMAND` has everything.
   const [first, second] = words._.map(String);
-  if (words.help || first === 'help')
-    return { ask: 'help', text: await helpOf(first === 'help' ? second : first, commands, columns) };
-  if (argv.length === 0) return { ask: 'no command', text: await helpOf(undefined, commands, columns) };
+  if (first === 'help') return { ask: 'help', text: await helpOf(second, commands, columns) };
+  if (words.help) return { ask: 'help', text: await screenOf(first, commands, columns) };
+  if (argv.length === 0) return { ask: 'no command', text: await screenOf(undefined, commands, columns) };
   if (words.version) return { ask: 'version' };
 
   const afterDashes = (words['--'] as string[] | undefined) ?? [];
@@ -71,6 +71,16 @@ async function helpOf(
   const { commandHelpText, helpText } = await import('./help.ts');
   const asked = commands.find((command) => command.name === name);
   return asked ? commandHelpText(asked, columns) : helpText(commands, columns);
+}
+
+async function screenOf(
+  name: string | undefined,
+  commands: readonly Command[],
+  columns: number,
+): Promise<string> {
+  const { commandScreen, helpScreen } = await import('./help-screen.ts');
+  const asked = commands.find((command) => command.name === name);
+  return asked ? commandScreen(asked, columns) : helpScreen(commands, columns);
 }
 
 /** The switch that a setting needs; undefined for none, and null when the command does not take the setting at all. */
@@ -198,7 +208,7 @@ function* switchMistakes(argv: readonly string[], commands: readonly Command[]):
 function noSuchFlag(name: string, commands: readonly Command[]): string {
   const own = [...settingEntries().map(({ flag }) => flag), ...switchesOf(commands), 'help', 'version'];
   const flags = own.map((flag) => `--${flag}`);
-  return `${shown(name).slice(1, -1)}: there is no such flag; ${didYouMean(name, flags, 'patchsmith <command> --help shows them all')}`;
+  return `${shown(name).slice(1, -1)}: there is no such flag; ${didYouMean(name, flags, 'patchsmith help <command> shows them all')}`;
 }
 
 function belongsToNothing(word: string, command: Command | undefined): string {

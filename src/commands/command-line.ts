@@ -5,6 +5,7 @@ import { internalError, type RunOutcome } from '../domain/run/outcome.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import { checkFdLimit } from '../host/fd-limit.ts';
 import { type HostProcess, openHostProcess, VERSION } from '../host/process.ts';
+import { taken } from '../host/terminal.ts';
 import { readArguments } from './arguments.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './registry.ts';
@@ -12,8 +13,14 @@ import { COMMANDS } from './registry.ts';
 /** Carries out what the arguments of a process ask for, and returns the exit code that it has to end with. */
 export async function runCommandLine(host: NodeJS.Process): Promise<number> {
   const opened = openHostProcess(host);
-  return carryOut(host, opened).catch(opened.crash);
+  const exitCode = await carryOut(host, opened).catch(opened.crash);
+  // A reader that is slow gets the last lines too; one that has stopped reading does not keep the process.
+  await taken(opened.edge.stderr, LAST_LINES_MS);
+  return exitCode;
 }
+
+/** Milliseconds that the end of the process waits for a reader of stderr. */
+const LAST_LINES_MS = 1_000;
 
 async function carryOut(host: NodeJS.Process, { edge, printLast, refusal }: HostProcess): Promise<number> {
   const asked = await readArguments(host.argv.slice(2), COMMANDS, widthOf(host));

@@ -1,4 +1,4 @@
-/** What `--help` prints: the settings with their meaning, examples, and notes. */
+/** What `patchsmith help` prints: all settings with their meaning, examples, and notes. `--help` is a screen of it. */
 
 import yargs, { type Options } from 'yargs';
 import { KEY_VARIABLES } from '../adapters/providers/registry.ts';
@@ -48,7 +48,7 @@ function layout(columns: number) {
     .option('help', { alias: 'h', type: 'boolean', describe: 'Show this' });
 }
 
-const EACH = 'patchsmith <command> --help shows the flags of a command.';
+const EACH = 'patchsmith help <command> shows the flags of a command.';
 
 const SOURCES = `Every setting is also a variable, such as PATCHSMITH_MAX_ITERATIONS, and many are keys of .patchsmith.yml in the root of the repository, which run reads. A flag wins over a variable, a variable over the file. ${KEY_VARIABLES.join(' or ')} comes from the environment, or from a .env in this folder that git does not track; GITHUB_TOKEN or GH_TOKEN from the environment.`;
 

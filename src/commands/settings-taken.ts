@@ -2,8 +2,10 @@
 
 import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
 
-/** By command. */
-export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly SettingKey[]>> = {
+/** By command; `locate` is a mode of the action alone. */
+export const SETTINGS_TAKEN: Readonly<
+  Record<'run' | 'prepare' | 'publish' | 'locate', readonly SettingKey[]>
+> = {
   run: [
     ...settingsIn(...SETTING_GROUPS.filter((group) => !['Publishing', 'Replay', 'Old runs'].includes(group))),
     'maxTotalBytes',
@@ -11,6 +13,20 @@ export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly Setting
     'repository',
     'githubApiUrl',
     'githubServerUrl',
+  ],
+  prepare: [
+    'repository',
+    'base',
+    'branch',
+    'headRepository',
+    'issue',
+    'triggerLabel',
+    'comment',
+    'dryRun',
+    'githubApiUrl',
+    'githubServerUrl',
+    'deadlineMs',
+    'quiet',
   ],
   publish: [
     ...settingsIn('Publishing'),
@@ -21,4 +37,5 @@ export const SETTINGS_TAKEN: Readonly<Record<'run' | 'publish', readonly Setting
     'output',
     'quiet',
   ],
+  locate: ['repository', 'githubApiUrl'],
 };

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import type { ErrorObject, Options } from 'ajv';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { readBytes, textOf } from '../../files/read-bytes.ts';
 import type { AnswerSchema } from '../../ports.ts';
@@ -18,7 +19,7 @@ export type AnswerSchemaRead = { status: 'ok'; answer: AnswerSchema } | Failed;
 export async function readAnswerSchema(file: string, cwd: string): Promise<AnswerSchemaRead> {
   const name = `The schema of the answer, ${file} (--output-schema),`;
   const read = await readBytes(resolve(cwd, file), { maxBytes: MAX_SCHEMA_BYTES, pipes: true });
-  if (read.status === 'failed') return failed(`${name} ${read.why}.`);
+  if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   let schema: unknown;

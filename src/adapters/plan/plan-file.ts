@@ -13,6 +13,7 @@ import { didYouMean } from '../../config/did-you-mean.ts';
 import type { YamlMapping } from '../../config/yaml.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { type Plan, PlanFrontMatter, type PlanSource, titleOf } from '../../domain/run/plan.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { pathWithin } from '../../files/path-within.ts';
 import { type BytesRead, collect, readBytes, textOf } from '../../files/read-bytes.ts';
 import type { Revision } from '../../ports.ts';
@@ -47,7 +48,7 @@ export async function readPlan(given: {
     given.plan === '-'
       ? await collectUntil(given.signal ?? new AbortController().signal, given.stdin)
       : await readPlanFile(given.plan, given);
-  if (read.status === 'failed') return failed(`${name} ${read.why}.`);
+  if (read.status === 'failed') return failed(sentence(`${name} ${read.why}`));
   const text = textOf(read.bytes);
   if (text === null) return failed(`${name} is not UTF-8 text.`);
   const parsed = await parsePlan(text.replace(/\r\n?/g, '\n'), name, place);

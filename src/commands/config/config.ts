@@ -1,0 +1,117 @@
+/** `patchsmith config`, and `--print-config` of `run`: every setting with its value, and where that comes from. */
+
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { PROJECT_FILE, type SettingSource } from '../../config/resolve.ts';
+import { defaultText, type SettingEntry, settingEntries } from '../../config/schema.ts';
+import { done } from '../../domain/run/outcome.ts';
+import { redactedJson } from '../../domain/secrets/redact.ts';
+import { columns } from '../../domain/text/columns.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import { inertJson, oneLine } from '../../domain/text/terminal.ts';
+import { finalLine } from '../../engine/finish/result.ts';
+import type { CommandOutcome, HostContext } from '../../host/context.ts';
+import type { Given } from '../command.ts';
+import { handOver } from '../hand-over.ts';
+import { type RunParts, readRunParts } from '../inputs.ts';
+import { MASKED, writtenValue } from './written-value.ts';
+
+type ValidParts = Exclude<RunParts, { settings: null }>;
+
+/** A setting in the JSON document. `at` is the flag, the variable, or the file with its line; null for a default. */
+interface Row {
+  readonly name: string;
+  readonly value: unknown;
+  readonly from: SettingSource['from'];
+  readonly at: string | null;
+  /** Where a value stands that does not count, because this one wins over it. */
+  readonly over: readonly string[];
+}
+
+/** Asks no model and changes nothing. With a mistake in any of the settings it only says what is wrong. */
+export async function showConfig(
+  edge: HostContext,
+  { flags, switches, problems }: Given,
+): Promise<CommandOutcome> {
+  const parts = await readRunParts(edge, flags, problems);
+  if (parts.settings === null || parts.problems.length > 0)
+    return { status: 'refused', problems: parts.problems };
+  const { key, fallbackKey, servers, notes } = parts;
+  for (const secret of Object.values(servers).flatMap(({ secrets }) => secrets)) edge.hide(secret);
+  for (const secret of [key, fallbackKey]) if (secret !== null) edge.hide(secret);
+  const entries = settingEntries(providerNamed(parts.settings.provider) ?? undefined);
+  const rows = entries.map((entry) => rowOf(entry, parts));
+  const ofKey = keyOf(edge, parts);
+  const isJson = switches.has('json');
+  const document = isJson
+    ? `${inertJson(redactedJson({ version: 1, patchsmith: edge.version, settings: rows, key: ofKey }, edge.redact, 2))}\n`
+    : tableOf(edge, entries, rows, ofKey);
+  const unread = await handOver(edge.stdout, document);
+  const say = (line: string) => void edge.stderr.write(`${oneLine(edge.redact(line), 4_000)}\n`);
+  for (const note of notes) say(note);
+  const outcome = (isJson ? unread : null) ?? done(summaryOf(rows, parts));
+  say(finalLine(outcome));
+  return { status: 'told', outcome };
+}
+
+function rowOf(entry: SettingEntry, { settings, sources }: ValidParts): Row {
+  const { from, name, over } = sources[entry.key];
+  const at = from === 'default' ? null : name;
+  return { name: entry.flag, value: writtenValue(settings, entry), from, at, over };
+}
+
+/** The key is none of the settings: it has no flag, and its value is never shown. Null if the provider needs none. */
+function keyOf({ env }: HostContext, { settings, key }: ValidParts) {
+  const { keyVariable = null, otherKeyVariable = null } = providerNamed(settings.provider) ?? {};
+  const variables = [keyVariable ?? [], otherKeyVariable ?? []].flat();
+  const [first] = variables;
+  if (first === undefined) return null;
+  const given = variables.find((variable) => env[variable]?.trim());
+  return key === null
+    ? { name: first, value: null, at: null }
+    : { name: given ?? first, value: MASKED, at: given ?? '.env' };
+}
+
+const HEAD = ['SETTING', 'FROM', 'VALUE'];
+/** Longest text of a column. */
+const WIDEST = [32, 120, 400];
+
+function tableOf(
+  edge: HostContext,
+  entries: readonly SettingEntry[],
+  rows: readonly Row[],
+  key: ReturnType<typeof keyOf>,
+): string {
+  const lines = entries.flatMap((entry, at): string[][] => {
+    const row = rows[at];
+    return row === undefined ? [] : [[row.name, originOf(row), valueText(row, entry)]];
+  });
+  const ofKey = key === null ? [] : [[key.name, key.at ?? 'nowhere', key.value ?? '(none)']];
+  return columns([HEAD, ...ofKey, ...lines], WIDEST, edge.redact);
+}
+
+function originOf({ at, over }: Row): string {
+  return [at ?? 'default', ...(over.length > 0 ? [`over ${over.join(', ')}`] : [])].join(' ');
+}
+
+/** What absence means stands in brackets. */
+function valueText({ value, from }: Row, entry: SettingEntry): string {
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  if (isEmpty) return from === 'default' ? `(${defaultText(entry)})` : '(none)';
+  if (Array.isArray(value)) return value.map((item) => JSON.stringify(item)).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function summaryOf(rows: readonly Row[], { hasFile, trust }: ValidParts): string {
+  const given = rows.filter(({ from }) => from !== 'default').length;
+  const refused = trust?.refusal ?? null;
+  const file =
+    refused === null
+      ? `${PROJECT_FILE} ${hasFile ? 'was read' : 'does not exist'}${whence(trust)}`
+      : `${PROJECT_FILE} was not read, since no run would start: ${refused.reason}`;
+  return `${pluralize(rows.length, 'setting')}, ${given} of them given; ${file}${/[.!?]$/.test(file) ? '' : '.'}`;
+}
+
+/** Where rules come from a commit, as in a job for a pull request. */
+function whence(trust: ValidParts['trust']): string {
+  return trust?.revision ? ' in the commit that rules come from' : '';
+}

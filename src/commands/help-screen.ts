@@ -1,0 +1,128 @@
+/** What `--help` prints: what most people look for, on one screen. Everything stands one level down, in `patchsmith help`. */
+
+import type { SettingEntry, SettingKey } from '../config/schema.ts';
+import { settingEntries } from '../config/schema.ts';
+import { shortened } from '../domain/text/shorten.ts';
+import type { Command } from './command.ts';
+
+/** Flags that a screen has room for, beside the switches of the command. */
+const MAX_FLAGS = 14;
+
+const MAX_EXAMPLES = 3;
+
+/** Characters of a flag with its value; one with more values than fit has the first of them. */
+const MAX_FLAG = 32;
+
+/** What is looked for most, in the order of the screen. A command shows those that it takes, and all where it takes few. */
+const FREQUENT: readonly SettingKey[] = [
+  'message',
+  'plan',
+  'planFromIssue',
+  'verify',
+  'setup',
+  'allow',
+  'protect',
+  'provider',
+  'model',
+  'maxCostUsd',
+  'deadlineMs',
+  'maxIterations',
+  'sandbox',
+  'allowedDomains',
+  'patch',
+  'repository',
+  'dryRun',
+  'draft',
+  'base',
+  'branch',
+  'labels',
+  'reviewers',
+  'runDir',
+  'output',
+  'verbose',
+  'quiet',
+];
+
+/** The screen of all commands. `columns` is the width of the terminal. */
+export function helpScreen(commands: readonly Command[], columns: number): string {
+  const width = widthIn(columns);
+  const names = Math.max(...commands.map(({ name }) => name.length));
+  const examples = commands.flatMap(({ examples: [first] }) => (first ? [first] : []));
+  return [
+    'patchsmith: a plan and principles in, a proven patch out',
+    '',
+    'Usage: patchsmith <command> [flags]',
+    '',
+    ...commands.map(({ name, summary }) => row(name, summary, names, width)),
+    '',
+    'Examples:',
+    ...examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`),
+    '',
+    'patchsmith <command> --help   what most people need of a command',
+    'patchsmith help <command>     all of its flags, with defaults and exit codes',
+    'patchsmith help               every command in full, with more examples',
+    'patchsmith --version          the version',
+  ].join('\n');
+}
+
+/** The screen of one command. */
+export function commandScreen(command: Command, columns: number): string {
+  const width = widthIn(columns);
+  const { name, summary, operands, switches, settings, examples } = command;
+  const taken = settingEntries().filter(({ key }) => settings.includes(key));
+  const shown = taken.length <= MAX_FLAGS ? taken : frequentIn(taken);
+  const rows: [string, string][] = [
+    ...shown.map((entry): [string, string] => [flagOf(entry), meaningOf(entry, command)]),
+    ...Object.entries(switches).map(([flag, help]): [string, string] => [`    --${flag}`, help]),
+    ['-h, --help', 'Show this'],
+  ];
+  const flags = Math.max(...rows.map(([flag]) => flag.length));
+  const left = taken.length - shown.length;
+  return [
+    fitted(summary, width),
+    '',
+    `Usage: ${['patchsmith', name, ...operands, '[flags]'].join(' ')}`,
+    '',
+    ...rows.map(([flag, help]) => row(flag, help, flags, width)),
+    ...(left > 0 ? ['', `${left} more flags: patchsmith help ${name}`] : []),
+    ...(examples.length > 0 ? ['', 'Examples:'] : []),
+    ...examples.slice(0, MAX_EXAMPLES).map(([line]) => `  ${line}`),
+    ...(left > 0 ? [] : ['', `Defaults, variables and exit codes: patchsmith help ${name}`]),
+  ].join('\n');
+}
+
+function frequentIn(taken: readonly SettingEntry[]): SettingEntry[] {
+  const found = FREQUENT.flatMap((key) => taken.find((entry) => entry.key === key) ?? []);
+  return found.slice(0, MAX_FLAGS);
+}
+
+function flagOf({ flag, short, value }: SettingEntry): string {
+  const whole = `${short ? `-${short}, ` : '    '}--${flag}${value ? ` ${value}` : ''}`;
+  return whole.length <= MAX_FLAG ? whole : `${whole.slice(0, MAX_FLAG - 1).replace(/\|[^|]*$/, '|')}…`;
+}
+
+/** A command with fewer values of --output says itself what they are. */
+function meaningOf({ key, help }: SettingEntry, { output }: Command): string {
+  return key === 'output' && output ? output.help : help;
+}
+
+function row(name: string, meaning: string, names: number, width: number): string {
+  const start = `  ${name.padEnd(names)}  `;
+  return `${start}${fitted(meaning, width - start.length)}`;
+}
+
+/** As much of the beginning as fits, up to where a sentence can end or at least a word; what explains the operands stands in the usage. */
+export function fitted(text: string, room: number): string {
+  const main = text.replace(/ \(RUN: .*$/s, '');
+  if (main.length <= room) return main;
+  const ends = [...main.matchAll(/[:;] /g)].map(({ index }) => main.slice(0, index));
+  const whole = ends.filter((part) => part.length <= room && part.length >= LEAST_PART).at(-1);
+  return whole ?? shortened(main, room).replace(/,?\s+\S*…$/, ' …');
+}
+
+/** A shorter beginning says too little. */
+const LEAST_PART = 20;
+
+function widthIn(columns: number): number {
+  return Math.max(60, Math.min(columns, 110));
+}

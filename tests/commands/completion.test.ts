@@ -1,0 +1,124 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { SCRIPTS } from '../../src/commands/completion/scripts.ts';
+import { completedCommands, SHELLS } from '../../src/commands/completion/words.ts';
+import { COMMANDS } from '../../src/commands/registry.ts';
+import { settingEntries } from '../../src/config/schema.ts';
+import { removeFolders, temporaryFolder } from '../support/files/repository.ts';
+
+const folder = temporaryFolder();
+writeFileSync(join(folder, 'plan one.md'), '');
+mkdirSync(join(folder, 'docs'));
+afterAll(removeFolders);
+
+const commands = completedCommands(COMMANDS);
+const FILES = Object.fromEntries(
+  SHELLS.map((shell) => {
+    const path = join(folder, `completion.${shell}`);
+    writeFileSync(path, SCRIPTS[shell](commands));
+    return [shell, path];
+  }),
+);
+
+const ASK: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  bash: (words) => `
+    source ${FILES.bash}
+    COMP_WORDS=(patchsmith ${words.map((word) => `'${word}'`).join(' ')})
+    COMP_CWORD=${words.length}
+    _patchsmith
+    printf '%s\\n' "\${COMPREPLY[@]}"`,
+  fish: (words) => `source ${FILES.fish}; complete -C 'patchsmith ${words.join(' ')}'`,
+};
+
+/** What a shell offers for the last of these words. */
+function offered(shell: string, words: readonly string[]): string[] {
+  const args = shell === 'bash' ? ['--norc', '-c'] : ['--no-config', '-c'];
+  const lines = answerOf(shell, [...args, ASK[shell]?.(words) ?? '']).split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.split('\t')[0] ?? '');
+}
+
+function answerOf(shell: string, args: readonly string[]): string {
+  const env = { PATH: process.env.PATH, HOME: folder, TERM: 'xterm', LC_ALL: 'C.UTF-8' };
+  return execFileSync(shell, args, { cwd: folder, encoding: 'utf8', env, timeout: 30_000 });
+}
+
+const isThere = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+
+describe.each(['bash', 'fish'].filter(isThere))('%s', (shell) => {
+  test('knows every command', () => {
+    expect(offered(shell, ['']).sort()).toEqual([...COMMANDS.map(({ name }) => name), 'help'].sort());
+  });
+
+  test.each(COMMANDS.map((command) => [command.name, command] as const))(
+    'knows the flags of %s',
+    (name, command) => {
+      const { settings, settingsWith = {}, switches } = command;
+      const taken = [...settings, ...Object.values(settingsWith).flat()];
+      const flags = settingEntries().flatMap(({ key, flag }) => (taken.includes(key) ? [`--${flag}`] : []));
+      const expected = [...flags, ...Object.keys(switches).map((flag) => `--${flag}`), '--help'];
+      const long = offered(shell, [name, '--']).filter((word) => word.startsWith('--'));
+      expect([...new Set(long)].sort()).toEqual(expected.sort());
+    },
+  );
+
+  test.each([
+    [
+      ['run', '--sandbox', ''],
+      ['required', 'auto', 'off'],
+    ],
+    [
+      ['run', '--output', 'js'],
+      ['json', 'jsonl'],
+    ],
+    [
+      ['publish', '--output', ''],
+      ['json', 'none'],
+    ],
+    [['help', 'und'], ['undo']],
+    [['undo', ''], ['last']],
+    [['run', '--repo', 'do'], ['docs']],
+    [['run', '--plan', 'pl'], ['plan one.md']],
+    [['run', '--model', ''], []],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+  ])('offers the values that %j can have', (words, expected) => {
+    const bare = offered(shell, words).map((word) => word.replace(/\/$/, '').replaceAll('\\ ', ' '));
+    expect(bare.sort()).toEqual([...expected].sort());
+  });
+});
+
+describe.skipIf(!isThere('zsh'))('zsh', () => {
+  // It completes only in a terminal: in one, the words are typed, then Tab, then a key that shows the line.
+  test.each([
+    ['und', 'undo '],
+    ['run --sandb', 'run --sandbox '],
+    ['run --sandbox req', 'run --sandbox required '],
+    ['help publ', 'help publish '],
+    ['run --plan pl', 'run --plan plan\\ one.md '],
+  ])('completes %s', (words, expected) => {
+    const script = `
+      zmodload zsh/zpty
+      zpty shell zsh -f -i
+      zpty -w shell "PS1=; autoload -U compinit; compinit -u -d ${folder}/dump; source ${FILES.zsh}"
+      zpty -w shell 'show() { print -r -- "<$BUFFER>"; }; zle -N show; bindkey "^X" show; echo rea""dy'
+      zpty -r shell out '*ready*'
+      zpty -w -n shell $'patchsmith ${words}\\t\\x18'
+      zpty -r shell out '*<*>*'
+      print -r -- "$out"
+      zpty -d shell`;
+    expect(answerOf('zsh', ['-f', '-c', script])).toContain(`<patchsmith ${expected}>`);
+  });
+
+  test('reads the script without a complaint, and knows every flag', () => {
+    expect(spawnSync('zsh', ['-n', FILES.zsh ?? ''], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    const script = SCRIPTS.zsh(commands);
+    for (const { flags } of commands) for (const { flag } of flags) expect(script).toContain(`${flag}[`);
+  });
+});
