@@ -1,0 +1,210 @@
+/**
+ * The library: what `patchsmith run` does, in a program of your own. It takes the settings by the names of the flags, reads
+ * the environment and the project file as the command line does, and ends with the same result.
+ */
+
+import { Readable, Writable } from 'node:stream';
+import { PROVIDERS } from './adapters/providers/registry.ts';
+import { readRunInputs, withoutKey } from './commands/inputs.ts';
+import { BUILT_IN_TOOLS } from './domain/conversation/tool.ts';
+import type { RunEvent } from './domain/run/events.ts';
+import type { Interruption } from './domain/run/limits.ts';
+import { usageError } from './domain/run/outcome.ts';
+import type { RunResult } from './domain/run/result.ts';
+import { refusedResult } from './engine/finish/result.ts';
+import { runPatchsmith } from './engine/run.ts';
+import type { RunInput } from './engine/session.ts';
+import type { HostContext } from './host/context.ts';
+import { monotonicNow } from './host/monotonic-clock.ts';
+import { VERSION } from './host/process.ts';
+import type { LlmProvider, Tool } from './ports.ts';
+import { createTools, type ToolMaker } from './tools/registry.ts';
+
+export type { RunEvent } from './domain/run/events.ts';
+export type { RunResult } from './domain/run/result.ts';
+export type {
+  LlmProvider,
+  Sandbox,
+  SeenFiles,
+  Tool,
+  ToolContext,
+  ToolResult,
+  TurnRequest,
+  Workspace,
+} from './ports.ts';
+export { failedCall, said } from './tools/result.ts';
+
+/** The value of a setting, as a flag or the project file has it. */
+export type SettingValue = string | number | boolean | readonly string[];
+
+/** What a run is to do, and with what. */
+export interface RunOptions {
+  /**
+   * Settings by the names of their flags, in camel case: `{ message: 'Fix the typo', maxCostUsd: 2, allow: ['src/**'] }`.
+   * docs/settings.md lists them. Those that only print something (`quiet`, `verbose`, `output`) have no effect.
+   */
+  readonly settings: Readonly<Record<string, SettingValue>>;
+  /** Absolute path of the folder that relative paths begin at. Default: that of the process. */
+  readonly cwd?: string;
+  /** Variables, such as the key of the provider. Default: those of the process, which keeps them. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Ends the run as SIGTERM does: what was done so far is in the result. */
+  readonly signal?: AbortSignal;
+  /** Tools of your own, which the model gets besides the built-in ones. Such a run cannot be resumed or replayed. */
+  // biome-ignore lint/suspicious/noExplicitAny: each tool has an input of its own, which its schema has checked
+  readonly tools?: readonly Tool<any>[];
+  /** Answers in place of a model. Such a run needs no key, and cannot be resumed. */
+  readonly provider?: LlmProvider;
+  /** Gets the lines that the command line prints on stderr. Default: nobody. */
+  readonly progress?: (text: string) => void;
+}
+
+/** A run that goes on: its events as they happen, for one reader, and its result. */
+export interface Run extends AsyncIterable<RunEvent> {
+  /** Never rejects for what is wrong with settings, plan or machine: the outcome says it. */
+  readonly result: Promise<RunResult>;
+}
+
+/** The same tool. Written as its argument, what `execute` gets has the type that the schema says. */
+export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
+  return tool;
+}
+
+/**
+ * Carries out a plan. It begins at once; `result` is there in the end whether or not anybody reads the events. Secrets are
+ * redacted in both.
+ */
+export function run(options: RunOptions): Run {
+  const events = new EventQueue();
+  const result = carryOut(options, (event) => events.push(event)).finally(() => events.end());
+  // Whoever reads only the events must not be ended by a rejection.
+  result.catch(() => undefined);
+  return { result, [Symbol.asyncIterator]: () => events.read() };
+}
+
+async function carryOut(options: RunOptions, onEvent: (event: RunEvent) => void): Promise<RunResult> {
+  const { settings, tools = [], provider } = options;
+  let result: RunResult | null = null;
+  const own = whyNotTools(tools);
+  if (own !== null) return refused([own]);
+  const edge = edgeOf(options, (ended) => {
+    result = ended;
+  });
+  const flags = Object.fromEntries(Object.entries(settings).map(([name, value]) => [kebab(name), value]));
+  const inputs = await readRunInputs(
+    edge,
+    provider === undefined ? flags : { ...flags, ...IN_PLACE_OF_A_MODEL },
+    [],
+  );
+  if (inputs.status === 'refused') return refused(inputs.problems);
+  const outcome = await runPatchsmith({
+    ...edge,
+    settings: { ...inputs.settings, output: 'none', quiet: options.progress === undefined },
+    apiKey: inputs.apiKey,
+    env: withoutKey(edge.env),
+    startNotes: inputs.notes,
+    onEvent,
+    ...(inputs.trust === undefined ? {} : { trust: inputs.trust }),
+    ...(tools.length === 0 ? {} : { makeTools: toolMaker(tools), ownTools: tools.map(({ name }) => name) }),
+    ...(provider === undefined ? {} : onlyProvider(provider)),
+  } satisfies RunInput);
+  return result ?? refusedResult(outcome, VERSION);
+}
+
+/** A run with another model has no key to ask for: it is opened like one that plays a recording. */
+const IN_PLACE_OF_A_MODEL = { provider: 'replay', recording: '-' };
+
+function onlyProvider(provider: LlmProvider): Pick<RunInput, 'providers'> {
+  const { replay } = PROVIDERS;
+  if (replay === undefined) throw new Error('There is no entry for recordings.');
+  return { providers: { ...PROVIDERS, replay: { ...replay, create: async () => provider } } };
+}
+
+function toolMaker(own: readonly Tool[]): ToolMaker {
+  return (choice) => {
+    const tools = createTools(choice);
+    const finish = tools.filter(({ lane }) => lane === 'finish');
+    return [...tools.filter((tool) => !finish.includes(tool)), ...own, ...finish];
+  };
+}
+
+function whyNotTools(tools: readonly Tool[]): string | null {
+  const names = tools.map(({ name }) => name);
+  for (const [at, name] of names.entries()) {
+    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name))
+      return `The tool ${JSON.stringify(name)} needs a name of 1 to 64 letters, digits, _ and -.`;
+    if ((BUILT_IN_TOOLS as readonly string[]).includes(name) || names.indexOf(name) !== at)
+      return `There is a tool ${name} already: give yours another name.`;
+  }
+  return null;
+}
+
+function edgeOf(options: RunOptions, onResult: (result: RunResult) => void): HostContext {
+  const { cwd = process.cwd(), env = process.env, signal, progress = () => {} } = options;
+  const interrupt = new AbortController();
+  const stop = () => interrupt.abort({ cause: 'signal', signal: 'SIGTERM' } satisfies Interruption);
+  if (signal?.aborted) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  return {
+    env: { ...env },
+    // The program's own environment stays as it is.
+    secretsInProc: true,
+    cwd,
+    stdin: Readable.from([]),
+    stdout: writing(() => {}),
+    stderr: writing(progress),
+    interrupt: interrupt.signal,
+    now: monotonicNow,
+    version: VERSION,
+    hide() {},
+    redact: (text) => text,
+    watcher: { onStart() {}, onDirectory() {}, onResult },
+  };
+}
+
+function writing(take: (text: string) => void): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      take(chunk.toString('utf8'));
+      done();
+    },
+  });
+}
+
+function refused(problems: readonly string[]): RunResult {
+  return refusedResult(usageError(problems.join('; ')), VERSION);
+}
+
+/** `maxCostUsd` as the flag has it: `max-cost-usd`. */
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** Keeps events until they are read. */
+class EventQueue {
+  readonly #events: RunEvent[] = [];
+  #isEnded = false;
+  #wake: () => void = () => {};
+
+  push(event: RunEvent): void {
+    this.#events.push(event);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  async *read(): AsyncGenerator<RunEvent, void, void> {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event !== undefined) yield event;
+      else if (this.#isEnded) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+}

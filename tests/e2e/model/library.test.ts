@@ -1,0 +1,120 @@
+/** The library as its page shows it: the example is type-checked against the packed types, and run. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { publint } from 'publint';
+import { afterAll, expect, test } from 'vitest';
+import { run, type Tool } from '../../../src/library.ts';
+import type { Script } from '../../support/claude-server/script.ts';
+import { startClaudeServer } from '../../support/claude-server/server.ts';
+import { makeRepository, removeFolders, temporaryFolder } from '../../support/files/repository.ts';
+import { call, KEY } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const finish = { calls: [call('finish', { status: 'done', summary: 'Greeted.' })] };
+const TURNS: Script = [
+  { calls: [call('read_ticket', { id: '7' })] },
+  { calls: [call('write_file', { path: 'greeting.txt', content: 'Hello, world\n' })] },
+  finish,
+];
+
+async function asked<T>(
+  turns: Script,
+  use: (env: Record<string, string | undefined>) => Promise<T> | T,
+): Promise<T> {
+  const server = await startClaudeServer({ turns, apiKey: KEY });
+  const { PATH, HOME } = process.env;
+  const XDG_STATE_HOME = temporaryFolder();
+  try {
+    return await use({ PATH, HOME, XDG_STATE_HOME, ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url });
+  } finally {
+    await server.close();
+  }
+}
+
+test('the example of its page is right for the compiler, and does what it says', async () => {
+  const { root } = await makeRepository({ 'greeting.txt': 'Hello\n' });
+  const page = readFileSync('docs/library.md', 'utf8');
+  const example = /```js\n(\/\/ library-example\.mjs\n[\s\S]*?)```/.exec(page)?.[1] ?? '';
+  const program = temporaryFolder();
+  mkdirSync(join(program, 'node_modules'));
+  for (const name of ['zod', '@types'])
+    symlinkSync(resolve('node_modules', name), join(program, 'node_modules', name));
+  symlinkSync(resolve('.'), join(program, 'node_modules/patchsmith'));
+  writeFileSync(join(program, 'library-example.mjs'), example);
+
+  execFileSync(process.execPath, ['scripts/types.mjs']);
+  const { messages } = await publint({ pkgDir: '.', pack: false });
+  expect(messages).toEqual([]);
+  writeFileSync(join(program, 'library-example.mts'), example);
+  const options = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', 'node'];
+  const checked = spawnSync(
+    process.execPath,
+    [resolve('node_modules/typescript/bin/tsc'), ...options, 'library-example.mts'],
+    {
+      cwd: program,
+      encoding: 'utf8',
+    },
+  );
+  expect([checked.stdout, checked.status]).toEqual(['', 0]);
+
+  const { execa } = await import('execa');
+  const done = await asked(TURNS, (env) =>
+    execa(process.execPath, [join(program, 'library-example.mjs')], {
+      cwd: root,
+      env,
+      extendEnv: false,
+      reject: false,
+    }),
+  );
+  expect([done.stderr, done.stdout]).toEqual([
+    '',
+    "read_ticket\nwrite_file\nfinish\ndone [ 'greeting.txt' ]",
+  ]);
+});
+
+test('settings that are wrong are a result, and so is a tool with a name that is taken', async () => {
+  const { root } = await makeRepository({});
+  const refusedBy = async (options: Parameters<typeof run>[0]) => {
+    const going = run({ env: {}, ...options });
+    const events = [];
+    for await (const event of going) events.push(event);
+    const { outcome, exitCode, reason } = await going.result;
+    expect([outcome, exitCode, events]).toEqual(['usage_error', 2, []]);
+    return reason;
+  };
+  expect(await refusedBy({ settings: { message: 'x', repo: root, maxCost: 2 } })).toMatch(/max-cost/);
+  expect(await refusedBy({ settings: { message: 'x', repo: root } })).toMatch(
+    /there is no ANTHROPIC_API_KEY/,
+  );
+  const tools = [{ name: 'search' } as Tool];
+  expect(await refusedBy({ settings: { message: 'x', repo: root }, tools })).toMatch(
+    /There is a tool search already/,
+  );
+});
+
+test('a signal ends the run, and what was done is in the result', async () => {
+  const { root } = await makeRepository({});
+  const turns: Script = [
+    { calls: [call('write_file', { path: 'a.txt', content: 'a\n' })] },
+    { calls: [call('run_command', { command: 'sleep 60' })] },
+  ];
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const result = await asked(turns, async (env) => {
+    const going = run({
+      settings: { message: 'x', repo: root },
+      env,
+      signal: stop.signal,
+      progress: (text) => lines.push(text),
+    });
+    for await (const event of going)
+      if (event.type === 'tool.started' && event.call.name === 'run_command') stop.abort();
+    return going.result;
+  });
+  expect([result.outcome, result.exitCode]).toEqual(['interrupted', 143]);
+  expect(result.changedFiles.map(({ path }) => path)).toEqual(['a.txt']);
+  expect(lines.join('')).toContain('write_file');
+});
