@@ -7,11 +7,13 @@ import diagnostics from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../tests/support/claude-server/server.ts';
+import { asksForSummary } from '../tests/support/claude-server/summaries.ts';
 
 export type Order = { type: 'start'; turns: ScriptedTurn[] } | { type: 'stop' };
 export type Report =
   | { type: 'started'; url: string }
-  | { type: 'stopped'; exchanges: Exchange[]; refusals: string[] };
+  /** `summaries` were asked for besides the turns; `usd` is the whole bill. */
+  | { type: 'stopped'; exchanges: Exchange[]; refusals: string[]; summaries: number; usd: number };
 
 /** When a request's head arrived and when its answer had gone out: milliseconds of the machine's steady clock. */
 export interface Exchange {
@@ -21,6 +23,9 @@ export interface Exchange {
 
 let server: ClaudeServer | null = null;
 let exchanges: Exchange[] = [];
+let summaries = 0;
+/** 1,000 tokens. */
+const SUMMARY = 'What was done, file by file, and what is left of it. '.repeat(76).slice(0, 4_000);
 const open = new WeakMap<object, Exchange>();
 
 diagnostics.subscribe('http.server.request.start', (message) => {
@@ -42,14 +47,23 @@ process.on('message', async (order: Order) => {
   switch (order.type) {
     case 'start': {
       exchanges = [];
-      server = await startClaudeServer({ turns: order.turns });
+      summaries = 0;
+      const turns = [...order.turns];
+      server = await startClaudeServer({
+        turns: (request) => {
+          if (!asksForSummary(request)) return turns.shift() ?? { text: 'The script is over.' };
+          summaries += 1;
+          return { text: SUMMARY };
+        },
+      });
       tell({ type: 'started', url: server.url });
       return;
     }
     case 'stop': {
       const refusals = (server?.requests ?? []).flatMap(({ refused }) => (refused ? [refused.message] : []));
+      const usd = server?.bill().usd ?? Number.NaN;
       await server?.close();
-      tell({ type: 'stopped', exchanges, refusals });
+      tell({ type: 'stopped', exchanges, refusals, summaries, usd });
     }
   }
 });

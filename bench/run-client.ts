@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScriptedTurn } from '../tests/support/claude-server/script.ts';
-import type { Exchange, Order, Report } from './api-server.ts';
+import type { Order, Report } from './api-server.ts';
 import type { Usage } from './usage.ts';
 
 export interface Measured extends Usage {
@@ -18,12 +18,14 @@ export interface Measured extends Usage {
   readonly wallMs: number;
   /** From each answer to the request that follows it: what the client did with the answer. */
   readonly turnMs: readonly number[];
+  /** What the API billed. */
+  readonly usd: number;
 }
 
 export interface ApiServer {
   serve(turns: readonly ScriptedTurn[]): Promise<string>;
   /** Ends what `serve` began and tells what happened. Throws when the client sent what the API would refuse. */
-  stop(): Promise<readonly Exchange[]>;
+  stop(): Promise<Pick<Report & { type: 'stopped' }, 'exchanges' | 'summaries' | 'usd'>>;
   close(): void;
 }
 
@@ -39,7 +41,7 @@ export function forkApiServer(program: string): ApiServer {
       const report = await ask(child, { type: 'stop' });
       if (report.type !== 'stopped') throw new Error('The API server answered out of turn.');
       if (report.refusals.length > 0) throw new Error(`The API refused: ${report.refusals.join('; ')}`);
-      return report.exchanges;
+      return report;
     },
     close: () => child.disconnect(),
   };
@@ -56,10 +58,11 @@ export async function measure(
   const url = await server.serve(turns);
   const [program = '', ...args] = [...command, 'Carry out the script.'];
   const usageFile = join(own, 'usage.json');
-  const { PATH, HOME } = process.env;
+  const { PATH } = process.env;
   const env = {
     PATH,
-    HOME,
+    // That of the user has other runs, which are looked at once an hour.
+    HOME: own,
     RUNNER_TEMP: own,
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'sk-ant-bench-0123456789',
@@ -73,9 +76,9 @@ export async function measure(
   });
   const [exitCode] = await once(child, 'exit');
   const endedAt = steadyMs();
-  const exchanges = await server.stop();
+  const { exchanges, summaries, usd } = await server.stop();
   const [first, last] = [exchanges[0], exchanges.at(-1)];
-  if (exitCode !== 0 || !first || !last || exchanges.length !== turns.length) {
+  if (exitCode !== 0 || !first || !last || exchanges.length !== turns.length + summaries) {
     throw new Error(
       `${program} ${args.join(' ')} ended with ${exitCode} after ${exchanges.length} requests:\n${said}`,
     );
@@ -84,6 +87,7 @@ export async function measure(
   rmSync(own, { recursive: true, force: true });
   return {
     ...usage,
+    usd,
     startMs: first.arrived - startedAt,
     exitMs: endedAt - last.answered,
     wallMs: endedAt - startedAt,

@@ -5,13 +5,22 @@ import { CLIENTS, type ClientName, type Programs } from './clients.ts';
 import type { FenceTimes } from './fence.ts';
 import { EDITED, restore } from './repositories.ts';
 import { type ApiServer, type Measured, measure } from './run-client.ts';
-import { FAULTS, faults, kindsOf, largeOutput, parallelCommands, type TurnKind, workOf } from './scripts.ts';
+import {
+  FAULTS,
+  faults,
+  kindsOf,
+  largeOutput,
+  outputsOf,
+  parallelCommands,
+  type TurnKind,
+  workOf,
+} from './scripts.ts';
 import type { SnapshotTimes } from './snapshot.ts';
 
 /** One row. `against` is what the product is compared with; `figure` is what the aim is about. */
 export interface Row {
   readonly what: string;
-  readonly unit: 'ms' | 'MB';
+  readonly unit: 'ms' | 'MB' | 'USD';
   readonly product: number;
   readonly floor: number | null;
   readonly bundled: number | null;
@@ -186,6 +195,29 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
     return [{ ...plain(what, 'ms', product), floor, aim: { figure, atMost: 10, as: 'ms added' } }];
   },
 
+  /** 200 turns with 6 KB of results each, in place of the floor the same without compaction. */
+  async bill({ programs, server, repository }) {
+    const root = repository(SMALL);
+    const turns = outputsOf(200, 6_000);
+    const billOf = async (...flags: string[]) => {
+      restore(root);
+      return (await measure(server, withFlags(programs, ...flags), root, turns)).usd;
+    };
+    const none = await billOf('--compaction', 'none');
+    const rows: Row[] = [{ ...plain('bill of 200 turns, without compaction', 'USD', none), floor: none }];
+    for (const flags of [
+      ['--compaction', 'summarize'],
+      ['--compaction', 'summarize', '--compact-at', '40000'],
+      ['--compaction', 'server'],
+      ['--compaction', 'none', '--max-messages', '50'],
+    ]) {
+      const usd = await billOf(...flags);
+      const aim = { figure: usd / none, atMost: 0.6, as: '× none' };
+      rows.push({ ...plain(`the same, ${flags.join(' ')}`, 'USD', usd), floor: none, aim });
+    }
+    return rows;
+  },
+
   async verify(bench) {
     return [...(await verification(bench, SMALL, 100)), ...(await verification(bench, 5_000, 600))];
   },
@@ -197,6 +229,7 @@ export const SCENARIOS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>
 
 /** What a quick look leaves out: large trees and long scripts. */
 export const SLOW: ReadonlySet<string> = new Set([
+  'bill',
   'long',
   'files',
   'large-50000',
@@ -226,9 +259,13 @@ async function verification(
 }
 
 /** A command line of the product that ends with the flag for the task. */
-function verifying({ clients }: Programs, kind: 'worktree' | 'checkout'): string[] {
+function verifying(programs: Programs, kind: 'worktree' | 'checkout'): string[] {
+  return withFlags(programs, '--verify', `test -e ${EDITED}`, '--verify-in', kind);
+}
+
+function withFlags({ clients }: Programs, ...more: readonly string[]): string[] {
   const [flags, task] = [clients.product.slice(0, -1), clients.product.slice(-1)];
-  return [...flags, '--verify', `test -e ${EDITED}`, '--verify-in', kind, ...task];
+  return [...flags, ...more, ...task];
 }
 
 async function snapshot(bench: Bench, files: number): Promise<Row[]> {

@@ -29,6 +29,12 @@ export function largeOutput(): ScriptedTurn[] {
   return [{ calls: [command(`yes 'a line of output, and not the last' | head -c ${OUTPUT_BYTES}`)] }, END];
 }
 
+/** Commands with so many bytes of output each. */
+export function outputsOf(turns: number, bytes: number): ScriptedTurn[] {
+  const calls = (turn: number) => [command(`yes 'output of turn ${turn}' | head -c ${bytes}`)];
+  return [...Array.from({ length: turns - 1 }, (_, turn) => ({ calls: calls(turn) })), END];
+}
+
 /** Each fault once, with a good turn after it, so that no two of them add up. Limits on the rate are another matter. */
 export const FAULTS: readonly (readonly [name: string, fault: NonNullable<ScriptedTurn['fault']>])[] = [
   ['HTTP 500', { kind: 'http', status: 500 }],

@@ -5,8 +5,13 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { mergeChunks } from './merge-chunks.mjs';
+import { reportPageForBundle } from './report-page.mjs';
 
 const outdir = process.argv[2] ?? 'dist';
+
+/** What the page of a report is made of: it is text in both bundles, with licences of its own. */
+const ofThePage = new Set();
 
 const common = {
   outdir,
@@ -15,16 +20,19 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   loader: { '.md': 'text', '.yml': 'text' },
-  // CommonJS dependencies load node's modules with it.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
+  plugins: [reportPageForBundle(ofThePage)],
   // Half the text to read at every start; names stay as they are, for those who read a stack trace.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'linked',
+  // Clients that only some need, of 60 MB and more: whoever asks Claude through another cloud installs its own.
+  external: ['@anthropic-ai/bedrock-sdk', '@anthropic-ai/vertex-sdk', 'google-auth-library'],
   logLevel: 'warning',
 };
+
+// CommonJS dependencies load node's modules with it.
+const REQUIRE =
+  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
 // The ripgrep of the action is no work of this script (scripts/ripgrep.mjs).
 for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${name}`);
@@ -32,25 +40,34 @@ for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${n
 const [cli, action] = await Promise.all([
   build({
     ...common,
-    entryPoints: { cli: 'src/cli.ts' },
+    entryPoints: { cli: 'src/cli.ts', library: 'src/library.ts' },
     splitting: true,
     metafile: true,
     // Ships its binary in platform packages, which a bundle cannot carry.
-    external: ['@vscode/ripgrep'],
+    external: [...common.external, '@vscode/ripgrep'],
   }),
   build({
     ...common,
     entryPoints: { action: 'src/action.ts' },
+    banner: { js: REQUIRE },
     legalComments: 'none',
     metafile: true,
     alias: { '@vscode/ripgrep': './src/adapters/workspace/search/bundled-ripgrep.ts' },
   }),
 ]);
+await mergeChunks(outdir, 'cli.js', { ...common, external: [...common.external, '@vscode/ripgrep'] });
+for (const name of readdirSync(outdir).filter((file) => /^(?!action).*\.js$/.test(file))) {
+  const text = readFileSync(join(outdir, name), 'utf8');
+  if (/\brequire\b/.test(text)) writeFileSync(join(outdir, name), withRequire(text));
+}
 // The two steps are told apart by a file of their own: a post step whose main step was killed at once knows nothing else.
 writeFileSync(`${outdir}/action-post.js`, "process.argv[2] = 'post';\nawait import('./action.js');\n");
 
 for (const [name, { metafile }] of Object.entries({ cli, action }))
-  writeFileSync(`${outdir}/${name}.licenses.txt`, licensesOf(Object.keys(metafile.inputs)));
+  writeFileSync(
+    `${outdir}/${name}.licenses.txt`,
+    licensesOf([...Object.keys(metafile.inputs), ...ofThePage]),
+  );
 
 /** The licences of all packages that a bundle holds a part of. */
 function licensesOf(sources) {
@@ -68,6 +85,12 @@ function licensesOf(sources) {
       return `${name} ${version}\n\n${text}\n`;
     })
     .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** What starts the file as a program stays its first line. */
+function withRequire(text) {
+  const end = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0;
+  return `${text.slice(0, end)}${REQUIRE}\n${text.slice(end)}`;
 }
 
 function builtBefore() {

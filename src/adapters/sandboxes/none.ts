@@ -1,15 +1,17 @@
 /** Commands without containment: a process group of their own, an environment from an allow-list, and a sweep afterwards. */
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EnforcedLimits } from '../../domain/run/command-limits.ts';
-import type { Sandbox } from '../../ports.ts';
+import type { CommandTalk, Sandbox, SandboxCommand } from '../../ports.ts';
 import type { ForeignDescriptors } from './command/descriptors.ts';
 import type { OutputPipes } from './command/output-pipe.ts';
 import { asFirstVictim, killMarked, killNow } from './command/process-table.ts';
 import { openLifecycle } from './command/sandbox-lifecycle.ts';
-import { exitOf, limitedCommand, scriptCommand, withScript } from './command/shell.ts';
+import { exitOf, lastingCommand, limitedCommand, scriptCommand, withScript } from './command/shell.ts';
 import { type ContainedProcess, superviseCommand } from './command/supervise-command.ts';
+import { converse } from './command/talk.ts';
 import { usageOfMarked } from './command/usage.ts';
 
 /** What commands without a sandbox are run with. */
@@ -29,15 +31,21 @@ export interface NoneSetup {
 /** Every process of a command inherits this variable, whatever session or parent it moves to. */
 const MARK = 'SANDBOX_COMMAND';
 
+/** Held open by this process alone, so that a program that is talked to does not live longer. */
+const LIFELINE_FD = 3;
+
 /** Runs commands without a sandbox. They are limited and cleaned up after, but not contained. */
 export function uncontained(setup: NoneSetup): Sandbox {
   const { shell, limits } = setup;
   return openLifecycle({ level: 'none', ...setup }, (command, { path, pipes, foreign, watchdog }) =>
     withScript(command.script, path, (script) => {
-      const { isStrict = false } = command;
-      const line = limitedCommand(scriptCommand({ program: shell, name: shell, isStrict }, script), limits);
+      const { isStrict = false, talk, env } = command;
+      const run = scriptCommand({ program: shell, name: shell, isStrict }, script);
       return superviseCommand(
-        (onBytes) => start(setup, { pipes, foreign, line, onBytes }),
+        (onBytes) =>
+          talk === undefined
+            ? start(setup, { pipes, foreign, env, line: limitedCommand(run, limits), onBytes })
+            : startTalk(setup, { foreign, env, line: lastingCommand(run, LIFELINE_FD, limits), talk }),
         command,
         watchdog,
       );
@@ -48,24 +56,53 @@ export function uncontained(setup: NoneSetup): Sandbox {
 interface Start {
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
+  readonly env: SandboxCommand['env'];
   readonly line: readonly string[];
   readonly onBytes: (bytes: Uint8Array) => void;
 }
 
+interface StartTalk extends Pick<Start, 'foreign' | 'env' | 'line'> {
+  readonly talk: CommandTalk;
+}
+
 async function start(
-  { root, env }: NoneSetup,
-  { pipes, foreign, line: [program = '', ...args], onBytes }: Start,
+  setup: NoneSetup,
+  { pipes, foreign, line, env, onBytes }: Start,
 ): Promise<ContainedProcess> {
   const { output, writer, closeWriter } = await pipes.open(onBytes);
-  const mark = randomUUID();
-  const options = {
-    cwd: root,
-    stdio: foreign.withNothingElse(['ignore', writer, 'ignore']),
-    env: { ...env, [MARK]: mark },
-    detached: true,
-  };
-  const child = asFirstVictim(() => spawn(program, args, options));
+  const stdio = foreign.withNothingElse(['ignore', writer, 'ignore']);
+  const { child, mark } = spawnMarked(setup, { line, env, stdio });
   closeWriter();
+  return processOf(child, mark, output);
+}
+
+async function startTalk(
+  setup: NoneSetup,
+  { foreign, line, env, talk }: StartTalk,
+): Promise<ContainedProcess> {
+  const stdio = foreign.withNothingElse(['pipe', 'pipe', 'pipe', 'pipe']);
+  const { child, mark } = spawnMarked(setup, { line, env, stdio });
+  const lifeline = child.stdio[LIFELINE_FD] as Duplex;
+  // Its other end is closed with the program.
+  lifeline.on('error', () => lifeline.destroy());
+  const streams = {
+    stdin: child.stdio[0] as Writable,
+    stdout: child.stdio[1] as Readable,
+    stderr: child.stdio[2] as Readable,
+  };
+  return processOf(child, mark, converse(talk, streams));
+}
+
+function spawnMarked(
+  { root, env: shared }: NoneSetup,
+  { line: [program = '', ...args], env, stdio }: Pick<Start, 'line' | 'env'> & { stdio: StdioOptions },
+) {
+  const mark = randomUUID();
+  const options = { cwd: root, stdio, env: { ...shared, ...env, [MARK]: mark }, detached: true };
+  return { child: asFirstVictim(() => spawn(program, args, options)), mark };
+}
+
+function processOf(child: ChildProcess, mark: string, output: Readable): ContainedProcess {
   return {
     exited: exitOf(child),
     output,

@@ -59,7 +59,7 @@ export type OpenedSandbox =
   | { status: 'unavailable'; reason: string };
 
 /** A new folder for the files of one sandbox. */
-export async function ownFolder({ scratchDir }: SandboxOptions): Promise<string> {
+export async function ownFolder({ scratchDir }: Pick<SandboxOptions, 'scratchDir'>): Promise<string> {
   await mkdir(scratchDir, { recursive: true });
   return mkdtemp(join(scratchDir, 'sandbox-'));
 }

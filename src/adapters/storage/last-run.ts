@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { failed } from '../../domain/failed.ts';
 import { repositoryRoot } from '../../git/repository-root.ts';
 import { type FoundRun, type From, findRun } from './find-run.ts';
-import { idsIn } from './listing/list-runs.ts';
+import { idsIn } from './listing/run-folders.ts';
 import { readStart } from './read-journal.ts';
 import { placesOf } from './run-directory.ts';
 import { notedPlaces } from './run-places.ts';

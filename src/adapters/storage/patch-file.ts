@@ -2,6 +2,7 @@
 
 import { accessSync, constants, lstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { sentence } from '../../domain/text/sentence.ts';
 import type { ProvenPatch, Publisher } from '../../ports.ts';
 
 /** Replaces the file in one step; an empty patch is an empty file. */
@@ -16,7 +17,7 @@ export function patchFilePublisher(path: string): Publisher {
         return null;
       } catch (error) {
         if (error instanceof Error && 'code' in error)
-          return `The patch cannot be written to ${path}: ${error.message}.`;
+          return sentence(`The patch cannot be written to ${path}: ${error.message}`);
         throw error;
       }
     },

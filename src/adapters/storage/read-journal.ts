@@ -5,6 +5,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { type EventPlace, RunAction, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
 import { type JsonBudget, parseJson } from '../../domain/text/bounded-json.ts';
 import { formatNumber } from '../../domain/text/format-number.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { eachChunk } from '../../files/regular-file.ts';
 
 /**
@@ -35,7 +36,7 @@ export function readJournal(path: string): JournalRead {
     return failed(
       failure.missing
         ? `There is no journal ${path}: the run ended before it started to work.`
-        : `The journal ${path} ${failure.why}.`,
+        : sentence(`The journal ${path} ${failure.why}`),
     );
   const { problem, events, torn, bytes } = journal.end();
   if (problem !== null) return failed(`The journal ${path}${problem}.`);

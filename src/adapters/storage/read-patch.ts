@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { ChangedFile } from '../../domain/changes/changed-file.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import { type FileReadFailure, readRegularFile } from '../../files/regular-file.ts';
 import type { RunDirectory } from './run-directory.ts';
@@ -46,5 +47,5 @@ export function readPatch(directory: RunDirectory): PatchRead {
 }
 
 function unreadable(directory: RunDirectory, path: string, { missing, why }: FileReadFailure): PatchRead {
-  return failed(missing ? `The run in ${directory.path} has made no patch.` : `${path} ${why}.`);
+  return failed(missing ? `The run in ${directory.path} has made no patch.` : sentence(`${path} ${why}`));
 }

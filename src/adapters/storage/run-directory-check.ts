@@ -7,6 +7,7 @@ import { type Dirent, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { formatNumber } from '../../domain/text/format-number.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 /** Maximum number of files and folders in a run directory; a run has far fewer objects. */
@@ -138,7 +139,7 @@ class Check {
   }
 
   #refuse(path: string, why: string): string {
-    return `The run directory cannot be used: ${join(this.#root, path)} ${why}.`;
+    return sentence(`The run directory cannot be used: ${join(this.#root, path)} ${why}`);
   }
 }
 

@@ -12,12 +12,14 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isWithin } from '../../domain/changes/path.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { readRegularFile } from '../../files/regular-file.ts';
 import { jsonOf, MAX_RESULT_BYTES } from './run-file.ts';
@@ -31,6 +33,8 @@ export interface RunDirectory {
   /** What was uncommitted when the run began, as a patch of the base commit; `patch` applies after it. */
   readonly uncommitted: string;
   readonly log: string;
+  /** The run as a page for people. */
+  readonly report: string;
   /** The result of its last publication. */
   readonly publication: string;
   readonly shadowGit: string;
@@ -95,7 +99,7 @@ export function makeRunDirectory(request: RunDirectoryRequest): RunDirectoryResu
   } catch (error) {
     if (isSystemError(error))
       return failed(
-        `The run directory ${wanted} cannot be created: ${error.message}. Choose another one with --run-dir.`,
+        `${sentence(`The run directory ${wanted} cannot be created: ${error.message}`)} Choose another one with --run-dir.`,
       );
     throw error;
   }
@@ -111,6 +115,7 @@ export function runDirectoryAt(path: string): RunDirectory {
     patch: join(path, 'changes.patch'),
     uncommitted: join(path, 'uncommitted.patch'),
     log: join(path, 'patchsmith.log'),
+    report: join(path, 'report.html'),
     publication: join(path, 'publish.json'),
     shadowGit: join(path, 'shadow.git'),
     agentGit: join(path, 'agent.git'),
@@ -165,6 +170,11 @@ export function writeResult(directory: RunDirectory, text: string): void {
   renameSync(temporary, directory.result);
 }
 
+/** Removes the page of a run that goes on. */
+export function removeReport({ report }: RunDirectory): void {
+  rmSync(report, { force: true });
+}
+
 /** The stored result; null if there is none that can be parsed. */
 export function readResult(directory: RunDirectory): RunResult | null {
   const read = readRegularFile(directory.result, MAX_RESULT_BYTES);
@@ -179,6 +189,11 @@ export function resultText(result: object, redact: Redact): string {
 /** One line, as printed after the events with `--output jsonl`. */
 export function resultLine(result: object, redact: Redact): string {
   return `${inertJson(redactedJson({ type: 'result', ...result }, redact))}\n`;
+}
+
+/** Begins with what `clearScratch` does, beside other work. Never rejects: what is left is for that to remove, and to tell. */
+export async function clearScratchAhead(directory: RunDirectory): Promise<void> {
+  await rm(directory.scratch, { recursive: true, force: true }).catch(() => undefined);
 }
 
 /** Removes what only the running run needs. Null on success, otherwise why a part of it still exists. */
@@ -196,7 +211,7 @@ export function clearScratch(directory: RunDirectory): string | null {
     return null;
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    return `The folder ${directory.scratch} cannot be removed: ${error.message}.`;
+    return sentence(`The folder ${directory.scratch} cannot be removed: ${error.message}`);
   }
 }
 

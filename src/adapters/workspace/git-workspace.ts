@@ -190,11 +190,11 @@ export function openGitWorkspace(parts: WorkspaceParts): WholeWorkspace {
       return inTurn(() => makeUncommittedPatch(shadowDir, base, net));
     },
 
-    async keepEssentials(changes) {
+    async keepEssentials(changes, read) {
       const { keepEssentials } = await import('./kept/essentials.ts');
       await keeping;
       const hasWholeBase = keeping !== null;
-      return inTurn(() => keepEssentials({ shadowDir, base, changes, hasWholeBase }));
+      return inTurn(() => keepEssentials({ shadowDir, base, changes, read, hasWholeBase }));
     },
 
     async makePatch(net) {

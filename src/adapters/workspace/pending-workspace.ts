@@ -53,7 +53,7 @@ export function pendingWorkspace({ root, base, agentGit, files, taken }: Pending
     makePatch: async (...given) => (await taken).makePatch(...given),
     // Without a baseline nothing has been done, and nothing is there to be tidied.
     sweep: async () => (await taken.catch(() => null))?.sweep(),
-    keepEssentials: async (changes) => (await taken.catch(() => null))?.keepEssentials(changes) ?? null,
+    keepEssentials: async (...given) => (await taken.catch(() => null))?.keepEssentials(...given) ?? null,
 
     writerOf: (path) => whole?.writerOf(path) ?? null,
     removedGitDirs: () => whole?.removedGitDirs() ?? [],

@@ -1,6 +1,7 @@
 /** Whether a checkout can be written to at all. */
 
 import { accessSync, constants } from 'node:fs';
+import { sentence } from '../../domain/text/sentence.ts';
 
 /** Why nothing can be written to the root of a work tree, for people; null when it can. */
 export function whyReadOnly(root: string): string | null {
@@ -15,6 +16,6 @@ export function whyReadOnly(root: string): string | null {
         : error.code === 'EACCES'
           ? 'this user may not write there'
           : error.message;
-    return `Nothing can be written to the work tree ${root}: ${why}. Make it writable, or name another checkout with --repo.`;
+    return `${sentence(`Nothing can be written to the work tree ${root}: ${why}`)} Make it writable, or name another checkout with --repo.`;
   }
 }

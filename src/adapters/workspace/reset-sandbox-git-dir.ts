@@ -37,7 +37,7 @@ export async function disarmSandboxGitDir(
   checkout: Checkout,
   { shadowGit, agentGit }: { shadowGit: string; agentGit: string },
 ): Promise<void> {
-  await resetAgentGit(checkout, agentGit, await startSettings(shadowGit));
+  await resetAgentGit(checkout, agentGit, startSettings(shadowGit));
 }
 
 /** The git dir of an earlier process, disarmed; null if the checkout's objects are somewhere else now. */

@@ -30,7 +30,7 @@ export interface RunPlaces {
  * the model's commands wrote into theirs (settings, hooks, branches, index).
  */
 export async function makeVerifyGit({ checkout, shadowDir }: RunPlaces, gitDir: string): Promise<void> {
-  await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
+  await makeGitDir(checkout, gitDir, startSettings(shadowDir));
   if (copyIndex(shadowDir, gitDir, 'index', BASELINE_INDEX) === null) return;
   const listed = await runGit({ cwd: gitDir, args: [`--git-dir=${gitDir}`, 'ls-files', '--stage', '-z'] });
   const submodules = pathsOf(listed, true);
@@ -80,7 +80,7 @@ async function checkOut(request: CheckoutRequest): Promise<CheckedOut> {
   mkdirSync(folder, { mode: 0o700 });
   // The sandbox mounts the git dir there.
   mkdirSync(join(folder, '.git'));
-  await makeGitDir(checkout, gitDir, await startSettings(shadowDir));
+  await makeGitDir(checkout, gitDir, startSettings(shadowDir));
   // Commands also see the checkout's own objects.
   const known = base.commit === null ? null : `${base.commit}^{tree}`;
   const unpacked = await packTree(shadowDir, tree, gitDir, known);
@@ -152,8 +152,8 @@ function inFolder(
 }
 
 /** As in the baseline rules. */
-export async function startSettings(shadowDir: string): Promise<ReadingSettings> {
-  const { filemode, ignorecase, autocrlf, eol } = await readCoreSettings(join(shadowDir, 'rules/git/config'));
+export function startSettings(shadowDir: string): ReadingSettings {
+  const { filemode, ignorecase, autocrlf, eol } = readCoreSettings(join(shadowDir, 'rules/git/config'));
   return {
     fileMode: filemode !== 'false',
     ignoreCase: ignorecase === 'true',

@@ -2,14 +2,13 @@
 
 import type { Provenance } from '../../domain/changes/provenance.ts';
 import type { RunState } from '../../domain/run/state.ts';
-import type { ProvenPatch } from '../../ports.ts';
-import type { Ready } from '../ready.ts';
+import type { ProvenPatch, ReadBlobs } from '../../ports.ts';
 
 /** Null without a patch. The modules that do the work are loaded late, since an empty patch needs none of them. */
 export async function attributedPart(
-  { directory }: Ready,
   { changes, interruption }: RunState,
   patch: ProvenPatch | null,
+  read: ReadBlobs,
 ): Promise<{ provenance: Provenance; warnings: string[] } | null> {
   if (patch === null) return null;
   if (patch.files.length === 0) return { provenance: { files: [], filesLeftOut: 0 }, warnings: [] };
@@ -20,7 +19,7 @@ export async function attributedPart(
     changes: changes.history,
     takesIn: (source) => changes.takesIn(source),
     inHurry: interruption !== null,
-    shadowGit: directory.shadowGit,
+    read,
   });
   return { provenance: provenanceOf(files), warnings: foreignPartsOf(files) };
 }

@@ -9,11 +9,9 @@ import { LineHistory } from '../../domain/changes/line-history.ts';
 import type { FileProvenance, Provenance } from '../../domain/changes/provenance.ts';
 import { pathsBehind } from '../../domain/changes/recorded-steps.ts';
 import { listed } from '../../domain/text/listed.ts';
-import { readBlobs, textLines } from '../../git/store/blobs.ts';
-
-/** Maximum bytes read of one state of a file, and of all states together; the largest are left out first. */
-const MAX_STATE_BYTES = 1024 * 1024;
-const MAX_STATES_BYTES = 16 * 1024 * 1024;
+import { textLines } from '../../git/store/blobs.ts';
+import type { ReadBlobs } from '../../ports.ts';
+import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 
 /** Maximum lines of one state, and of all states together: each line is an object of its own. */
 const MAX_STATE_LINES = 50_000;
@@ -36,8 +34,8 @@ export interface PatchedRun {
   readonly takesIn: (source: ChangeSource) => boolean;
   /** True when there is no time to follow lines: every hunk then names all changes of its file. */
   readonly inHurry: boolean;
-  /** The shadow repository, which has the contents of all states. */
-  readonly shadowGit: string;
+  /** Reads from the shadow repository, which has the contents of all states. */
+  readonly read: ReadBlobs;
 }
 
 /** `hunks` is null for a binary file; `cut` says what else is missing or inexact. */
@@ -50,9 +48,7 @@ export async function attributePatch(run: PatchedRun): Promise<AttributedPatchFi
   const patched = patchedFiles(run.patch, run.files);
   const changes = changesBehind(run);
   const isFollowed = patched !== null && changes.length <= MAX_CHANGES && !run.inHurry;
-  const blobs = withinLines(
-    await readBlobs(run.shadowGit, isFollowed ? blobsToRead(changes) : [], () => MAX_STATE_BYTES),
-  );
+  const blobs = withinLines(await run.read(isFollowed ? statesToRead(changes) : [], () => MAX_STATE_BYTES));
   const history = new LineHistory({
     changes,
     takesIn: run.takesIn,
@@ -121,22 +117,6 @@ function changesBehind({ changes, files }: PatchedRun): CodeChange[] {
   const wanted = files.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]));
   const behind = pathsBehind(changes, wanted);
   return changes.filter(({ path, from }) => behind.has(path) || (from !== undefined && behind.has(from)));
-}
-
-function blobsToRead(changes: readonly CodeChange[]): string[] {
-  const sizes = new Map<string, number>();
-  for (const { before, after } of changes) {
-    for (const state of [before, after]) {
-      if (state && state.mode !== '160000' && state.size <= MAX_STATE_BYTES)
-        sizes.set(state.blob, state.size);
-    }
-  }
-  let total = 0;
-  const bySize = [...sizes].sort(([, a], [, b]) => a - b);
-  return bySize.flatMap(([blob, size]) => {
-    total += size;
-    return total <= MAX_STATES_BYTES ? [blob] : [];
-  });
 }
 
 /** The states whose lines can be followed, shortest first. */

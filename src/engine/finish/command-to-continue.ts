@@ -15,5 +15,7 @@ export function commandToContinue(
   const flags = flagsToContinue(stop, limits);
   // Whose key is used is for whoever resumes to say.
   const named = provider === null || provider === DEFAULT_PROVIDER ? [] : ['--provider', provider];
-  return flags && ['patchsmith resume', directory.path, ...named, ...flags].join(' ');
+  const { fallbackModel } = input.settings;
+  const after = fallbackModel === null ? [] : ['--fallback-model', fallbackModel];
+  return flags && ['patchsmith resume', directory.path, ...named, ...after, ...flags].join(' ');
 }

@@ -2,6 +2,7 @@
 
 import { resultText } from '../../adapters/storage/run-directory.ts';
 import { internalError, type RunOutcome } from '../../domain/run/outcome.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import type { ProvenPatch } from '../../ports.ts';
 import type { Session } from '../session.ts';
 import { crashed } from './crash.ts';
@@ -43,7 +44,7 @@ export async function printDocument(session: Session, patch: ProvenPatch | null)
   // What went wrong before says more than that nobody reads of it.
   if (session.result.exitCode !== 0) return null;
   const outcome = internalError(
-    `The --output ${settings.output} document cannot be written: ${failure.message}.`,
+    sentence(`The --output ${settings.output} document cannot be written: ${failure.message}`),
   );
   session.decide(outcome);
   session.writeResult();

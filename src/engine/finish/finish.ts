@@ -15,7 +15,8 @@ import { machineFault } from '../../domain/run/machine-fault.ts';
 import { decideOutcome, type RunOutcome } from '../../domain/run/outcome.ts';
 import type { RunState } from '../../domain/run/state.ts';
 import { stopOfInterruption } from '../../domain/run/stop-reason.ts';
-import type { PatchResult, ProvenPatch, Workspace } from '../../ports.ts';
+import { readAhead } from '../../git/store/blobs.ts';
+import type { PatchResult, ProvenPatch, ReadBlobs, Workspace } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 import { absolutePath, type Session } from '../session.ts';
 import { attributedPart } from './attributed-part.ts';
@@ -24,6 +25,7 @@ import { advice, crashed } from './crash.ts';
 import { nestedPart } from './nested-part.ts';
 import { closingWarnings, statePart } from './result.ts';
 import { type ReviewedPart, reviewedPart } from './reviewed-part.ts';
+import { MAX_STATE_BYTES, statesToRead } from './states-to-read.ts';
 import { doneValue, firstCrash, type StepEnd, tryStep } from './step.ts';
 import { type UncommittedPart, uncommittedPart } from './uncommitted-part.ts';
 
@@ -60,6 +62,7 @@ export async function finish(session: Session, ready: Ready, loop: LoopEnd): Pro
   const { state, driven } = loop;
   if (driven.status !== 'done') await sweep(session, ready);
   const denied = allDenied(session, state);
+  session.record({ mcp: [...ready.servers()] });
   session.record({ ...statePart(state), denied: [...denied.named], deniedCount: denied.count });
   session.record({ durations: { totalMs: 0, modelMs: state.modelMs } });
   const net = state.changes.net();
@@ -94,22 +97,34 @@ async function sweep(session: Session, { workspace }: Ready): Promise<void> {
   });
 }
 
-/** The patch is saved before anything else is examined: time may run out at any moment. */
+/**
+ * The patch is saved before anything else is examined: time may run out at any moment. What comes after that does not wait for
+ * each other.
+ */
 async function takeSteps(
   session: Session,
   ready: Ready,
   { state, net }: { state: RunState; net: readonly PathChange[] },
 ): Promise<Steps> {
+  const { history } = state.changes;
+  // Without a change nothing is looked into.
+  const read = readAhead(
+    ready.directory.shadowGit,
+    net.length === 0 ? [] : statesToRead(history),
+    MAX_STATE_BYTES,
+  );
   const made = await tryStep(() => makePatch(ready.workspace, net));
   const proven = provenIn(made);
-  const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven }));
+  const reviewed = await tryStep(() => reviewedPart(session, ready, { net, patch: proven, read }));
   const mayBePublished = doneValue(reviewed)?.withheld === null;
   const kept = mayBePublished && proven !== null ? await keep(session, ready, proven) : NOT_KEPT;
   const uncommitted = await tryStep(() => uncommittedPart(ready, net, kept));
-  const attributed = await tryStep(() => attributedPart(ready, state, proven));
-  const nested = await tryStep(() => nestedPart(ready));
-  const ignored = await tryStep(() => ready.workspace.ignoredWrites());
-  await keepEssentials(session, ready, state.changes.history);
+  const [attributed, nested, ignored] = await Promise.all([
+    tryStep(() => attributedPart(state, proven, read)),
+    tryStep(() => nestedPart(ready)),
+    tryStep(() => ready.workspace.ignoredWrites()),
+    keepEssentials(session, ready, { history, read }),
+  ]);
   return { made, proven, reviewed, kept, uncommitted, attributed, nested, ignored };
 }
 
@@ -117,9 +132,9 @@ async function takeSteps(
 async function keepEssentials(
   session: Session,
   { workspace }: Ready,
-  history: readonly PathChange[],
+  { history, read }: { history: readonly PathChange[]; read: ReadBlobs },
 ): Promise<void> {
-  const kept = await tryStep(() => workspace.keepEssentials(history));
+  const kept = await tryStep(() => workspace.keepEssentials(history, read));
   const why = kept.status === 'crashed' ? String(kept.error) : doneValue(kept);
   if (why !== null) session.warn(`The run directory takes more room than it needs: ${why}`);
 }

@@ -29,6 +29,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     answer: null,
     aliases: {},
     plan: null,
+    followUp: null,
     principles: [],
     paths: null,
     provider: null,
@@ -55,6 +56,9 @@ export function emptyResult(runId: string, version: string): RunResult {
     ignoredFileCount: 0,
     nestedChanges: [],
     iterations: 0,
+    compactions: [],
+    models: [],
+    failedCompactions: 0,
     tokens: noUsage,
     costUsd: 0,
     estimated: false,
@@ -68,6 +72,7 @@ export function emptyResult(runId: string, version: string): RunResult {
     sandbox: null,
     commandLimits: null,
     network: null,
+    mcp: [],
     warnings: [],
   };
 }
@@ -79,11 +84,15 @@ export function refusedResult({ name, exitCode, reason }: RunOutcome, version: s
 
 /** The part that is known before the first command runs. */
 export function openedPart(
-  start: Pick<RunStarted, 'plan' | 'paths' | 'principles' | 'provider' | 'model' | 'base' | 'sandbox'>,
+  start: Pick<
+    RunStarted,
+    'plan' | 'followUp' | 'paths' | 'principles' | 'provider' | 'model' | 'base' | 'sandbox'
+  >,
 ): Partial<RunResult> {
-  const { plan, paths, principles, provider, model, base, sandbox } = start;
+  const { plan, followUp, paths, principles, provider, model, base, sandbox } = start;
   return {
     plan,
+    followUp,
     paths,
     principles,
     provider,
@@ -111,6 +120,9 @@ export function statePart(state: RunState): Partial<RunResult> {
   return {
     superseded: [...state.superseded],
     iterations: state.iterations,
+    compactions: state.compaction.done.map((one) => ({ ...one, costUsd: one.costUsd ?? 'unknown' })),
+    failedCompactions: state.compaction.failures,
+    models: [...state.models],
     tokens: state.usage,
     costUsd: state.costUsd ?? 'unknown',
     estimated: state.isEstimated,

@@ -5,15 +5,15 @@ import type { ChangedFile } from '../../domain/changes/changed-file.ts';
 import type { Flag } from '../../domain/review/flag.ts';
 import { flagsOf, type ReviewedFile } from '../../domain/review/review-flags.ts';
 import { addedSecrets, type FindKnown, type FoundSecret } from '../../domain/secrets/secret-scan.ts';
-import { readBlobs } from '../../git/store/blobs.ts';
+import type { ReadBlobs } from '../../ports.ts';
 
 /** The patch to review, and where its contents are. */
 export interface PatchContents {
   readonly files: readonly ChangedFile[];
   /** The net changes that the patch was made from. */
   readonly net: readonly PathChange[];
-  /** The shadow repository, which has the contents of all states. */
-  readonly shadowGit: string;
+  /** Reads from the shadow repository, which has the contents of all states. */
+  readonly read: ReadBlobs;
   /** Paths of the principles given to the model. */
   readonly principles: readonly string[];
   readonly findKnown: FindKnown;
@@ -33,14 +33,14 @@ const MAX_STATE_BYTES = 32 * 1024 * 1024;
 
 /** Scans the patch for secrets and for changes that deserve a second look, in bounded batches. */
 export async function reviewPatch(contents: PatchContents): Promise<Review> {
-  const { shadowGit, principles, findKnown } = contents;
+  const { read, principles, findKnown } = contents;
   const flags: Flag[] = [];
   const secrets: FoundSecret[] = [];
   for (const batch of batchesOf(sidesOf(contents))) {
     const ids = batch.flatMap(({ before, after }) =>
       [before, after].flatMap((state) => (isTooLarge(state) ? [] : (blobOf(state) ?? []))),
     );
-    const blobs = await readBlobs(shadowGit, ids, () => MAX_STATE_BYTES);
+    const blobs = await read(ids, () => MAX_STATE_BYTES);
     const textOf = (state: FileState | null) => {
       const blob = blobOf(state);
       if (blob === null) return '';

@@ -5,7 +5,7 @@ import { pathMatcher } from '../../domain/changes/path-policy.ts';
 import { repositoriesInTree } from '../../domain/review/git-folder.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { pathsOfTree } from '../../git/store/tree-listing.ts';
-import type { ProvenPatch } from '../../ports.ts';
+import type { ProvenPatch, ReadBlobs } from '../../ports.ts';
 import type { Ready } from '../ready.ts';
 import type { Session } from '../session.ts';
 import { repositoriesReason, withheldReason } from './result.ts';
@@ -22,7 +22,7 @@ export interface ReviewedPart extends Pick<RunResult, 'flags' | 'secrets'> {
 export async function reviewedPart(
   { findKnown, input }: Session,
   { directory, start }: Ready,
-  { net, patch }: { net: readonly PathChange[]; patch: ProvenPatch | null },
+  { net, patch, read }: { net: readonly PathChange[]; patch: ProvenPatch | null; read: ReadBlobs },
 ): Promise<ReviewedPart> {
   if (patch === null || patch.files.length === 0)
     return { flags: [], secrets: [], withheld: null, oversize: null };
@@ -33,7 +33,7 @@ export async function reviewedPart(
     reviewPatch({
       files: patch.files,
       net,
-      shadowGit,
+      read,
       principles: start.principles.map(({ path }) => path),
       findKnown,
     }),

@@ -1,5 +1,6 @@
 /** Reads contents back from the shadow repository. */
 
+import type { ReadBlobs } from '../../ports.ts';
 import { askGit } from '../git.ts';
 
 /**
@@ -22,6 +23,26 @@ export async function readBlobs(
   do await askUntilTooLarge(shadowDir, batch);
   while (batch.isTooLarge);
   return blobs;
+}
+
+/**
+ * Reads contents before they are asked for, together and in one call of git; those of more than `maxBytes` bytes, and others,
+ * are read when they are asked for. A failure is that of whoever asks.
+ */
+export function readAhead(shadowDir: string, ids: Iterable<string>, maxBytes: number): ReadBlobs {
+  const ahead = readBlobs(shadowDir, ids, () => maxBytes);
+  ahead.catch(() => undefined);
+  return async (wanted, maxBytesOf) => {
+    const read = await ahead;
+    const blobs = new Map<string, Buffer | null>();
+    for (const id of wanted) {
+      const bytes = read.get(id) ?? null;
+      blobs.set(id, bytes !== null && bytes.length <= maxBytesOf(id) ? bytes : null);
+    }
+    const left = [...blobs].flatMap(([id, bytes]) => (bytes === null ? [id] : []));
+    for (const [id, bytes] of await readBlobs(shadowDir, left, maxBytesOf)) blobs.set(id, bytes);
+    return blobs;
+  };
 }
 
 /** Has git print one content after the other, and kills it at the first one that is too large. */

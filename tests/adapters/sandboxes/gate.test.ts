@@ -14,7 +14,11 @@ const GATE_FD = 5;
 
 function start(): { gate: Duplex; ended: Promise<[number, string]> } {
   const line = ['/bin/sh', '-c', `echo begun; (echo >&${GATE_FD}) 2> /dev/null || echo closed; exit 7`];
-  const [sh = '', ...args] = initCommand('/bin/sh', GATE_FD, line, enforcedLimits(undefined, false));
+  const [sh = '', ...args] = initCommand('/bin/sh', GATE_FD, {
+    line,
+    limits: enforcedLimits(undefined, false),
+    before: null,
+  });
   const child = spawn(sh, args, { stdio: ['ignore', 'pipe', 'ignore', 'ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stdout?.on('data', (bytes: Buffer) => {

@@ -84,6 +84,22 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
 });
 
 test.each(['required', 'off'])(
+  'a runner that is killed takes the program that it talks to with it, with sandbox %s',
+  async (mode) => {
+    const place = makePlace();
+    const seconds = oddSeconds();
+    const runner = spawn(
+      process.execPath,
+      [...command(place, mode, `sleep ${seconds} & touch begun; sleep ${seconds}`), 'talk'],
+      { cwd: PROJECT, stdio: 'ignore' },
+    );
+    await until('it runs', () => existsSync(join(place.root, 'begun')));
+    runner.kill('SIGKILL');
+    await until('nothing of it is left', () => processesWith(seconds).length === 0);
+  },
+);
+
+test.each(['required', 'off'])(
   'no descriptor of the runner or its parent is left with sandbox %s',
   async (mode) => {
     const place = makePlace();

@@ -4,12 +4,18 @@ import { readFileSync } from 'node:fs';
 import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/open.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
-const [script = ''] = process.argv.slice(3);
+const [script = '', isTalk] = process.argv.slice(3);
+const talk = { onStart() {}, onOutput() {}, onErrors() {} };
 const opened = await openSandbox({ ...options, hostEnv: process.env });
 if (opened.status !== 'ok') throw new Error(opened.reason);
 const { sandbox } = opened;
 const run = (text: string) =>
-  sandbox.run({ script: text, timeoutMs: 240_000, signal: new AbortController().signal });
+  sandbox.run({
+    script: text,
+    timeoutMs: 240_000,
+    signal: new AbortController().signal,
+    ...(text === script && isTalk === 'talk' ? { talk } : {}),
+  });
 
 await run('true');
 const before = peakMemory();

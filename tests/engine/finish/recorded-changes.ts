@@ -3,6 +3,7 @@
 import { type ChangeSource, toCodeChanges } from '../../../src/domain/changes/change.ts';
 import { ChangeLedger } from '../../../src/domain/changes/ledger.ts';
 import { type AttributedPatchFile, attributePatch } from '../../../src/engine/finish/attribution.ts';
+import { readBlobs } from '../../../src/git/store/blobs.ts';
 import type { Workspace } from '../../../src/ports.ts';
 import { ScratchCheckout } from '../../adapters/workspace/scratch-checkout.ts';
 
@@ -44,7 +45,7 @@ export class RecordedChanges {
       changes: this.ledger.history,
       takesIn: (source) => this.ledger.takesIn(source),
       inHurry: false,
-      shadowGit: this.scratch.shadow,
+      read: (ids, maxBytes) => readBlobs(this.scratch.shadow, ids, maxBytes),
     });
   }
 

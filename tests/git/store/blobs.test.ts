@@ -1,19 +1,19 @@
-import { truncateSync, writeFileSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileState } from '../../../src/domain/changes/change.ts';
-import { readBlobs } from '../../../src/git/store/blobs.ts';
+import { readAhead, readBlobs } from '../../../src/git/store/blobs.ts';
 import { KeptBlobs } from '../../../src/git/store/kept-blobs.ts';
 import { git, tempFolder } from '../../support/files/temp-folder.ts';
 
-/** A repository with a text, and with 300 MB of zeros in 300 KB. */
-function store() {
+/** A repository with a text, and with a large file of zeros: 300 MB in 300 KB. */
+function store(largeBytes = 300_000_000) {
   const folder = tempFolder();
   git(folder, 'init', '--quiet', '--bare');
   const add = (name: string) => git(folder, 'hash-object', '-w', join(folder, name)).trim();
   writeFileSync(join(folder, 'small'), 'text\n');
   writeFileSync(join(folder, 'large'), '');
-  truncateSync(join(folder, 'large'), 300_000_000);
+  truncateSync(join(folder, 'large'), largeBytes);
   return { folder, small: add('small'), large: add('large') };
 }
 
@@ -39,4 +39,27 @@ test('a content that is larger than who wants it knows is not read', async () =>
     why: 'its content is larger than 268,435,456 bytes, the most that is put back',
   });
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+});
+
+test('what was read ahead is not read again, and what was not is read when it is asked for', async () => {
+  const { folder, small, large } = store(2_000);
+  writeFileSync(join(folder, 'later'), 'later\n');
+  const later = git(folder, 'hash-object', '-w', join(folder, 'later')).trim();
+  const read = readAhead(folder, [small, large], 1_000);
+  const asked = () => read([later, small, large, '1'.repeat(40)], () => 1_000);
+  const all = [
+    [later, Buffer.from('later\n')],
+    [small, Buffer.from('text\n')],
+    [large, null],
+    ['1'.repeat(40), null],
+  ];
+  expect([...(await asked())]).toEqual(all);
+  rmSync(join(folder, 'objects', small.slice(0, 2)), { recursive: true });
+  expect([...(await asked())]).toEqual(all);
+  expect([...(await read([small], () => 4))]).toEqual([[small, null]]);
+});
+
+test('a store that cannot be read ahead fails for whoever asks', async () => {
+  const read = readAhead(join(tempFolder(), 'nowhere'), ['1'.repeat(40)], 1_000);
+  await expect(read([], () => 1_000)).rejects.toThrow();
 });

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import type { Duplex, Readable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
 import type { ForeignDescriptors } from '../command/descriptors.ts';
@@ -19,6 +19,7 @@ import {
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
 import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
 import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
+import { converse } from '../command/talk.ts';
 import { usageInNamespace } from '../command/usage.ts';
 import { withTimeout } from '../command/with-timeout.ts';
 import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
@@ -71,6 +72,7 @@ const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
 const ARGS_FD = 6;
+const ERRORS_FD = 7;
 /** How much of bubblewrap's own output an error message includes. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
@@ -89,7 +91,7 @@ export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
 }
 
 interface Start {
-  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env'>;
+  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
   readonly pipes: OutputPipes;
   readonly foreign: ForeignDescriptors;
   readonly script: ScriptPlace;
@@ -102,22 +104,23 @@ async function start(
 ): Promise<ContainedProcess> {
   const { filter } = setup;
   const args = argsFor(setup, command, script);
-  const { output, writer, closeWriter } = await pipes.open(onBytes);
+  const { talk } = command;
+  const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
   // bubblewrap reads it to its end, so every command needs a descriptor of its own.
   const filterFd = filter === null ? null : openSync(filter, 'r');
   // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
-  const more = command.env === undefined ? [] : (['pipe'] as const);
+  const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
   const stdio = foreign.withNothingElse([
-    'ignore',
-    writer,
+    ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
     'pipe',
     'pipe',
     filterFd ?? 'ignore',
     'pipe',
-    ...more,
+    ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
+    ...(talk === undefined ? [] : (['pipe'] as const)),
   ]);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
-  closeWriter();
+  if (merged.talk === null) merged.closeWriter();
   if (filterFd !== null) closeSync(filterFd);
   openGate(child.stdio.at(GATE_FD) as Duplex);
   if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
@@ -130,6 +133,14 @@ async function start(
     init = found;
   });
   const ended = exitOf(child);
+  const output =
+    merged.talk === null
+      ? merged.output
+      : converse(merged.talk, {
+          stdin: child.stdio[0] as Writable,
+          stdout: child.stdio[1] as Readable,
+          stderr: child.stdio.at(ERRORS_FD) as Readable,
+        });
 
   async function exited(): Promise<ExitStatus> {
     const exit = await ended;
@@ -205,6 +216,11 @@ function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Scri
     statusFd: STATUS_FD,
     argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
-    command: initCommand(shells.init, GATE_FD, relay?.around(line) ?? line, limits),
+    command: initCommand(shells.init, GATE_FD, {
+      line,
+      limits,
+      before: relay?.start ?? null,
+      errors: command.talk === undefined ? null : ERRORS_FD,
+    }),
   });
 }

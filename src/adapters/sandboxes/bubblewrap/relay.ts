@@ -29,8 +29,8 @@ export interface Relay {
   readonly mounts: readonly Mount[];
   /** Make programs use the proxy. They are a convenience: without them nothing gets out at all. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The command line that starts the relay and then becomes `line`. */
-  around(line: readonly string[]): string[];
+  /** Shell text for process 1, which starts the relay before the command. */
+  readonly start: string;
 }
 
 /** `socket` is the proxy's, `files` a private folder, `node` the program that runs us. */
@@ -50,27 +50,21 @@ export async function relayTo(socket: string, files: string, node: string): Prom
   return {
     mounts: [program, proxy, perl, nodeScript, tunnel],
     variables: PROXY_VARIABLES,
-    around: (line) => [
-      '/bin/sh',
-      '-c',
-      startingScript([
-        ...(interpreter === null ? [] : [`${interpreter} ${perl.at} < /dev/null > /dev/null 2>&1`]),
-        // The substitution ends when the relay closes its output.
-        `[ "$( (${program.at} ${nodeScript.at} < /dev/null 2> /dev/null & ) )" = ready ]`,
-      ]),
-      'sh',
-      ...line,
-    ],
+    start: startingScript([
+      ...(interpreter === null ? [] : [`${interpreter} ${perl.at} < /dev/null > /dev/null 2>&1`]),
+      // The substitution ends when the relay closes its output.
+      `[ "$( (${program.at} ${nodeScript.at} < /dev/null 2> /dev/null & ) )" = ready ]`,
+    ]),
   };
 }
 
 /**
- * The first of the programs that starts is the relay. It has been orphaned by the time the command starts, so no program
- * that waits for its children sees it; it dies with the namespace.
+ * The first of the programs that starts is the relay. It has been orphaned by the time the command starts, and is process 1's:
+ * no program that waits for its children sees it, and it dies with the namespace.
  */
 function startingScript(starts: readonly string[]): string {
-  const failed = "echo 'The relay to the network did not start: nothing can be reached.' >&2";
-  return `${[...starts, failed].join(' || ')}; exec "$@"`;
+  const failed = "echo 'The relay to the network did not start: nothing can be reached.'";
+  return [...starts, failed].join(' || ');
 }
 
 const JAVA_OPTIONS = ['http', 'https']

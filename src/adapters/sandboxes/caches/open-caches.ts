@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { getuid } from 'node:process';
 import { isWithin } from '../../../domain/changes/path.ts';
 import type { PackageManager } from '../../../domain/packages/package-manager.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
 import type { Mount } from '../bubblewrap/args.ts';
 import { realPathOf, statOf } from '../host-files.ts';
 import type { ShownPlace, WantedCaches } from '../options.ts';
@@ -86,7 +87,8 @@ async function openCache(manager: PackageManager, given: CacheSurroundings): Pro
       continue;
     }
     const reason = whyRefused([named, source], given);
-    if (reason !== null) return { status: 'refused', reason: `--cache ${manager}: ${named}: ${reason}.` };
+    if (reason !== null)
+      return { status: 'refused', reason: sentence(`--cache ${manager}: ${named}: ${reason}`) };
     const name = `${manager}-${index}`;
     const opened = await openPart({ part, named, source, name }, given);
     if (opened.status === 'refused') return { ...opened, reason: `--cache ${manager}: ${opened.reason}` };

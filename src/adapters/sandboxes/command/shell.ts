@@ -29,24 +29,44 @@ export function limitedCommand(line: readonly string[], limits: EnforcedLimits):
 }
 
 /**
- * The command line of process 1 of a sandbox: it runs `line` within limits, with its stderr in its output, and exits with
- * its exit code. Its own errors are kept apart. First it writes a line to the descriptor `gate` and waits for one in reply;
+ * The command line of a program that is talked to, with its errors kept apart. When whoever holds the other end of the descriptor
+ * `lifeline` is gone, however that came, its process group is killed; the program does not get that descriptor.
+ */
+export function lastingCommand(line: readonly string[], lifeline: number, limits: EnforcedLimits): string[] {
+  const watch = `( read -r end <&${lifeline}; kill -9 0 ) < /dev/null > /dev/null 2>&1 &`;
+  const script = `${limitingScript(limits)}; ${watch} exec ${lifeline}<&-; exec "$@"`;
+  return ['/bin/sh', '-c', script, 'sh', ...line];
+}
+
+/**
+ * The command line of process 1 of a sandbox: it runs `line` within limits, with its stderr in its output or in a descriptor of
+ * its own, and exits with its exit code. Its own errors are kept apart. First it writes a line to the descriptor `gate` and waits for one in reply;
  * without it nothing is run. The command does not get that descriptor.
  */
 export function initCommand(
   sh: string,
   gate: number,
-  line: readonly string[],
-  limits: EnforcedLimits,
+  { line, limits, before, errors = null }: Contained,
 ): string[] {
   const steps = [
     // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
     'trap : INT',
     `echo >&${gate}; read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
     limitingScript(limits),
-    '"$@" 2>&1; exit $?',
+    ...(before === null ? [] : [before]),
+    `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
   ];
   return [sh, '-c', steps.join('; '), 'sh', ...line];
+}
+
+/** What process 1 runs. */
+export interface Contained {
+  readonly line: readonly string[];
+  readonly limits: EnforcedLimits;
+  /** Shell text that comes first, within the same limits; what it prints is the command's output. */
+  readonly before: string | null;
+  /** The descriptor for its stderr; null, the default, for its output. */
+  readonly errors?: number | null;
 }
 
 /** The shell, and `name` as what the script knows as its own name and what stands before the shell's errors. */

@@ -32,6 +32,15 @@ const Tokens = z.object({
 });
 const Cost = z.number().nonnegative().max(MOST_USD);
 
+/** Models of a run; one that says more is not believed. */
+const MOST_MODELS = 100;
+
+const ModelPart = z.object({
+  model: z.string(),
+  tokens: Tokens,
+  costUsd: Cost.or(z.literal('unknown')).catch('unknown'),
+});
+
 /** Of the result. An older version says less, a newer one more. */
 const Spent = z.object({
   runId: z.string(),
@@ -42,6 +51,7 @@ const Spent = z.object({
   tokens: Tokens,
   costUsd: Cost.or(z.literal('unknown')).catch('unknown'),
   estimated: z.boolean().catch(false),
+  models: z.array(ModelPart).max(MOST_MODELS).catch([]),
 });
 
 /** The message of a failure follows the name of the run. Never rejects. */
@@ -70,7 +80,7 @@ function spentByResult(
   if (read.status === 'failed') return failed(`result.json ${read.why}`);
   const parsed = Spent.safeParse(jsonOf(read.bytes));
   if (!parsed.success) return failed('result.json is not the result of a run');
-  const { runId: said, status, costUsd, plan, ...spent } = parsed.data;
+  const { runId: said, status, costUsd, plan, models, ...spent } = parsed.data;
   if (said !== runId) return failed('result.json is that of another run');
   // That is also what is written of a run whose process died.
   const isUnknown = costUsd === 'unknown' && totalTokens(spent.tokens) === 0;
@@ -79,6 +89,7 @@ function spentByResult(
     status: 'ok',
     plan: plan?.title ?? null,
     costUsd: costUsd === 'unknown' ? null : costUsd,
+    parts: partsOf(models),
     isFinal: status === 'finished' && !isUnknown,
   };
 }
@@ -88,7 +99,7 @@ function spentByJournal({ events }: RunDirectory, runId: string): Undated | Fail
   if (read.status === 'failed') return read;
   const [start, ...rest] = read.events;
   if (start.runId !== runId) return failed('events.jsonl is that of another run');
-  const { usage, costUsd, isEstimated } = rest.reduce(advance, startOf(start));
+  const { usage, costUsd, isEstimated, models } = rest.reduce(advance, startOf(start));
   const isUsual = Tokens.safeParse(usage).success && (costUsd === null || costUsd <= MOST_USD);
   if (!isUsual) return failed('events.jsonl has more tokens than a run can spend');
   return {
@@ -99,5 +110,16 @@ function spentByJournal({ events }: RunDirectory, runId: string): Undated | Fail
     tokens: usage,
     costUsd,
     estimated: isEstimated,
+    parts: partsOf(models),
   };
+}
+
+/** Models that have answered, where there are several; one alone is the run. */
+function partsOf(models: readonly z.infer<typeof ModelPart>[]): NonNullable<SpentEntry['parts']> {
+  const parts = models.map(({ model, tokens, costUsd }) => ({
+    model,
+    tokens,
+    costUsd: costUsd === 'unknown' ? null : costUsd,
+  }));
+  return parts.length > 1 ? parts : [];
 }

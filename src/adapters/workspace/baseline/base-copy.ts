@@ -3,6 +3,8 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BaseRevision } from '../../../domain/run/events.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
+import { readRegularFile } from '../../../files/regular-file.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { makeRepository } from '../../../git/store/bare-repository.ts';
 import { hasManyLoose, linkTree } from './loose-objects.ts';
@@ -73,7 +75,7 @@ export async function copyBase({
     alternate: null,
     head: 'ref: refs/heads/main',
     core: {
-      ...(await readCoreSettings(join(rules, 'git/config'))),
+      ...readCoreSettings(join(rules, 'git/config')),
       bare: false,
       excludesFile: configPath(join(rules, 'excludes')),
       attributesFile: configPath(join(rules, 'attributes')),
@@ -131,15 +133,15 @@ const COMMITTER = {
   GIT_COMMITTER_DATE: '2026-01-01T00:00:00Z',
 };
 
-/** The settings that determine how files are read; anything else in the file is ignored. */
-export async function readCoreSettings(configFile: string): Promise<Record<string, string>> {
-  const listed = await runGit({ cwd: '/', args: ['config', '--file', configFile, '--null', '--list'] });
-  const settings: Record<string, string> = {};
-  for (const record of listed.toString('utf8').split('\0')) {
-    const [, name, value] = /^core\.(filemode|ignorecase|autocrlf|eol)\n(\w+)$/.exec(record) ?? [];
-    if (name !== undefined && value !== undefined) settings[name] = value;
-  }
-  return settings;
+/** What we write there takes some hundred bytes. */
+const MAX_CONFIG_BYTES = 64 * 1024;
+
+/** The settings that determine how files are read, of a file as `configOf` writes it; anything else in it is ignored. */
+export function readCoreSettings(configFile: string): Record<string, string> {
+  const read = readRegularFile(configFile, MAX_CONFIG_BYTES);
+  if (read.status !== 'ok') throw new Error(sentence(`${configFile} ${read.why}`));
+  const lines = read.bytes.toString('utf8').matchAll(/^\t(filemode|ignorecase|autocrlf|eol) = (\w+)$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
 }
 
 /** Paths that had no file because of a sparse checkout, each terminated by NUL. */

@@ -1,7 +1,7 @@
 /** The entries of the user's index by their paths, with what each of them proves of its file. */
 
 import type { FileMode } from '../../../domain/changes/change.ts';
-import { type IndexRecord, IndexRecords } from './index-records.ts';
+import { IndexRecords } from './index-records.ts';
 
 /** What an index says of one path. An unmerged path has an entry with `blob` null. */
 export interface IndexEntry {
@@ -34,6 +34,8 @@ export class IndexEntries {
   readonly #ruleFiles: number[] = [];
   /** The first entry of each run of entries that lie in one folder. */
   readonly #folderStarts: number[] = [];
+  /** By folder, where its runs are in `#folderStarts`: the files of a folder may lie before and after those of folders in it. */
+  #runs: Map<string, number[]> | null = null;
   /** The folder that was asked about last: a walk asks for one file after the other. */
   #lastFolder: { folder: string; names: Map<string, number> } | null = null;
 
@@ -43,13 +45,11 @@ export class IndexEntries {
     this.#settled = new Uint8Array(records.length);
     const written = { s: Number(mtimeNs / SECOND_NS), ns: Number(mtimeNs % SECOND_NS) };
     for (let ordinal = 0; ordinal < records.length; ordinal += 1) {
-      const record = records.at(ordinal);
-      // Git marks an entry that it does not trust by size 0.
-      const isSettled = proves(record, written) && (record.size > 0 || isEmptyBlob(records.blobOf(ordinal)));
+      const isSettled = records.proves(ordinal, written);
       if (isSettled) this.#settled[ordinal] = 1;
       else this.#unsettled.push(ordinal);
-      if (isSettled && record.ctimeS >= written.s) this.#recent.push(ordinal);
-      if (record.skipWorktree || record.mode === SUBMODULE) this.#withoutFile.push(ordinal);
+      if (isSettled && records.ctimeOf(ordinal) >= written.s) this.#recent.push(ordinal);
+      if (records.isWithoutFile(ordinal)) this.#withoutFile.push(ordinal);
       if (RULE_FILES.some((name) => records.isNamed(ordinal, name))) this.#ruleFiles.push(ordinal);
       if (ordinal === 0 || !records.areNeighbours(ordinal - 1, ordinal)) this.#folderStarts.push(ordinal);
     }
@@ -163,25 +163,33 @@ export class IndexEntries {
   }
 
   #namesIn(folder: string): Map<string, number> {
-    if (this.#lastFolder?.folder !== folder)
-      this.#lastFolder = { folder, names: this.#records.inFolder(folder) };
+    if (this.#lastFolder?.folder !== folder) this.#lastFolder = { folder, names: this.#readFolder(folder) };
     return this.#lastFolder.names;
+  }
+
+  #readFolder(folder: string): Map<string, number> {
+    this.#runs ??= this.#findRuns();
+    const names = new Map<string, number>();
+    for (const run of this.#runs.get(folder) ?? []) {
+      const end = this.#folderStarts[run + 1] ?? this.#records.length;
+      for (let ordinal = this.#folderStarts[run] ?? end; ordinal < end; ordinal += 1)
+        names.set(this.#records.nameOf(ordinal), ordinal);
+    }
+    return names;
+  }
+
+  #findRuns(): Map<string, number[]> {
+    const runs = new Map<string, number[]>();
+    for (const [run, path] of this.onePathAFolder().entries()) {
+      const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+      const known = runs.get(folder);
+      if (known === undefined) runs.set(folder, [run]);
+      else known.push(run);
+    }
+    return runs;
   }
 }
 
 const SECOND_NS = 1_000_000_000n;
 const SUBMODULE = 0o160000;
 const RULE_FILES = [Buffer.from('.gitignore'), Buffer.from('.gitattributes')];
-
-/** Whether the stat of the file alone will tell if it is still as the index has it. */
-function proves(record: IndexRecord, written: { s: number; ns: number }): boolean {
-  const { mtimeS, mtimeNs, stage, mode } = record;
-  // The user has told git not to look, or there is nothing to be looked at.
-  if (record.assumeUnchanged || record.skipWorktree || record.intentToAdd) return false;
-  if (stage !== 0 || mode === SUBMODULE) return false;
-  return mtimeS < written.s || (mtimeS === written.s && mtimeNs < written.ns);
-}
-
-function isEmptyBlob(blob: string): boolean {
-  return blob.startsWith('e69de29bb2d1') || blob.startsWith('473a0f4c3be8');
-}

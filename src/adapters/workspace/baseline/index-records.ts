@@ -25,12 +25,14 @@ export interface IndexRecord {
 /** Where the fields are in an entry, as gitformat-index has it. */
 const AT = { ctime: 0, mtime: 8, ino: 20, mode: 24, size: 36, blob: 40 } as const;
 const ASSUME_UNCHANGED = 0x8000;
+const STAGE = 0x3000;
 const EXTENDED = 0x4000;
 const NAME_LENGTH = 0x0fff;
 const SKIP_WORKTREE = 0x4000;
 const INTENT_TO_ADD = 0x2000;
 /** All that git writes: files, executable or not, links and submodules. */
 const MODES: readonly number[] = [0o100644, 0o100755, 0o120000, 0o160000];
+const SUBMODULE = 0o160000;
 
 const HEADER_BYTES = 12;
 const SLASH = 0x2f;
@@ -97,6 +99,38 @@ export class IndexRecords {
     };
   }
 
+  /**
+   * Whether the stat of its file alone will tell if the file is still as the entry has it; `written` is when the index was. Makes no
+   * record, as it is asked of every entry.
+   */
+  proves(ordinal: number, written: { readonly s: number; readonly ns: number }): boolean {
+    const bytes = this.#bytes;
+    const start = this.#starts[ordinal] ?? 0;
+    // The user has told git not to look, or there is nothing to be looked at.
+    if ((bytes.readUInt16BE(start + AT.blob + this.#idBytes) & (ASSUME_UNCHANGED | STAGE)) !== 0)
+      return false;
+    if ((this.#moreFlags(ordinal) & (SKIP_WORKTREE | INTENT_TO_ADD)) !== 0) return false;
+    const mtimeS = bytes.readUInt32BE(start + AT.mtime);
+    if (
+      mtimeS > written.s ||
+      (mtimeS === written.s && bytes.readUInt32BE(start + AT.mtime + 4) >= written.ns)
+    )
+      return false;
+    if (this.#isSubmodule(ordinal)) return false;
+    // Git marks an entry that it does not trust by size 0.
+    return bytes.readUInt32BE(start + AT.size) > 0 || isEmptyBlob(this.blobOf(ordinal));
+  }
+
+  /** A submodule, or a file that a sparse checkout leaves out. */
+  isWithoutFile(ordinal: number): boolean {
+    return (this.#moreFlags(ordinal) & SKIP_WORKTREE) !== 0 || this.#isSubmodule(ordinal);
+  }
+
+  /** Whole seconds. */
+  ctimeOf(ordinal: number): number {
+    return this.#bytes.readUInt32BE((this.#starts[ordinal] ?? 0) + AT.ctime);
+  }
+
   /** Hexadecimal. */
   blobOf(ordinal: number): string {
     const from = (this.#starts[ordinal] ?? 0) + AT.blob;
@@ -105,6 +139,11 @@ export class IndexRecords {
 
   pathOf(ordinal: number): string {
     return decodeName(this.#pathBytes(ordinal));
+  }
+
+  /** The last name of the path. */
+  nameOf(ordinal: number): string {
+    return decodeNameIn(this.#bytes, this.#lastNames[ordinal] ?? 0, this.#ends[ordinal] ?? 0);
   }
 
   /** Whether the last name of the path is this one; cheaper than to ask for the path. */
@@ -128,32 +167,13 @@ export class IndexRecords {
     return ordinal < this.length && this.#pathBytes(ordinal).equals(wanted) ? ordinal : null;
   }
 
-  /** The entries of one folder (`''` is the root) by their names, without those of the folders in it. */
-  inFolder(folder: string): Map<string, number> {
-    const found = new Map<string, number>();
-    const prefix = folder === '' ? Buffer.alloc(0) : encodeName(`${folder}/`);
-    for (let ordinal = this.#lowerBound(prefix); this.#beginsWith(ordinal, prefix); ) {
-      const nameFrom = (this.#names[ordinal] ?? 0) + prefix.length;
-      if (this.#lastNames[ordinal] === nameFrom) {
-        found.set(decodeNameIn(this.#bytes, nameFrom, this.#ends[ordinal] ?? nameFrom), ordinal);
-        ordinal += 1;
-      } else {
-        // The first path that comes after all that lie in that folder.
-        const path = this.#pathBytes(ordinal);
-        const slash = path.indexOf(SLASH, prefix.length);
-        const after = Buffer.from(path.subarray(0, slash + 1));
-        after[slash] = SLASH + 1;
-        ordinal = this.#lowerBound(after);
-      }
-    }
-    return found;
+  #moreFlags(ordinal: number): number {
+    const at = (this.#starts[ordinal] ?? 0) + AT.blob + this.#idBytes;
+    return (this.#bytes.readUInt16BE(at) & EXTENDED) !== 0 ? this.#bytes.readUInt16BE(at + 2) : 0;
   }
 
-  #beginsWith(ordinal: number, prefix: Buffer): boolean {
-    const [from = 0, end = -1] = [this.#names[ordinal], this.#ends[ordinal]];
-    if (end - from < prefix.length) return false;
-    for (let at = 0; at < prefix.length; at += 1) if (this.#bytes[from + at] !== prefix[at]) return false;
-    return true;
+  #isSubmodule(ordinal: number): boolean {
+    return this.#bytes.readUInt32BE((this.#starts[ordinal] ?? 0) + AT.mode) === SUBMODULE;
   }
 
   /** The first entry whose path is not before this one. */
@@ -253,4 +273,8 @@ function needsGit(bytes: Buffer, from: number, idBytes: number): boolean {
     at += 8 + bytes.readUInt32BE(at + 4);
   }
   return at !== limit;
+}
+
+function isEmptyBlob(blob: string): boolean {
+  return blob.startsWith('e69de29bb2d1') || blob.startsWith('473a0f4c3be8');
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
+import { blobId, ObjectStore } from '../../../git/store/object-store.ts';
+import type { ReadBlobs } from '../../../ports.ts';
 import {
   committedTree,
   MAX_KEPT_BYTES,
@@ -20,6 +22,8 @@ export interface EndedRun {
   readonly base: BaseRevision;
   /** Everything that it has recorded. */
   readonly changes: readonly PathChange[];
+  /** Reads what the run's store has or borrows. */
+  readonly read: ReadBlobs;
   /** All objects of the base are in a pack of its own. */
   readonly hasWholeBase: boolean;
 }
@@ -28,12 +32,8 @@ export interface EndedRun {
  * Takes in what recorded changes began with, and uncommitted files of the base as far as they fit into the bounds; drops
  * larger ones that did not change, and the indexes that only a running run needs. Null on success, otherwise the reason.
  */
-export async function keepEssentials({
-  shadowDir,
-  base,
-  changes,
-  hasWholeBase,
-}: EndedRun): Promise<string | null> {
+export async function keepEssentials(run: EndedRun): Promise<string | null> {
+  const { shadowDir, base, changes, hasWholeBase } = run;
   for (const name of readdirSync(shadowDir))
     if (name.endsWith('.index') && name !== KEPT_INDEX) rmSync(join(shadowDir, name), { force: true });
   const recorded = recordedBlobs(changes);
@@ -42,14 +42,13 @@ export async function keepEssentials({
   const isRecorded = ({ blob }: { blob: string | null }) => blob !== null && recorded.has(blob);
   const kept = withinBounds(files, isRecorded);
   const loose = (id: string) => join(shadowDir, 'objects', id.slice(0, 2), id.slice(2));
+  const isBorrowed = (id: string) => !existsSync(loose(id));
   const keptBlobs = new Set([...kept].flatMap(({ blob }) => blob ?? []));
   if (!hasWholeBase) {
     const trees = committed === null ? [] : await treesOf(shadowDir, base.tree, committed);
-    const wanted = [...(await smallOf(shadowDir, recorded)), ...keptBlobs, ...trees];
-    const why = await packOwn(
-      shadowDir,
-      wanted.filter((id) => !existsSync(loose(id))),
-    );
+    const left = await takeSingly(run, [...recorded].filter(isBorrowed));
+    const wanted = [...(await smallOf(shadowDir, left)), ...keptBlobs, ...trees];
+    const why = await packOwn(shadowDir, wanted.filter(isBorrowed));
     if (why !== null) return why;
   }
   for (const { blob } of files) {
@@ -73,9 +72,25 @@ function recordedBlobs(changes: readonly PathChange[]): Set<string> {
   );
 }
 
+/** Up to so many contents of up to so many bytes are stored one by one: most have been read, and starting git takes longer. */
+const MAX_SINGLE = 50;
+const MAX_SINGLE_BYTES = 1024 * 1024;
+
+/** Takes in a few small contents, and returns the ids of those that it leaves out. */
+async function takeSingly({ shadowDir, base, read }: EndedRun, ids: readonly string[]): Promise<string[]> {
+  if (ids.length > MAX_SINGLE) return [...ids];
+  const store = new ObjectStore(shadowDir, base.objectFormat);
+  const left: string[] = [];
+  for (const [id, bytes] of await read(ids, () => MAX_SINGLE_BYTES)) {
+    if (bytes !== null && blobId(bytes, base.objectFormat) === id) store.write(bytes, null);
+    else left.push(id);
+  }
+  return left;
+}
+
 /** Those that fit into the bounds; the others are in the repository. */
-async function smallOf(shadowDir: string, ids: ReadonlySet<string>): Promise<string[]> {
-  const sizes = [...(await sizesOf(shadowDir, [...ids]))].sort(([, a], [, b]) => a - b);
+async function smallOf(shadowDir: string, ids: readonly string[]): Promise<string[]> {
+  const sizes = [...(await sizesOf(shadowDir, ids))].sort(([, a], [, b]) => a - b);
   let bytes = 0;
   return sizes.flatMap(([id, size]) => {
     bytes += size;

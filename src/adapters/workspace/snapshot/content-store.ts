@@ -2,6 +2,7 @@
 
 import { closeSync } from 'node:fs';
 import type { FileState } from '../../../domain/changes/change.ts';
+import { sentence } from '../../../domain/text/sentence.ts';
 import type { ClosedPlaces } from '../../../files/closed-places.ts';
 import {
   chunksOf,
@@ -185,7 +186,7 @@ async function takeContent(
   const converted = toGit(raw, conversion, crlfInIndex);
   if (converted.status === 'ask_index') return 'ask_index';
   if (converted.status === 'failed') {
-    warn(`${JSON.stringify(want.path)} is stored as it is on disk: ${converted.message}.`);
+    warn(sentence(`${JSON.stringify(want.path)} is stored as it is on disk: ${converted.message}`));
   }
   const bytes = converted.status === 'ok' ? converted.bytes : raw;
   const blob = store.write(bytes, want.inIndex);
