@@ -31,6 +31,8 @@ export interface LlmProvider {
    * `interrupted`. An incomplete answer is never returned.
    */
   complete(request: TurnRequest): Promise<TurnResult>;
+  /** Why it cannot be asked from this checkout, for people; null when it can. Asked once the checkout is known. */
+  obstacle?(): string | null;
 }
 
 /** One turn that is asked of a model. */
@@ -43,10 +45,23 @@ export interface TurnRequest {
    */
   answerTokens(spent: readonly SpentTokens[]): number | null;
   onProgress(progress: TurnProgress): void;
+  /**
+   * What the answer is for: `summary` is asked for by the conversation's last message, `compaction` by the API's own means, where the
+   * model has them. Default: the next turn of the work.
+   */
+  readonly purpose?: 'summary' | 'compaction';
+  /** The run has put its fallback model in the place of the first one, so that this one is asked. */
+  readonly isOfFallback?: boolean;
 }
 
-/** What happens while a turn is under way. Text is shown to people and not recorded; a retry is told before its wait. */
-export type TurnProgress = { type: 'text'; text: string } | { type: 'retry'; retry: Retry };
+/**
+ * What happens while a turn is under way. Text, and how many bytes of the answer to an attempt have been received, are shown
+ * to people and not recorded; a retry is told before its wait.
+ */
+export type TurnProgress =
+  | { type: 'text'; text: string }
+  | { type: 'received'; bytes: number }
+  | { type: 'retry'; retry: Retry };
 
 /**
  * The model's answer, or why there is none. `spent` is what the attempt that was under way had used up; left out when nothing was
@@ -67,6 +82,11 @@ export interface Tool<Input = unknown> {
   /** The JSON Schema that the model is shown, where it says more than `schema` can. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly lane: Lane;
+  /**
+   * Its results come from outside: from a server, not from the work tree and the sandbox. A replay takes them from the journal, and a
+   * resumed run never makes such a call twice. Default: false.
+   */
+  readonly isOutside?: boolean;
   /** Other tools' names for parameters of this one, which models are used to: each with the name it has here. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The path the call will write, so that two writes to one path never run together; null when it is not a legal path. */
@@ -99,6 +119,43 @@ export type ToolResult =
   | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };
 
+/** Reads pages of the web. It follows redirections, and refuses every address that is not a public one. */
+export interface PageReader {
+  /** `url` is what the model has asked for. */
+  read(url: string, signal: AbortSignal): Promise<PageRead>;
+}
+
+/** A page as text, or why there is none. */
+export type PageRead =
+  | {
+      status: 'ok';
+      /** Where it was found in the end. */
+      url: string;
+      /** Such as `text/html`. */
+      type: string;
+      /** Of the answer, before it was made text. */
+      bytes: number;
+      /** The answer was longer than what is read. */
+      isCut: boolean;
+      text: string;
+    }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
+/** Searches the web with somebody's index of it. */
+export interface SearchProvider {
+  /** Whom it asks, for people. */
+  readonly name: string;
+  search(
+    query: string,
+    options: { readonly count: number; readonly signal: AbortSignal },
+  ): Promise<WebSearch>;
+}
+
+/** What was found, the best first, or why nothing was. */
+export type WebSearch =
+  | { status: 'ok'; found: { readonly title: string; readonly url: string; readonly text: string }[] }
+  | { status: 'failed'; reason: FailureReason; message: string };
+
 /** The JSON Schema that the answer of a run must fit. */
 export interface AnswerSchema {
   readonly schema: Readonly<Record<string, z.core.util.JSONType>>;
@@ -115,7 +172,9 @@ export interface SeenFiles {
   saw(path: string, blob: string, lines: { from: number; to: number }, total: number): void;
   /** The model wrote the file itself. */
   wrote(path: string, blob: string): void;
-  /** `part`: this very version was shown, but not all of it. */
+  /** The model changed a part of the version `before`, which made the version `after` of so many lines; that shows nothing more of it. */
+  edited(path: string, versions: { before: string; after: string; total: number }): void;
+  /** `part`: this very version was shown, but not all of it, or not all of it is left of what was shown. */
   coverage(path: string, blob: string): 'all' | 'part' | 'none';
 }
 
@@ -223,7 +282,7 @@ export interface Workspace {
    * Called once, when nothing changes any more: of the stored contents, keeps those that undoing, showing and replaying all
    * these changes takes, and that the repository does not have. Null on success, otherwise the reason.
    */
-  keepEssentials(changes: readonly PathChange[]): Promise<string | null>;
+  keepEssentials(changes: readonly PathChange[], read: ReadBlobs): Promise<string | null>;
   /** Builds the patch of the net changes against the baseline and proves it. */
   makePatch(net: readonly PathChange[]): Promise<PatchResult>;
 }
@@ -232,6 +291,12 @@ export interface Workspace {
 export interface WholeWorkspace extends Workspace {
   base(): BaseRevision;
 }
+
+/** Reads stored contents by their ids. Null for one that is missing, or that has more bytes than `maxBytes` says. */
+export type ReadBlobs = (
+  ids: Iterable<string>,
+  maxBytes: (id: string) => number,
+) => Promise<ReadonlyMap<string, Buffer | null>>;
 
 /** What the work tree was when the run began. */
 export interface TakenBaseline {
@@ -412,10 +477,27 @@ export interface SandboxCommand {
    * false.
    */
   readonly isSetup?: boolean;
-  /** Variables of this command alone. They stand on no command line; a sandbox of level `none` does not take any. */
+  /** Variables of this command alone. They stand on no command line. Where nothing is contained, other commands can read them. */
   readonly env?: Readonly<Record<string, string>>;
+  /** For a program that is talked to as long as it runs. Its result then has no output. */
+  readonly talk?: CommandTalk;
   /** Run as `bash -eo pipefail`, so that no failure is passed over; left out for no. */
   readonly isStrict?: boolean;
+}
+
+/** Both ends of a conversation with a program. Nothing of it is kept, cut or redacted. */
+export interface CommandTalk {
+  /** Called once it has been started. */
+  onStart(input: CommandInput): void;
+  onOutput(bytes: Uint8Array): void;
+  onErrors(bytes: Uint8Array): void;
+}
+
+/** The stdin of a program that is talked to. */
+export interface CommandInput {
+  /** Resolves when the text has been handed over; rejects when the program reads no more. */
+  write(text: string): Promise<void>;
+  end(): void;
 }
 
 /** Where verify commands run: free of what earlier commands left in the git dir or, in a fresh checkout, anywhere. */
@@ -523,6 +605,12 @@ export interface Committer {
   commit(order: CommitOrder): Promise<Committed>;
 }
 
+/** Whom a commit is by. */
+export interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
 /** The commit to make. */
 export interface CommitOrder {
   /** The tree that the commit must have. */
@@ -532,6 +620,9 @@ export interface CommitOrder {
   /** What to change in `baseTree` to get there. */
   readonly files: readonly NewFile[];
   readonly message: string;
+  /** Null: the token's account, which lets GitHub sign the commit of an app. */
+  readonly author: Person | null;
+  readonly committer: Person | null;
   readonly parents: readonly string[];
   /** Name of the branch, and the commit it is at; null when it does not exist yet. */
   readonly branch: string;
@@ -577,6 +668,20 @@ export interface Publisher {
   readonly name: string;
   /** Null on success, otherwise the reason in one sentence. */
   publish(patch: ProvenPatch): Promise<string | null>;
+}
+
+/** The terminal on which people watch a run. */
+export interface Terminal {
+  /** Never waits: what the terminal does not take at once is kept for later. */
+  write(text: string): void;
+  /** There is so much of it that a picture of the moment would come late. */
+  isBehind(): boolean;
+  /** As it is now, in columns and rows. */
+  size(): { readonly columns: number; readonly rows: number };
+  /** Calls the listener when the size has changed, until the function that is returned is called. */
+  onResize(listener: () => void): () => void;
+  /** When it becomes narrower, it breaks lines in two rather than cut them. */
+  readonly breaksLines: boolean;
 }
 
 /** A reader of the event stream. Only the journal must have written an event before the run goes on. */

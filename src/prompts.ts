@@ -5,11 +5,18 @@
 
 import alreadyRed from '../prompts/already-red.md';
 import answer from '../prompts/answer.md';
+import contextCompacted from '../prompts/context-compacted.md';
+import contextCut from '../prompts/context-cut.md';
+import contextSummary from '../prompts/context-summary.md';
 import continueText from '../prompts/continue.md';
+import followUp from '../prompts/follow-up.md';
+import followUpAsks from '../prompts/follow-up-asks.md';
 import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
 import lastTurn from '../prompts/last-turn.md';
+import modelReplaced from '../prompts/model-replaced.md';
 import outside from '../prompts/outside.md';
+import outsideContext from '../prompts/outside-context.md';
 import putBack from '../prompts/put-back.md';
 import removedGit from '../prompts/removed-git.md';
 import repositories from '../prompts/repositories.md';
@@ -17,6 +24,7 @@ import sandboxNamespaces from '../prompts/sandbox/namespaces.md';
 import sandboxDomains from '../prompts/sandbox/namespaces-domains.md';
 import sandboxNone from '../prompts/sandbox/none.md';
 import stuck from '../prompts/stuck.md';
+import summarize from '../prompts/summarize.md';
 import system from '../prompts/system.md';
 import task from '../prompts/task.md';
 import verifyFailed from '../prompts/verify-failed.md';
@@ -25,8 +33,19 @@ import { describeEnd, succeeded } from './domain/conversation/tool.ts';
 import type { CommandReport, SandboxLevel } from './domain/run/events.ts';
 import type { Limits } from './domain/run/limits.ts';
 import type { VerifyIn } from './domain/run/model-settings.ts';
-import type { PathRules, Plan, Principles } from './domain/run/plan.ts';
+import type {
+  ContextPart,
+  FollowUpAsk,
+  FollowUpTask,
+  OutsideContext,
+  OutsidePart,
+  PathRules,
+  Plan,
+  Principles,
+} from './domain/run/plan.ts';
+import { formatNumber } from './domain/text/format-number.ts';
 import { listed } from './domain/text/listed.ts';
+import { pluralize } from './domain/text/pluralize.ts';
 import { render } from './domain/text/template.ts';
 
 const SANDBOX: Readonly<Record<SandboxLevel, string>> = {
@@ -62,15 +81,19 @@ export interface TaskPromptParts {
   readonly verifyBaseline: readonly CommandReport[];
   /** Relative to the repository root; `''` is the root. */
   readonly workingDirectory: string;
+  /** What is known of the repository; empty for nothing. */
+  readonly orientation: string;
 }
 
 /** The first user message: principles, plan, budget, verify commands. Outside text cannot close the tag that encloses it. */
 export function taskPrompt(parts: TaskPromptParts): string {
   const { principles, plan, paths, limits, verify, verifyIn, verifyBaseline, workingDirectory } = parts;
+  const { orientation } = parts;
   return render(task, {
     principles: principles.map(principlesBlock).join('\n\n') || '<principles>none given</principles>',
     plan: planBlock(plan),
     working_directory: workingDirectory === '' ? 'the repository root' : workingDirectory,
+    orientation: orientation === '' ? '' : `\n\n${orientation}`,
     budget: budgetOf(limits),
     scope: scopeOf(plan, paths),
     verify: verifyBullets(verify, verifyBaseline),
@@ -99,6 +122,37 @@ export function answerPrompt(): string {
 /** Tells the model that there is room for one more answer, in which only `finish` is carried out. */
 export function lastTurnPrompt(): string {
   return render(lastTurn, {}).trim();
+}
+
+/** Asks for a summary of the conversation, which is about to take its place. */
+export function summarizePrompt(): string {
+  return render(summarize, {}).trim();
+}
+
+/** Stands below the task in place of so many messages. The summary cannot close the tag that encloses it. */
+export function contextSummaryPrompt(dropped: number, summary: string): string {
+  const text = asData('summary', summary.trim());
+  return render(contextSummary, { dropped: formatNumber(dropped), summary: text }).trim();
+}
+
+/** The same where the API's own summary comes first; the task follows. */
+export function contextCompactedPrompt(dropped: number): string {
+  return render(contextCompacted, { dropped: formatNumber(dropped) }).trim();
+}
+
+/** The same for messages that were dropped unread. */
+export function contextCutPrompt(dropped: number): string {
+  return render(contextCut, { dropped: formatNumber(dropped) }).trim();
+}
+
+/**
+ * Told to a model that goes on in another's place: which paths were changed, and what the runner said last, such as a failed
+ * verification; both may be empty.
+ */
+export function modelReplacedPrompt(changed: readonly string[], last: string): string {
+  const paths =
+    changed.length === 0 ? 'No file has been changed so far.' : `Changed so far: ${named(changed)}.`;
+  return render(modelReplaced, { changed: paths, last: last === '' ? '' : `\n\n${last}` }).trim();
 }
 
 /** The answer to a call that was in progress when the run was killed. `changed` are paths; it may be empty. */
@@ -145,14 +199,58 @@ function principlesBlock(file: Principles[number]): string {
 }
 
 /** Text from GitHub comes after the plan, in a tag of its own. */
-function planBlock({ title, task, outside: part }: Plan): string {
+function planBlock({ title, task, outside: part, followUp: more }: Plan): string {
   const plan = `<plan title=${attribute(title)}>\n${asData('plan', task.trim()) || NO_TASK_OF_ITS_OWN}\n</plan>`;
-  if (part === undefined) return plan;
-  const { kind, author, text } = part;
-  // Each text could contain the other's closing tag.
-  const quoted = asData(kind, asData('plan', text.trim()));
-  return `${plan}\n\n${render(outside, { kind, author: attribute(author), text: quoted }).trim()}`;
+  return [plan, ...(part ? [requestBlock(part)] : []), ...(more ? [followUpBlock(more)] : [])].join('\n\n');
 }
+
+function requestBlock(part: OutsidePart): string {
+  const { kind, author, text, context } = part;
+  const request = render(outside, { kind, author: attribute(author), text: quotedText(text) }).trim();
+  return context === undefined ? request : [request, ...contextBlocks(context)].join('\n\n');
+}
+
+function contextBlocks(context: OutsideContext): string[] {
+  if (context.parts.length === 0) return [];
+  const { parts, leftOut } = context;
+  const about = render(outsideContext, {
+    parts: parts.map(contextBlock).join('\n\n'),
+    left_out: leftOut === 0 ? '' : `\n\n(${pluralize(leftOut, 'comment')} left out)`,
+  });
+  return [about.trim()];
+}
+
+function followUpBlock({ facts, title, diff, asks, context }: FollowUpTask): string {
+  const parts = asks.map(askBlock).join('\n\n');
+  const told = render(followUp, {
+    number: String(facts.pullRequest),
+    title: attribute(title),
+    diff: asData('diff', diff.trim()),
+    asks: parts === '' ? '' : `${render(followUpAsks, { parts }).trim()}\n\n`,
+  });
+  return [...contextBlocks({ parts: context, leftOut: 0 }), told.trim()].join('\n\n');
+}
+
+function askBlock({ tag, attributes, text, remarks }: FollowUpAsk): string {
+  const named = Object.entries(attributes).map(([name, value]) => ` ${name}=${attribute(value)}`);
+  const body = [...(text === '' ? [] : [quotedText(text)]), ...remarks.map(contextBlock)].join('\n');
+  return `<${tag}${named.join('')}>\n${body}\n</${tag}>`;
+}
+
+function contextBlock({ kind, author, title, text }: ContextPart): string {
+  const titled = title === null ? '' : ` title=${attribute(title)}`;
+  return `<${kind}${titled} author=${attribute(author)}>\n${quotedText(text) || '(no text)'}\n</${kind}>`;
+}
+
+/** Each text could contain the closing tag of any other. */
+function quotedText(text: string): string {
+  return OUTSIDE_TAGS.reduce((quoted, tag) => asData(tag, quoted), text.trim());
+}
+
+const OUTSIDE_TAGS = [
+  ...['plan', 'issue', 'comment', 'pull_request', 'remark'],
+  ...['diff', 'review', 'check', 'conflict'],
+];
 
 const NO_TASK_OF_ITS_OWN = 'Carry out the request below.';
 

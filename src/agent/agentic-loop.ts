@@ -6,6 +6,8 @@
  */
 
 import { answerTokens, nearlyReached, nextRequest } from '../domain/budget/next-request.ts';
+import { dueCompaction } from '../domain/compaction/due.ts';
+import { answeredCalls } from '../domain/conversation/segments.ts';
 import { callsDue, callsTooMany } from '../domain/conversation/tools-phase.ts';
 import type { ExceededChangeLimit } from '../domain/run/change-limits.ts';
 import type { RunAction, RunEvent } from '../domain/run/events.ts';
@@ -14,6 +16,8 @@ import { advance, type RunState, withSpent } from '../domain/run/state.ts';
 import { stopOfInterruption, stopReason } from '../domain/run/stop-reason.ts';
 import type { Clock, LlmProvider, TurnResult } from '../ports.ts';
 import { answerPrompt, continuePrompt, lastTurnPrompt, verifyFailedPrompt } from '../prompts.ts';
+import { compact } from './compact.ts';
+import { replacementFor } from './replace-model.ts';
 import { reportWhile } from './report-while.ts';
 import type { ToolExecutor } from './tool-executor.ts';
 import type { Verification } from './verification.ts';
@@ -71,7 +75,11 @@ export class AgenticLoop {
       const near = nearlyReached(this.#state, limits, this.#state.warnedOf);
       if (near !== null) yield this.#advance({ type: 'budget.warned', ...near });
       const stop = stopReason(this.#state, limits);
-      if (stop) {
+      const replacement = stop === null ? null : replacementFor(this.#state, stop);
+      if (replacement !== null) {
+        yield this.#advance(replacement);
+        this.#parts.executor.forgetAllBut(new Set());
+      } else if (stop) {
         const { iterations, changes } = this.#state;
         for await (const action of this.#parts.executor.settle(iterations, changes.history))
           yield this.#advance(action);
@@ -146,8 +154,17 @@ export class AgenticLoop {
   }
 
   async *#modelTurn(state: RunState): AsyncGenerator<RunAction> {
-    const { provider, executor, interrupt, onText } = this.#parts;
+    const { executor, interrupt, onText } = this.#parts;
     const { conversation, limits } = state;
+    const isOfFallback = state.models.length > 1;
+    const provider = asked(this.#parts.provider, isOfFallback);
+    const due = dueCompaction(state, state.compaction);
+    if (due !== null) {
+      yield* compact(state, due, provider, interrupt);
+      if (this.#state.conversation.segment > conversation.segment)
+        executor.forgetAllBut(answeredCalls(this.#state.conversation));
+      return;
+    }
     const next = nextRequest(state, limits);
     if (next.status === 'last_turn') {
       yield { type: 'budget.reached', ...next.cap, text: lastTurnPrompt() };
@@ -158,10 +175,10 @@ export class AgenticLoop {
         conversation,
         answerTokens: (spent) => answerTokens(spent.reduce(withSpent, state), limits),
         signal: interrupt,
-        onProgress: (progress) =>
-          progress.type === 'retry'
-            ? report({ type: 'turn.retried', ...progress.retry })
-            : onText(progress.text),
+        onProgress: (progress) => {
+          if (progress.type === 'retry') report({ type: 'turn.retried', ...progress.retry });
+          else if (progress.type === 'text') onText(progress.text);
+        },
       }),
     );
     const result = yield* answering;
@@ -182,4 +199,9 @@ export class AgenticLoop {
         break;
     }
   }
+}
+
+/** The provider as the loop asks it, by the model whose turn it is. */
+function asked({ complete }: LlmProvider, isOfFallback: boolean): Pick<LlmProvider, 'complete'> {
+  return { complete: (request) => complete(isOfFallback ? { ...request, isOfFallback } : request) };
 }

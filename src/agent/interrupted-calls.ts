@@ -28,8 +28,8 @@ export interface SettlementRules {
 
 /**
  * Attributes what was `found` in the work tree since the last event to the calls in progress. A call that changed something
- * is answered as interrupted. One that changed nothing is left to run as if it had not begun, except a command, since it may
- * have had other effects.
+ * is answered as interrupted. One that changed nothing is left to run as if it had not begun, except a command or a call to the
+ * outside, since these may have had other effects.
  */
 export function settleInterrupted(
   state: RunState,
@@ -65,7 +65,8 @@ function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Tr
   const made: CommandChanges[] = [];
   const answers: RunAction[] = [];
   for (const group of groupsOf(open)) {
-    const isCommand = group[0].tool.lane === 'command';
+    const { lane, isOutside = false } = group[0].tool;
+    const isCommand = lane === 'command';
     // What is already recorded was everything: the next look came after the calls had ended.
     const isSettled = phase.captured || group.some(({ changed }) => changed.length > 0);
     const own = isSettled ? [] : found.filter(({ path }) => isCommand || path === group[0].target);
@@ -80,7 +81,7 @@ function settleCalls(phase: ToolsPhase, { found, tools, permits, iteration }: Tr
     }
     for (const { call, changed } of group) {
       const paths = [...changed, ...own.map(({ path }) => path)].filter(permits);
-      if (paths.length > 0 || isCommand) answers.push(interrupted(call, paths));
+      if (paths.length > 0 || isCommand || isOutside) answers.push(interrupted(call, paths));
     }
   }
   return { made, answers, foreign: found.filter((change) => !claimed.has(change)) };

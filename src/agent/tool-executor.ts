@@ -7,7 +7,7 @@ import type { ChangeSource, CodeChange, FoundChange, Writer } from '../domain/ch
 import { isRuleFile, isWithin } from '../domain/changes/path.ts';
 import type { LlmTurn, ToolCall } from '../domain/conversation/conversation.ts';
 import { cutTo, type Excerpt, excerptLength } from '../domain/conversation/excerpt.ts';
-import type { SeenNote } from '../domain/conversation/seen-files.ts';
+import type { SeenLines, SeenNote } from '../domain/conversation/seen-files.ts';
 import type { FailureReason, Lane, ToolOutcome } from '../domain/conversation/tool.ts';
 import { MAX_CALLS_IN_A_TURN } from '../domain/conversation/tools-phase.ts';
 import { changesRecorded, excludedRecorded, identicalRecorded } from '../domain/journal/change-events.ts';
@@ -21,8 +21,8 @@ import type {
   Clock,
   NextCall,
   Sandbox,
-  SeenFiles,
   Tool,
+  ToolContext,
   ToolResult,
   Workspace,
 } from '../ports.ts';
@@ -37,7 +37,7 @@ export interface ExecutorParts {
   readonly tools: readonly Tool[];
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
-  readonly seen: SeenFiles;
+  readonly seen: SeenLines;
   readonly clock: Clock;
   readonly redact: Redact;
   /** False for a path that the plan or the settings do not allow to be changed. */
@@ -50,6 +50,8 @@ export interface ExecutorParts {
    * Interrupts this one call, where that differs from what interrupts the turn: a replay lets calls end that ended in time.
    */
   readonly interruptOf?: ((call: ToolCall) => AbortSignal) | undefined;
+  /** What is known to have come of a call of a tool that is outside; where it is given, no such call is made. */
+  readonly outcomeOf?: ((call: ToolCall) => ToolOutcome) | undefined;
 }
 
 /** The pending calls of one turn. `cutOff` turns are answered without running anything. */
@@ -65,11 +67,12 @@ export interface TurnCalls {
 }
 
 /** A call whose tool is known and whose input has been parsed, or the reason why it cannot run. */
-type Prepared = Ran | { call: ToolCall; lane: 'read'; refusal: ToolResult };
+type Prepared = Ran | { call: ToolCall; lane: 'read'; isOutside: false; refusal: ToolResult };
 
 interface Ran {
   readonly call: ToolCall;
   readonly lane: Lane;
+  readonly isOutside: boolean;
   readonly tool: Tool;
   readonly input: unknown;
   readonly target: string | null;
@@ -102,6 +105,11 @@ export class ToolExecutor {
     return { ...turn, calls: withOwnNames(turn.calls, this.#tools) };
   }
 
+  /** Forgets what was shown by other calls than these: their results are gone from the conversation. */
+  forgetAllBut(calls: ReadonlySet<string>): void {
+    this.#parts.seen.forgetAllBut(calls);
+  }
+
   /** Yields events, each lane's starts before the lane runs. Stops between lanes when the run is to end. */
   async *execute(turn: TurnCalls): AsyncGenerator<RunAction> {
     if (turn.cutOff) {
@@ -125,8 +133,7 @@ export class ToolExecutor {
       const results = await sideBySide(lane, (prepared) => this.#perform(refuse(prepared), turn, unseen));
       const notice = yield* this.#recordChanges(lane, { line, unseen }, turn.iteration);
       for (const { prepared, result, noted, durationMs } of results) {
-        const outcome = withPolicyNotice(this.#outcomeOf(prepared.call.name, result), notice);
-        yield completed(prepared.call, outcome, durationMs, noted);
+        yield completed(prepared.call, this.#told(prepared, result, notice), durationMs, noted);
       }
     }
     if (turn.signal.aborted || this.#parts.workspace.exceeded() !== null) return;
@@ -164,6 +171,7 @@ export class ToolExecutor {
     const refuse = (reason: FailureReason, message: string): Prepared => ({
       call,
       lane: 'read',
+      isOutside: false,
       refusal: failed(reason, message),
     });
     const tool = this.#tools.get(call.name);
@@ -189,7 +197,8 @@ export class ToolExecutor {
         `The plan and the settings do not allow changes to ${JSON.stringify(target)}. Leave it as it is.`,
       );
     }
-    return { call, lane: tool.lane, tool, input: parsed.data, target };
+    const { lane, isOutside = false } = tool;
+    return { call, lane, isOutside, tool, input: parsed.data, target };
   }
 
   /** Refuses writes that would turn a folder into a repository, or change one; the writes of a lane count together. */
@@ -201,7 +210,8 @@ export class ToolExecutor {
       if ('refusal' in prepared || prepared.target === null) return prepared;
       const { call, target } = prepared;
       if (!repositories.some((folder) => belongsTo(target, folder))) return prepared;
-      return { call, lane: 'read', refusal: failed('policy', repositoriesPrompt(repositories).trim()) };
+      const refusal = failed('policy', repositoriesPrompt(repositories).trim());
+      return { call, lane: 'read', isOutside: false, refusal };
     };
   }
 
@@ -217,14 +227,24 @@ export class ToolExecutor {
     const signal = interruptOf?.(prepared.call) ?? ofTurn;
     const startedAt = clock();
     const noted: SeenNote[] = [];
-    const seen = noting(this.#parts.seen, noted);
-    const result =
-      'refusal' in prepared
-        ? prepared.refusal
-        : signal.aborted && prepared.lane === 'read'
-          ? failed('interrupted', 'Not run: the run was stopped.')
-          : await prepared.tool.execute(prepared.input, { workspace, sandbox, seen, signal }).catch(crashed);
+    const seen = this.#parts.seen.forCall(prepared.call.id, (note) => noted.push(note));
+    const result = await this.#resultOf(prepared, { workspace, sandbox, seen, signal });
     return { prepared, result, noted, durationMs: Math.max(0, clock() - startedAt) };
+  }
+
+  /** Null for a call that is not made, since what came of it is known. */
+  async #resultOf(prepared: Prepared, context: ToolContext): Promise<ToolResult | null> {
+    if ('refusal' in prepared) return prepared.refusal;
+    if (prepared.isOutside && this.#parts.outcomeOf !== undefined) return null;
+    if (context.signal.aborted && prepared.lane === 'read')
+      return failed('interrupted', 'Not run: the run was stopped.');
+    return prepared.tool.execute(prepared.input, context).catch(crashed);
+  }
+
+  /** A known outcome is complete: redacted, cut, with its notices. */
+  #told({ call }: Prepared, result: ToolResult | null, notice: string): ToolOutcome {
+    if (result !== null) return withPolicyNotice(this.#outcomeOf(call.name, result), notice);
+    return this.#parts.outcomeOf?.(call) ?? { status: 'failed', reason: 'crashed', text: 'Not recorded.' };
   }
 
   /**
@@ -330,8 +350,13 @@ function withPolicyNotice(outcome: ToolOutcome, notice: string): ToolOutcome {
   return notice === '' ? outcome : { ...outcome, text: `${outcome.text.trimEnd()}\n\n${notice.trimEnd()}` };
 }
 
-/** Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. */
-export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls: readonly T[]): T[][] {
+/**
+ * Adjacent calls of one lane run together: writes only while their targets differ, `finish` always alone. What calls from outside
+ * change can be told apart from what commands change, since they never run together.
+ */
+export function lanesOf<T extends { lane: Lane; isOutside?: boolean; target?: string | null }>(
+  calls: readonly T[],
+): T[][] {
   const lanes: T[][] = [];
   for (const call of calls) {
     const last = lanes.at(-1);
@@ -339,6 +364,7 @@ export function lanesOf<T extends { lane: Lane; target?: string | null }>(calls:
       last !== undefined &&
       last[0]?.lane === call.lane &&
       call.lane !== 'finish' &&
+      !(call.lane === 'command' && last[0].isOutside !== call.isOutside) &&
       !(call.lane === 'write' && last.some((other) => conflict(other.target, call.target)));
     if (joins) last.push(call);
     else lanes.push([call]);
@@ -388,21 +414,6 @@ function notingUnseen(workspace: Workspace, unseen: Map<string, FoundChange>, by
       if (write.status === 'ok' && write.unseen !== null) unseen.set(path, write.unseen);
       return write;
     },
-  };
-}
-
-/** The same memory, but noting what one call adds to it, for the journal. */
-function noting(seen: SeenFiles, notes: SeenNote[]): SeenFiles {
-  return {
-    saw(path, blob, lines, total) {
-      notes.push({ path, blob, lines: { ...lines, total } });
-      seen.saw(path, blob, lines, total);
-    },
-    wrote(path, blob) {
-      notes.push({ path, blob, lines: 'wrote' });
-      seen.wrote(path, blob);
-    },
-    coverage: (path, blob) => seen.coverage(path, blob),
   };
 }
 

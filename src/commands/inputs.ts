@@ -3,21 +3,38 @@
 import { resolve } from 'node:path';
 import { KEY_VARIABLES, type ProviderEntry, providerNamed } from '../adapters/providers/registry.ts';
 import { didYouMean } from '../config/did-you-mean.ts';
-import { readApiKey } from '../config/dotenv.ts';
-import { PROJECT_FILE, resolveSettings, type Settings, settingsWithoutFile } from '../config/resolve.ts';
+import { type ApiKeyRead, readApiKey } from '../config/dotenv.ts';
+import { fallbackParts } from '../config/named-provider.ts';
+import {
+  PROJECT_FILE,
+  resolveSettings,
+  type SettingSource,
+  type Settings,
+  settingsWithoutFile,
+} from '../config/resolve.ts';
 import type { SettingKey } from '../config/schema.ts';
 import { readSettingsAt, readSettingsFile, type SettingsFileRead } from '../config/settings-file.ts';
+import type { FilledEntries } from '../domain/mcp/server-spec.ts';
+import type { ServersGiven } from '../engine/mcp/read-servers.ts';
 import type { Trust } from '../engine/trust/trust.ts';
 import type { HostContext } from '../host/context.ts';
 
 /** Settings and key for a command that drives a model, or what is wrong with them. */
 export type RunInputs =
-  | { status: 'ok'; settings: Settings; apiKey: string | null; notes: string[]; trust: Trust | undefined }
+  | {
+      status: 'ok';
+      settings: Settings;
+      apiKey: string | null;
+      fallbackKey: string | null;
+      notes: string[];
+      trust: Trust | undefined;
+      servers: FilledEntries;
+    }
   | { status: 'refused'; problems: string[] };
 
-/** `given`: settings that a flag or a variable gives, and not a default. */
+/** `given`: settings that a flag or a variable gives, and not a default. `from`: where MCP servers are named. */
 type SettingsRead =
-  | { status: 'ok'; settings: Settings; given: SettingKey[] }
+  | { status: 'ok'; settings: Settings; given: SettingKey[]; from: { from: string; name: string } }
   | { status: 'refused'; problems: string[] };
 
 /** Settings of a command that does not carry out a plan: from flags and variables, not from a project file. */
@@ -30,7 +47,12 @@ export function readSettings(
   const all = [...problems, ...(resolved.status === 'failed' ? resolved.problems : [])];
   return resolved.status === 'failed' || all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings: resolved.settings, given: givenIn(resolved.sources) };
+    : {
+        status: 'ok',
+        settings: resolved.settings,
+        given: givenIn(resolved.sources),
+        from: resolved.sources.mcp,
+      };
 }
 
 function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): SettingKey[] {
@@ -40,15 +62,39 @@ function givenIn(sources: Readonly<Record<SettingKey, { from: string }>>): Setti
 /** The key of a provider, or why it is missing; neither key nor problem if the provider needs none. */
 export async function readKey(
   { env, cwd, isStep = false, federation }: HostContext,
-  name: string,
+  { provider: name, baseUrl }: Pick<Settings, 'provider' | 'baseUrl'>,
 ): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
   const provider = providerNamed(name);
   const variable = provider?.keyVariable ?? null;
   const isLoggedIn = federation !== undefined && provider?.federation !== null;
   if (provider === null || variable === null || isLoggedIn) return { key: null, notes: [], problems: [] };
-  const { key, notes } = await readApiKey(env, cwd, variable);
+  const { key, notes } = await readKeyOf(provider, env, cwd);
+  if (key === null && baseUrl !== null && provider.mayLackKeyAt?.(new URL(baseUrl)))
+    return { key, notes: [...notes, ...warningOf(variable, new URL(baseUrl))], problems: [] };
   const lacking = isStep ? noKeyInput(provider, variable) : noKey(variable);
   return { key, notes, problems: key === null ? [...notes, lacking] : [] };
+}
+
+/** The key by the first of its names that has one. */
+async function readKeyOf(
+  { keyVariable, otherKeyVariable }: ProviderEntry,
+  env: HostContext['env'],
+  cwd: string,
+): Promise<ApiKeyRead> {
+  const names = [keyVariable ?? [], otherKeyVariable ?? []].flat();
+  const notes: string[] = [];
+  for (const name of names) {
+    const read = await readApiKey(env, cwd, name);
+    notes.push(...read.notes);
+    if (read.key !== null) return { key: read.key, notes };
+  }
+  return { key: null, notes };
+}
+
+/** On this machine nobody misses it. */
+function warningOf(variable: string, { host, hostname }: URL): string[] {
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return isHere ? [] : [`There is no ${variable}: requests to ${host} go without a key.`];
 }
 
 function noKey(variable: string): string {
@@ -72,12 +118,31 @@ export async function readRunInputs(
 ): Promise<RunInputs> {
   const parts = await readRunParts(edge, flags, problems);
   if (parts.settings === null) return { status: 'refused', problems: parts.problems };
-  const { settings, trust, key, notes } = parts;
+  const { settings, trust, key, fallbackKey, notes, servers } = parts;
   const noPlan = edge.isStep === true ? NO_PLAN_INPUT : NO_PLAN;
   const all = [...parts.problems, ...(namesTask(settings) ? [] : [noPlan]), ...parts.keyless];
   return all.length > 0
     ? { status: 'refused', problems: all }
-    : { status: 'ok', settings, apiKey: key, notes, trust };
+    : { status: 'ok', settings, apiKey: key, fallbackKey, notes, trust, servers };
+}
+
+/** The key of the fallback model's provider; null where that is the first one, or needs none. */
+export async function readFallbackKey(
+  edge: HostContext,
+  settings: Settings,
+): Promise<{ key: string | null; notes: string[]; problems: string[] }> {
+  const parts = fallbackParts(settings);
+  if (parts === null || parts.provider === settings.provider) return { key: null, notes: [], problems: [] };
+  const variable = providerNamed(parts.provider)?.baseUrlVariable ?? '';
+  const baseUrl = edge.env[variable] || null;
+  const read = await readKey(edge, {
+    provider: parts.provider,
+    baseUrl: URL.canParse(baseUrl ?? '') ? baseUrl : null,
+  });
+  return {
+    ...read,
+    problems: read.problems.map((problem) => `--fallback-model ${settings.fallbackModel}: ${problem}`),
+  };
 }
 
 /** What a run is given, each part with what is wrong with it. Without valid settings nothing else is known. */
@@ -85,15 +150,20 @@ export type RunParts =
   | { readonly settings: null; readonly problems: string[] }
   | {
       readonly settings: Settings;
+      readonly sources: Readonly<Record<SettingKey, SettingSource>>;
       /** In the words of the command line and in the project file. */
       readonly problems: string[];
       /** There is a project file. */
       readonly hasFile: boolean;
       readonly key: string | null;
+      /** Of the provider of the fallback model, where that is another one. */
+      readonly fallbackKey: string | null;
       /** Why there is no key. */
       readonly keyless: string[];
       readonly notes: string[];
       readonly trust: Trust | undefined;
+      /** MCP servers; empty where there are none, or where something is wrong with them. */
+      readonly servers: FilledEntries;
     };
 
 /** `problems` are those already known. */
@@ -115,21 +185,55 @@ export async function readRunParts(
     ...(resolved.status === 'failed' ? resolved.problems : []),
   ];
   if (resolved.status === 'failed') return { settings: null, problems: all };
-  const { settings } = resolved;
-  for (const name of settings.setupEnv) edge.hide(env[name] ?? '', name);
-  const { key, notes, problems: keyless } = await readKey(edge, settings.provider);
-  return { settings, problems: all, hasFile: file !== null, key, keyless, notes, trust };
+  const { settings, sources } = resolved;
+  hideNamed(edge, settings);
+  const given = await readServers(edge, { settings, from: sources.mcp }, trust);
+  const first = await readKey(edge, settings);
+  const second = await readFallbackKey(edge, settings);
+  return {
+    settings,
+    sources,
+    problems: [...all, ...given.problems],
+    hasFile: file !== null,
+    key: first.key,
+    fallbackKey: second.key,
+    keyless: [...first.problems, ...second.problems],
+    notes: [...first.notes, ...second.notes],
+    trust,
+    servers: given.servers,
+  };
+}
+
+/** The MCP servers of the settings and of the file that they name, ready to be started, or what is wrong with them. `isWorkedIn`: a run has worked in the repository. */
+export async function readServers(
+  edge: HostContext,
+  read: Pick<Extract<SettingsRead, { status: 'ok' }>, 'settings' | 'from'>,
+  trust: Trust | undefined,
+  isWorkedIn = false,
+): Promise<ServersGiven> {
+  const { mcp, mcpConfig } = read.settings;
+  if (mcpConfig === null && Object.keys(mcp).length === 0) return { servers: {}, problems: [] };
+  const { readGivenServers } = await import('../engine/mcp/read-servers.ts');
+  return readGivenServers(edge, read, trust, isWorkedIn);
+}
+
+/** Takes variables that are handed to someone out of the environment of this process, whatever they are called. */
+export function hideNamed({ env, hide }: HostContext, { setupEnv, providerEnv }: Settings): void {
+  for (const name of [...setupEnv, ...providerEnv]) hide(env[name] ?? '', name);
 }
 
 /** Whether the settings say what is to be done. */
-export function namesTask({ plan, message, planFromIssue, planFromComment }: Settings): boolean {
-  return [plan, message, planFromIssue, planFromComment].some((given) => given !== null);
+export function namesTask({ plan, message, planFromIssue, planFromComment, continued }: Settings): boolean {
+  return (
+    continued !== 'never' || [plan, message, planFromIssue, planFromComment].some((given) => given !== null)
+  );
 }
 
 /** Undefined when there is no reason to check: outside GitHub Actions, with a plan and rules of one's own. */
 export async function readTrust(edge: HostContext, settings: Settings): Promise<Trust | undefined> {
-  const { planFromIssue, planFromComment, rulesFrom } = settings;
-  const ofOthers = [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null);
+  const { planFromIssue, planFromComment, rulesFrom, continued } = settings;
+  const ofOthers =
+    [planFromIssue, planFromComment, rulesFrom].some((given) => given !== null) || continued !== 'never';
   if (edge.env.GITHUB_ACTIONS !== 'true' && !ofOthers) return undefined;
   const { findTrust } = await import('../engine/trust/trust.ts');
   const trust = await findTrust(edge, settings);

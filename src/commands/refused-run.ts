@@ -6,36 +6,53 @@ import {
   clearScratch,
   makeRunDirectory,
   newRunId,
+  type RunDirectory,
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
 import { machineFault } from '../domain/run/machine-fault.ts';
 import { usageError } from '../domain/run/outcome.ts';
+import type { RunResult } from '../domain/run/result.ts';
 import { refusedResult } from '../engine/finish/result.ts';
 import type { HostContext } from '../host/context.ts';
 
 /**
  * Writes a final `result.json` into the run directory that was named, by the rules of every run: into no folder that has a run
- * already, and into no checkout. Nothing where none was named, or where it cannot be made, which the run would have said itself.
+ * already, and into no checkout. A step has one in any case, for the job that tells of it. Nothing where a command line names none,
+ * or where it cannot be made, which the run would have said itself.
  */
-export function keepRefusal(
-  edge: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact'>,
+export async function keepRefusal(
+  edge: Pick<HostContext, 'env' | 'cwd' | 'now' | 'version' | 'redact' | 'isStep' | 'watcher'>,
   flags: Readonly<Record<string, unknown>>,
   problems: readonly string[],
-): void {
+): Promise<void> {
   const named = flags['run-dir'] ?? edge.env.PATCHSMITH_RUN_DIR;
-  if (typeof named !== 'string' || named === '') return;
+  const chosen = typeof named === 'string' && named !== '' ? named : null;
+  if (chosen === null && edge.isStep !== true) return;
   const runId = newRunId(edge.now());
-  const workTree = checkoutAround(resolve(edge.cwd, named));
-  const made = makeRunDirectory({ runId, chosen: named, cwd: edge.cwd, env: edge.env, workTree });
+  const workTree = checkoutAround(resolve(edge.cwd, chosen ?? '.'));
+  const made = makeRunDirectory({ runId, chosen, cwd: edge.cwd, env: edge.env, workTree });
   if (made.status === 'failed') return;
   const result = { ...refusedResult(usageError(problems.join('; ')), edge.version), runId };
   try {
     writeResult(made.directory, resultText(result, edge.redact));
     clearScratch(made.directory);
+    await keepPage(edge, made.directory, result);
+    edge.watcher?.onDirectory(made.directory);
   } catch (error) {
     if (machineFault(error) === null) throw error;
   }
+}
+
+async function keepPage(
+  { redact, now, version }: Pick<HostContext, 'redact' | 'now' | 'version'>,
+  directory: RunDirectory,
+  result: RunResult,
+): Promise<void> {
+  const { writeReport } = await import('../adapters/storage/report-file.ts');
+  const events = { json: '[]', notes: [] };
+  // The refusal itself is told in any case.
+  writeReport({ directory, result, events, redact, madeAt: now(), madeBy: version });
 }
 
 /** The nearest folder around a path that git would take for a checkout; null when there is none. */

@@ -1,13 +1,21 @@
 /** The commands: one entry each. What a command needs is loaded when it runs. */
 
-import { type SettingKey, settingsIn } from '../config/schema.ts';
+import { SETTING_GROUPS, type SettingKey, settingsIn } from '../config/schema.ts';
 import { conclude, nothingPublished } from '../domain/github/publishing/publication.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Command, Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { readKey, readSettings, readTrust, withoutKey } from './inputs.ts';
+import {
+  hideNamed,
+  readFallbackKey,
+  readKey,
+  readServers,
+  readSettings,
+  readTrust,
+  withoutKey,
+} from './inputs.ts';
 import { namedRun } from './named-run.ts';
 import { RUN_COMMANDS } from './run-commands.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
@@ -47,6 +55,8 @@ const PERMISSIONS = [
   'deadlineMs',
   'fixRounds',
   'maxToolOutput',
+  'mcp',
+  'mcpConfig',
 ] as const satisfies readonly SettingKey[];
 
 const JSON_IN_PLACE_OF_TEXT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
@@ -74,9 +84,13 @@ export const COMMANDS: readonly Command[] = [
     ],
     operands: [],
     settings: SETTINGS_TAKEN.run,
-    switches: { publish: PUBLISH },
+    switches: { publish: PUBLISH, 'print-config': 'Only show the settings, as patchsmith config does' },
     settingsWith: { publish: SETTINGS_TAKEN.publish },
     async start(edge, given) {
+      if (given.switches.has('print-config')) {
+        const { showConfig } = await import('./config/config.ts');
+        return showConfig(edge, given);
+      }
       if (!given.switches.has('publish')) {
         // Another command does not need the engine, nor does a process that may not open as many files as its parts are.
         const { startRun } = await import('./run/start.ts');
@@ -105,6 +119,24 @@ export const COMMANDS: readonly Command[] = [
     async start(edge, given) {
       const { startCheck } = await import('./start-check.ts');
       return startCheck(edge, given);
+    },
+  },
+  {
+    name: 'prepare',
+    summary:
+      'Before a run that is to be published: check that GitHub would permit it, and say on the issue that work begins',
+    examples: [
+      [
+        'patchsmith prepare --repository octo/shop --issue 7 --trigger-label patchsmith',
+        'In a job before the one with the model',
+      ],
+    ],
+    operands: [],
+    settings: SETTINGS_TAKEN.prepare,
+    switches: {},
+    async start(edge, given) {
+      const { startPrepare } = await import('./publish/issue/prepare.ts');
+      return startPrepare(edge, given);
     },
   },
   {
@@ -166,6 +198,9 @@ export const COMMANDS: readonly Command[] = [
       'repo',
       'keepBase',
       'provider',
+      'fallbackModel',
+      'providerCommand',
+      'providerEnv',
       'baseUrl',
       'allowInsecureBaseUrl',
       ...settingsIn('Trust on GitHub'),
@@ -207,6 +242,22 @@ export const COMMANDS: readonly Command[] = [
   },
   ...RUN_COMMANDS,
   {
+    name: 'config',
+    summary:
+      'Show every setting with its value and where that comes from: a default, a variable, the project file with its line, or a flag',
+    examples: [
+      ['patchsmith config', 'What a run here and now would use, and why'],
+      [`patchsmith config --json | jq '.settings[] | select(.from != "default")'`, 'What is not a default'],
+    ],
+    operands: [],
+    settings: settingsIn(...SETTING_GROUPS),
+    switches: { json: 'JSON on stdout, for machines; values are whole there' },
+    async start(edge, given) {
+      const { showConfig } = await import('./config/config.ts');
+      return showConfig(edge, given);
+    },
+  },
+  {
     name: 'doctor',
     summary: 'Show how commands are contained here, what they can see, and which tools work inside',
     examples: [['patchsmith doctor --mount ~/.cache/pip', 'Try the sandbox with one more folder']],
@@ -232,6 +283,22 @@ export const COMMANDS: readonly Command[] = [
     start: startInit,
   },
   {
+    name: 'completion',
+    summary: 'Print the completion of a shell: bash, zsh or fish',
+    examples: [['source <(patchsmith completion bash)', 'In ~/.bashrc; zsh and fish have theirs, too']],
+    operands: ['SHELL'],
+    settings: [],
+    switches: {},
+    async start({ stdout, stderr }, { operands: [shell = ''], problems }) {
+      if (problems.length > 0) return { status: 'refused', problems: [...problems] };
+      const { printCompletion } = await import('./completion/completion.ts');
+      const outcome = await printCompletion(shell, COMMANDS, (script) => handOver(stdout, script));
+      // A shell that reads it at each start has nothing to say.
+      if (outcome.exitCode !== 0) stderr.write(`${oneLine(finalLine(outcome), 4_000)}\n`);
+      return { status: 'told', outcome };
+    },
+  },
+  {
     name: 'demo',
     summary: 'Watch a recorded run on a small project; needs no key',
     examples: [],
@@ -251,7 +318,7 @@ export const COMMANDS: readonly Command[] = [
 async function startReplay(edge: HostContext, { operands, flags, problems }: Given): Promise<CommandOutcome> {
   const refuse = async (reasons: string[]): Promise<CommandOutcome> => {
     const { keepRefusal } = await import('./refused-run.ts');
-    keepRefusal(edge, flags, reasons);
+    await keepRefusal(edge, flags, reasons);
     return { status: 'refused', problems: reasons };
   };
   const read = readSettings(edge, flags, problems);
@@ -283,16 +350,29 @@ async function startResume(
   const { repo, quiet } = read.settings;
   const named = await namedRun(edge, operands[0], { repo, quiet });
   if (named.status === 'refused') return named;
-  const { key, notes, problems: keyless } = await readKey(edge, read.settings.provider);
-  if (keyless.length > 0) return { status: 'refused', problems: keyless };
+  hideNamed(edge, read.settings);
+  const { key, notes, problems: keyless } = await readKey(edge, read.settings);
+  if (keyless.length > 0) {
+    const { keyMissedBy } = await import('./resume/recorded-provider.ts');
+    const problems = await keyMissedBy(edge, { run: named.run, settings: read.settings });
+    if (problems === null) return { status: 'refused', problems: keyless };
+    if (problems.length > 0) return { status: 'refused', problems };
+  }
   if (key !== null) edge.hide(key);
+  const other = await readFallbackKey(edge, read.settings);
+  if (other.problems.length > 0) return { status: 'refused', problems: other.problems };
+  if (other.key !== null) edge.hide(other.key);
   const trust = await readTrust(edge, read.settings);
+  const { servers, problems: unusable } = await readServers(edge, read, trust, true);
+  if (unusable.length > 0) return { status: 'refused', problems: unusable };
   const input = {
     ...edge,
     settings: read.settings,
+    servers,
     apiKey: key,
+    fallbackKey: other.key,
     env: withoutKey(edge.env),
-    startNotes: notes,
+    startNotes: [...notes, ...other.notes],
     ...(trust === undefined ? {} : { trust }),
   };
   const { resumeRun } = await import('./resume/resume.ts');

@@ -1,16 +1,14 @@
-/** Removes old runs: for `patchsmith clean`, and once an hour after a run. */
+/** Removes old runs. */
 
-import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { listRuns, runFolders } from '../adapters/storage/listing/list-runs.ts';
+import { lstatSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { listRuns } from '../adapters/storage/listing/list-runs.ts';
 import { summarise } from '../adapters/storage/listing/run-summary.ts';
 import { RUN_ID } from '../adapters/storage/run-directory.ts';
 import { lockRun } from '../adapters/storage/run-lock.ts';
 import { forgetPlace, notedPlaces } from '../adapters/storage/run-places.ts';
 import { removeGitDir } from '../adapters/workspace/unwalked/remove-git-dir.ts';
 import { type RetentionRules, type RunSummary, runsToRemove } from '../domain/runs/retention.ts';
-import { formatSize } from '../domain/text/format-size.ts';
-import { pluralize } from '../domain/text/pluralize.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -78,41 +76,5 @@ function forgetGone(folder: string): void {
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
     }
-  }
-}
-
-const STAMP = '.tidied';
-const HOUR_MS = 3_600_000;
-
-/**
- * Keeps the default folder within its bound. Does nothing more than once an hour, since measuring takes time. Returns a line
- * for people if something was removed. Never rejects for anything a disk can do.
- */
-export async function keepWithinBound(
-  env: Environment,
-  maxTotalBytes: number,
-  now: number,
-): Promise<string | null> {
-  const due = runFolders(env).filter((folder) => isDue(folder, now));
-  if (due.length === 0) return null;
-  const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
-  const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
-  if (removed.length === 0) return null;
-  const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
-  return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;
-}
-
-/** Notes that it is being done. */
-function isDue(folder: string, now: number): boolean {
-  const stamp = join(folder, STAMP);
-  try {
-    const last = lstatSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (last > now - HOUR_MS && last <= now) return false;
-    rmSync(stamp, { force: true });
-    writeFileSync(stamp, '', { flag: 'wx', mode: 0o600 });
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
   }
 }

@@ -11,7 +11,7 @@ import { namedRun } from './named-run.ts';
 const JSON_SWITCH = { json: 'JSON on stdout, for machines (the same as --output json)' };
 const JSON_OUTPUT = { value: 'json', help: 'JSON on stdout, for machines', initial: 'text' };
 
-/** `runs`, `show`, `usage` and `clean`. */
+/** `runs`, `show`, `report`, `usage` and `clean`. */
 export const RUN_COMMANDS: readonly Command[] = [
   {
     name: 'runs',
@@ -48,6 +48,25 @@ export const RUN_COMMANDS: readonly Command[] = [
       const { showRun } = await import('./show/show.ts');
       const { cwd } = edge;
       return told(edge, await showRun({ ...partsOf(edge), cwd, run: named.run, json: asksForJson(given) }));
+    },
+  },
+  {
+    name: 'report',
+    summary:
+      'Make the page of a run, report.html in its directory, and print its path (RUN: its id or run directory; default: last)',
+    examples: [['patchsmith report --open', 'The last run of this checkout, in the browser']],
+    operands: ['[RUN]'],
+    settings: ['repo'],
+    switches: { open: 'Open the page with xdg-open' },
+    async start(edge, given) {
+      const read = readSettings(edge, given.flags, given.problems);
+      if (read.status === 'refused') return read;
+      const named = await namedRun(edge, given.operands[0], { repo: read.settings.repo });
+      if (named.status === 'refused') return named;
+      const { reportRun } = await import('./report/report.ts');
+      const { cwd, now, version } = edge;
+      const opens = given.switches.has('open');
+      return told(edge, await reportRun({ ...partsOf(edge), cwd, now, version, run: named.run, opens }));
     },
   },
   {

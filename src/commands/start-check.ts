@@ -82,17 +82,22 @@ async function checkParts(edge: HostContext, parts: ValidParts, publishing: Chec
 }
 
 /** Opens the run that these settings ask for, up to its first request. */
-async function openChecked(edge: HostContext, { settings, key, notes, trust }: ValidParts) {
-  if (key !== null) edge.hide(key);
+async function openChecked(
+  edge: HostContext,
+  { settings, key, fallbackKey, notes, trust, servers }: ValidParts,
+) {
+  for (const one of [key, fallbackKey]) if (one !== null) edge.hide(one);
   let session: Session | null = null;
   const outcome = await runOpened(
     {
       ...edge,
       settings: namesTask(settings) ? settings : { ...settings, message: 'none given' },
       apiKey: key,
+      fallbackKey,
       env: withoutKey(edge.env),
       startNotes: [...(edge.startNotes ?? []), ...notes],
       isCheck: true,
+      servers,
       ...(trust === undefined ? {} : { trust }),
     },
     (opened) => {
@@ -112,6 +117,8 @@ function keyLines(edge: HostContext, { settings, key, keyless }: ValidParts): Ch
   }
   if (key !== null) return [fine('key', `${keyVariable} is set; it was not sent anywhere`)];
   const isLoggedIn = edge.federation !== undefined && keyVariable !== null;
+  if (keyVariable !== null && !isLoggedIn)
+    return [fine('key', `${keyVariable} is not set, and ${settings.baseUrl} may need none`)];
   return [fine('key', isLoggedIn ? 'the job logs in without one' : `${settings.provider} needs none`)];
 }
 

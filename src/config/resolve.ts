@@ -9,7 +9,7 @@ import {
 } from '../adapters/providers/registry.ts';
 import { isCovered } from '../domain/review/allowed-domain.ts';
 import { hasPrice } from '../domain/run/pricing.ts';
-import { withNamedProvider } from './named-provider.ts';
+import { fallbackParts, withNamedProvider } from './named-provider.ts';
 import { type SettingEntry, type SettingKey, Settings, settingEntries } from './schema.ts';
 import { isPlainHttp, shown } from './values.ts';
 
@@ -18,10 +18,11 @@ export type { Settings } from './schema.ts';
 /** The project file, in the root of the repository. Anyone who can open a pull request can write it. */
 export const PROJECT_FILE = '.patchsmith.yml';
 
-/** Where a value came from: `name` is the flag, the variable, or the file with its line. */
-interface SettingSource {
+/** Where a value came from: `name` is the flag, the variable, or the file with its line; `over` are those that it wins over. */
+export interface SettingSource {
   readonly from: 'flag' | 'environment' | 'file' | 'default';
   readonly name: string;
+  readonly over: readonly string[];
 }
 
 /** The raw inputs. Keys of `flags` and `file.values` are the settings' kebab-case names. */
@@ -79,9 +80,14 @@ function chooseSettings(given: SettingInputs): ResolvedSettings {
     problems.push(...widenings(given, entry));
     const deciding =
       (entry.file === 'narrow' ? given.find(({ source }) => source.from === 'file') : null) ?? given[0];
-    sources[entry.key] = deciding?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
+    const over = given.flatMap((one) => (one === deciding ? [] : [one.source.name]));
+    const source = deciding?.source ?? { from: 'default', name: `the default of --${entry.flag}` };
+    sources[entry.key] = { ...source, over };
     if (deciding) chosen[entry.key] = deciding.value;
   }
+  // Nobody typed --provider where --model names it.
+  if (inputs !== given && sources.provider.from === sources.model.from)
+    sources.provider = { ...sources.provider, name: sources.model.name };
   if (chosen.sandbox === undefined && inCi(inputs.env)) chosen.sandbox = 'required';
   if (chosen.model === undefined && provider.defaultModel !== null) chosen.model = provider.defaultModel;
   if (problems.length > 0) return { status: 'failed', problems };
@@ -98,7 +104,7 @@ export function providerAsked(given: Pick<SettingInputs, 'flags' | 'env'>): Prov
 
 interface Given {
   readonly value: unknown;
-  readonly source: SettingSource;
+  readonly source: Omit<SettingSource, 'over'>;
 }
 
 /** The values of a setting by source; the first one counts. */
@@ -153,7 +159,8 @@ function* widenings(given: readonly Given[], entry: SettingEntry): Generator<str
 /** Empty if it is not a valid list, which is reported separately. */
 function listOf({ value }: Given, { key }: SettingEntry): string[] {
   const parsed = Settings.shape[key].safeParse(value);
-  return parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
+  const items: readonly unknown[] = parsed.success && Array.isArray(parsed.data) ? parsed.data : [];
+  return items.filter((item) => typeof item === 'string');
 }
 
 function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]): Generator<string> {
@@ -177,7 +184,7 @@ function* unknownNames(inputs: SettingInputs, entries: readonly SettingEntry[]):
   }
 }
 
-const ALL_SETTINGS = 'patchsmith run --help shows them all';
+const ALL_SETTINGS = 'patchsmith help run shows them all';
 
 function placeInFile(file: ProjectFile | null, name: string): string {
   const line = file?.lines[name];
@@ -213,13 +220,40 @@ function* contradictions(
     const players = Object.keys(PROVIDERS).filter((other) => PROVIDERS[other]?.playsRecording);
     yield `${name('recording')}: is only used with --provider ${players.join('|')}`;
   }
+  if (provider.defaultModel === null && !provider.playsRecording && sources.model.from === 'default') {
+    yield `${name('provider')}: ${settings.provider} has no default model; use --model ID`;
+  }
+  if (provider.runsProgram && settings.providerCommand === null) {
+    yield `${name('provider')}: ${settings.provider} needs a program; use --provider-command PROGRAM`;
+  }
+  for (const key of ['providerCommand', 'providerEnv'] as const) {
+    const runs = [provider, providerNamed(fallbackParts(settings)?.provider)].some((one) => one?.runsProgram);
+    if (!runs && sources[key].from !== 'default') yield `${name(key)}: is only used with --provider command`;
+  }
   if (settings.baseUrl !== null && isPlainHttp(settings.baseUrl) && !settings.allowInsecureBaseUrl) {
     yield `${name('baseUrl')}: plain http to another host, where the key could be read on the way; use https, or permit it with --allow-insecure-base-url`;
+  }
+  if (settings.compaction === 'server' && !(provider.compacts?.(settings.model) ?? false)) {
+    yield `${name('compaction')}: ${settings.provider} has no compaction of its own for ${shown(settings.model)}; use --compaction summarize`;
   }
   if (settings.via === 'push' && settings.sign === 'required') {
     yield `${name('via')} and ${name('sign')}: what git pushes is not signed by GitHub; use --via api`;
   }
+  const fallback = fallbackParts(settings);
+  if (fallback !== null && provider.playsRecording) {
+    yield `${name('fallbackModel')}: a recording has nobody who could go on`;
+  }
+  const after = providerNamed(fallback?.provider) ?? provider;
+  if (after.runsProgram && settings.providerCommand === null && !provider.runsProgram) {
+    yield `${name('fallbackModel')}: ${fallback?.provider} needs a program; use --provider-command PROGRAM`;
+  }
+  if (fallback !== null && settings.compaction === 'server' && !(after.compacts?.(fallback.model) ?? false)) {
+    yield `${name('compaction')}: ${fallback.provider} has no compaction of its own for ${shown(fallback.model)}, the fallback model; use --compaction summarize`;
+  }
   if (settings.maxCostUsd === null) return;
+  if (fallback !== null && after.isBilled && !hasPrice(fallback.model) && !after.priceOf?.(fallback.model)) {
+    yield `${name('maxCostUsd')}: the price of ${shown(fallback.model)}, the fallback model, is not known, so its cost cannot be limited; use --max-total-tokens`;
+  }
   if (sources.price.from === 'file' && sources.maxCostUsd.from !== 'file') {
     yield `${name('price')}: a project file may not set the prices that ${name('maxCostUsd')} is measured by; use --price`;
   }

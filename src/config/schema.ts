@@ -10,10 +10,11 @@ import {
   PROVIDERS,
   type ProviderEntry,
 } from '../adapters/providers/registry.ts';
+import { COMPACTIONS, DEFAULT_COMPACT_AT, LEAST_MAX_MESSAGES } from '../domain/compaction/settings.ts';
 import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
 import { AUTHOR_ASSOCIATIONS } from '../domain/github/author-association.ts';
 import { PACKAGE_MANAGERS } from '../domain/packages/package-manager.ts';
-import { AllowedDomain, AllowedPrivate } from '../domain/review/allowed-domain.ts';
+import { AllowedDomain, AllowedPrivate, WebHost } from '../domain/review/allowed-domain.ts';
 import { IF_DENIED } from '../domain/review/denied.ts';
 import { DEFAULT_CHANGE_LIMITS } from '../domain/run/change-limits.ts';
 import { DEFAULT_COMMAND_LIMITS } from '../domain/run/command-limits.ts';
@@ -36,9 +37,13 @@ import {
   duration,
   entry,
   login,
+  longText,
+  mappingOrTexts,
   modelAddress,
   names,
   namesAmong,
+  people,
+  person,
   price,
   repositoryName,
   since,
@@ -95,9 +100,13 @@ export type SettingGroup = (typeof SETTING_GROUPS)[number];
 const OUTPUTS = ['patch', 'json', 'jsonl', 'none'] as const;
 const PREFLIGHTS = ['auto', 'off'] as const;
 const SANDBOXES = ['required', 'auto', 'off'] as const;
+const ISSUE_COMMENTS = ['all', 'maintainers', 'none'] as const;
 const ROUTES = ['api', 'push'] as const;
 const SIGNING = ['auto', 'required'] as const;
 const WHETHER = ['auto', 'always', 'never'] as const;
+const BRANCH_SUFFIXES = ['none', 'random', 'timestamp', 'short-commit-hash'] as const;
+const STALE = ['close', 'comment', 'keep'] as const;
+const REOPEN = ['never', 'always'] as const;
 const PROTECTED = ['refuse', 'draft', 'allow'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -131,6 +140,15 @@ export const Settings = z.strictObject({
   planFromComment: text().nullable().default(null).register(about, {
     flag: 'plan-from-comment', value: 'ID|URL', group: 'Task', file: 'refused',
     help: 'Comment of a GitHub issue or pull request whose text is the task, after a first word such as /patchsmith' }),
+  continued: text().refine((given) => given === 'auto' || given === 'never' || /^#?[1-9]\d{0,9}$/.test(given), 'expected auto, never, or the number of a pull request').default('never').register(about, {
+    flag: 'continue', value: 'PR|auto|never', group: 'Task', file: 'refused',
+    help: 'Pull request of an earlier run to go on with, whose head is checked out: for what was asked for there since, review threads and failed checks; auto: the one that the event is about, if it is one of ours' }),
+  followUpRounds: wholeNumber(0).default(2).register(about, {
+    flag: 'follow-up-rounds', value: 'N', group: 'Task', file: 'refused',
+    help: 'How often a pull request is continued because of failed checks alone, without a person asking for it' }),
+  issueComments: choice(ISSUE_COMMENTS).default('maintainers').register(about, {
+    flag: 'issue-comments', value: ISSUE_COMMENTS.join('|'), group: 'Task', file: 'refused',
+    help: 'Whose comments come along with --plan-from-issue and --plan-from-comment, as context: those of owners, members, collaborators and allowed bots, or of anyone; the title and the text of the issue always do' }),
   principles: texts(entry()).nullable().default(null).register(about, {
     flag: 'principles', value: 'FILE', repeatable: true, group: 'Task', file: 'refused',
     help: 'File with the principles: how changes are made in this repository',
@@ -179,6 +197,16 @@ export const Settings = z.strictObject({
   noTools: namesAmong(OPTIONAL_TOOLS).default([]).register(about, {
     flag: 'no-tools', value: 'TOOL,…', repeatable: true, group: 'Task', file: 'set',
     help: 'Tools that the model does not get', defaultHelp: 'none' }),
+  webFetch: texts(WebHost, 0).default([]).register(about, {
+    flag: 'web-fetch', value: 'HOST', repeatable: true, group: 'Task', file: 'refused',
+    help: 'Host whose pages the model may read with web_fetch, as in --allow-domain, or * for every public host; commands reach none of them',
+    defaultHelp: 'none' }),
+  mcp: mappingOrTexts().default([]).register(about, {
+    flag: 'mcp', value: 'NAME=COMMAND|URL', repeatable: true, group: 'Task', file: 'set',
+    help: 'MCP server whose tools the model gets as NAME__TOOL: a command, which runs in the sandbox, or an https address; in the project file a mapping as in --mcp-config', defaultHelp: 'none' }),
+  mcpConfig: text().nullable().default(null).register(about, {
+    flag: 'mcp-config', value: 'FILE', group: 'Task', file: 'refused',
+    help: 'JSON or YAML with mcpServers, as other clients have it: command, args and env, or url and headers, with variables in env and headers', defaultHelp: 'none' }),
   outputSchema: text().nullable().default(null).register(about, {
     flag: 'output-schema', value: 'FILE', group: 'Task', file: 'refused',
     help: 'JSON Schema; the model ends with an answer that fits it, which the result holds', defaultHelp: 'no answer' }),
@@ -222,9 +250,19 @@ export const Settings = z.strictObject({
   provider: choice(providerNames()).default(DEFAULT_PROVIDER).register(about, {
     flag: 'provider', value: providerNames().join('|'), group: 'Model', file: 'refused',
     help: `Model provider: ${providerMeanings()}` }),
+  fallbackModel: text().nullable().default(null).register(about, {
+    flag: 'fallback-model', value: '[PROVIDER/]ID', group: 'Model', file: 'refused',
+    help: 'Model that goes on, once, where the first one refuses or cannot be reached; of the same provider, unless one is named as in openai/gpt-5.4',
+    defaultHelp: 'none: the run ends' }),
   recording: text().nullable().default(null).register(about, {
     flag: 'recording', value: 'FILE', group: 'Model', file: 'refused',
     help: 'What --provider replay plays: a journal (events.jsonl), or a hand-written script (YAML, JSONL)' }),
+  providerCommand: text().nullable().default(null).register(about, {
+    flag: 'provider-command', value: 'CMD', group: 'Model', file: 'refused',
+    help: 'What --provider command runs for each request: a program outside of the work tree, with its arguments' }),
+  providerEnv: texts(z.string().trim().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of a variable, such as GATEWAY_TOKEN')).default([]).register(about, {
+    flag: 'provider-env', value: 'NAME', repeatable: true, group: 'Model', file: 'refused',
+    help: 'Variable that the program of --provider-command gets, such as one with its token', defaultHelp: 'PATH, HOME and the language' }),
   effort: choice(EFFORTS).nullable().default(null).register(about, {
     flag: 'effort', value: EFFORTS.join('|'), group: 'Model', file: 'set',
     help: 'How much the model thinks', defaultHelp: "the model's own" }),
@@ -237,6 +275,17 @@ export const Settings = z.strictObject({
   maxOutputTokens: wholeNumber(8192).default(32_000).register(about, {
     flag: 'max-output-tokens', value: 'N', group: 'Model', file: 'lower',
     help: 'Most tokens of one answer, at least 8192' }),
+  compaction: choice(COMPACTIONS).default('summarize').register(about, {
+    flag: 'compaction', value: COMPACTIONS.join('|'), group: 'Model', file: 'set',
+    help: "What shortens a conversation that has grown long: nothing, a summary by the model, or the API's own compaction where the model has one" }),
+  compactAt: wholeNumber(1).nullable().default(null).register(about, {
+    flag: 'compact-at', value: 'N', group: 'Model', file: 'set',
+    help: 'Tokens of the last request and its answer, cached ones included, from which on it is shortened',
+    defaultHelp: `${DEFAULT_COMPACT_AT}, or 60% of a smaller window` }),
+  maxMessages: wholeNumber(LEAST_MAX_MESSAGES).nullable().default(null).register(about, {
+    flag: 'max-messages', value: 'N', group: 'Model', file: 'set',
+    help: `Most messages of a request, at least ${LEAST_MAX_MESSAGES}: beyond them the oldest rounds are dropped without a summary`,
+    defaultHelp: 'no limit' }),
   idleTimeoutMs: duration().default(120_000).register(about, {
     flag: 'idle-timeout', value: 'TIME', group: 'Model', file: 'set',
     help: 'How long the model may be silent, before its answer or inside it, until the request is retried' }),
@@ -355,6 +404,9 @@ export const Settings = z.strictObject({
   branch: branchName().nullable().default(null).register(about, {
     flag: 'branch', value: 'BRANCH', group: 'Publishing', file: 'refused',
     help: 'Branch of the pull request', defaultHelp: "patchsmith/ and a name made from the plan, the same each time" }),
+  branchSuffix: choice(BRANCH_SUFFIXES).default('none').register(about, {
+    flag: 'branch-suffix', value: BRANCH_SUFFIXES.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Add to the name of the branch what differs from run to run, so that each run has a pull request of its own; the same run keeps its branch' }),
   headRepository: repositoryName().nullable().default(null).register(about, {
     flag: 'head-repo', value: 'OWNER/NAME', group: 'Publishing', file: 'refused',
     help: 'Fork to create the branch in', defaultHelp: 'the repository itself' }),
@@ -367,6 +419,33 @@ export const Settings = z.strictObject({
   draft: choice(WHETHER).default('auto').register(about, {
     flag: 'draft', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether the pull request is a draft; auto: when nothing was verified, or not all of it passed' }),
+  commitMessage: longText().nullable().default(null).register(about, {
+    flag: 'commit-message', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: "The commit's message, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+  author: person().nullable().default(null).register(about, {
+    flag: 'author', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    help: 'Author of the commit; GitHub does not sign such a commit', defaultHelp: 'the account of the token' }),
+  committer: person().nullable().default(null).register(about, {
+    flag: 'committer', value: 'NAME <EMAIL>', group: 'Publishing', file: 'refused',
+    help: 'Committer of the commit; GitHub does not sign such a commit', defaultHelp: 'the author' }),
+  signoff: yesOrNo().default(false).register(about, {
+    flag: 'signoff', group: 'Publishing', file: 'refused',
+    help: "Add Signed-off-by with the committer to the commit's message" }),
+  coAuthors: people().default([]).register(about, {
+    flag: 'co-author', value: 'NAME <EMAIL>', repeatable: true, group: 'Publishing', file: 'refused',
+    help: "Add Co-authored-by to the commit's message", defaultHelp: 'none' }),
+  title: text().nullable().default(null).register(about, {
+    flag: 'title', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: "Title of the pull request, in which {title} stands for the title of the change", defaultHelp: 'the title of the change' }),
+  bodyHeader: longText().nullable().default(null).register(about, {
+    flag: 'body-header', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'Markdown above the body of the pull request' }),
+  bodyFooter: longText().nullable().default(null).register(about, {
+    flag: 'body-footer', value: 'TEXT', group: 'Publishing', file: 'refused',
+    help: 'Markdown below the body of the pull request' }),
+  maintainerCanModify: yesOrNo().default(true).register(about, {
+    flag: 'maintainer-can-modify', group: 'Publishing', file: 'refused',
+    help: 'Whether maintainers may push to the branch of a pull request from a fork' }),
   titlePrefix: text().nullable().default(null).register(about, {
     flag: 'title-prefix', value: 'TEXT', group: 'Publishing', file: 'refused',
     help: 'Prefix of the pull request\'s title' }),
@@ -403,6 +482,27 @@ export const Settings = z.strictObject({
   comment: choice(WHETHER).default('auto').register(about, {
     flag: 'comment', value: WHETHER.join('|'), group: 'Publishing', file: 'refused',
     help: 'Whether to report the outcome in a comment on the issue; auto: if the plan came from one' }),
+  reportUrl: apiAddress().nullable().default(null).register(about, {
+    flag: 'report-url', value: 'URL', group: 'Publishing', file: 'refused',
+    help: 'Page of the uploaded report.html, which the pull request links' }),
+  issue: text().nullable().default(null).register(about, {
+    flag: 'issue', value: 'N|URL', group: 'Publishing', file: 'refused',
+    help: 'Issue on which the outcome is told, also that of a run which ended before it had a plan', defaultHelp: 'the one that the plan came from' }),
+  triggerLabel: text().nullable().default(null).register(about, {
+    flag: 'trigger-label', value: 'NAME', group: 'Publishing', file: 'refused',
+    help: 'Label of the issue that starts a run: it becomes NAME:running, and in the end NAME:done or NAME:failed', defaultHelp: 'labels of the issue are left alone' }),
+  stale: choice(STALE).default('comment').register(about, {
+    flag: 'stale', value: STALE.join('|'), group: 'Publishing', file: 'refused',
+    help: 'What to do with the open pull request of a plan for which a later run finds nothing to change: close it, say so on it, or leave it alone. One with commits by others is never closed' }),
+  deleteBranch: yesOrNo().default(false).register(about, {
+    flag: 'delete-branch', group: 'Publishing', file: 'refused',
+    help: 'Delete the branch of a pull request that --stale close closes' }),
+  reopen: choice(REOPEN).default('never').register(about, {
+    flag: 'reopen', value: REOPEN.join('|'), group: 'Publishing', file: 'refused',
+    help: 'Whether a pull request that people closed without merging it is opened again by a later run of its plan; never: that run is not published' }),
+  resolveThreads: yesOrNo().default(false).register(about, {
+    flag: 'resolve-threads', group: 'Publishing', file: 'refused',
+    help: 'Resolve the review threads that a follow-up answers, where it changes their file' }),
   dryRun: yesOrNo().default(false).register(about, {
     flag: 'dry-run', group: 'Publishing', file: 'refused',
     help: 'Change nothing, and print what would be done' }),

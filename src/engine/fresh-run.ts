@@ -1,22 +1,19 @@
 /** How a new run begins: with a plan and the principles, a baseline, and the commands that run before the work. */
 
-import { providerNamed } from '../adapters/providers/registry.ts';
+import { join } from 'node:path';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import { beginWorkspace, type Checkout, findCheckout } from '../adapters/workspace/find-checkout.ts';
-import { answerTokens } from '../domain/budget/next-request.ts';
 import { forbidsBelow, type PathGuard, pathGuard, pathPolicy } from '../domain/changes/path-policy.ts';
-import { type Conversation, noUsage } from '../domain/conversation/conversation.ts';
+import type { ServerTool } from '../domain/mcp/server-tool.ts';
 import { type CommandReport, isTaken, JOURNAL_VERSION, type RunStarted } from '../domain/run/events.ts';
 import { done, usageError } from '../domain/run/outcome.ts';
-import { costOf, type Price } from '../domain/run/pricing.ts';
-import { openingOf, withSpent } from '../domain/run/state.ts';
-import type { LlmProvider, Sandbox, TurnRequest } from '../ports.ts';
-import { systemPrompt, taskPrompt } from '../prompts.ts';
-import { definitionsOf } from '../tools/registry.ts';
+import { openingOf } from '../domain/run/state.ts';
 import { openedPart } from './finish/result.ts';
-import { type PrefetchedTurn, prefetchFirstTurn } from './open/prefetch-first-turn.ts';
+import { compactionOf, firstRequest, hostsOf, type Orientation, prefetch, priceIn } from './first-request.ts';
+import { openServersOf } from './mcp/open-servers.ts';
 import { whyNotRunnable } from './open/preflight.ts';
 import {
+  fallbackOf,
   type ModelChoice,
   modelChoiceOf,
   openProvider,
@@ -36,9 +33,11 @@ import type {
   Settled,
   TakenWorkspace,
 } from './open-run.ts';
+import { beginOrientation } from './orientation.ts';
 import { interruptedOutcome, newRun, type Stopped, stopped } from './ready.ts';
 import { absolutePath, changeLimits, type Session } from './session.ts';
 import { readTask, type Task } from './task.ts';
+import { searchesWeb } from './web.ts';
 
 /** The run of `patchsmith run` and `patchsmith demo`. */
 export const freshRun: RunSpec = { locate };
@@ -84,7 +83,12 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   if (refusal !== null) return stopped(refusal);
   session.record(taskPart(task));
   session.stage = 'sandbox';
-  const waits = isCheck || plan.setup.length > 0 || baseline !== null;
+  // A server may write to the work tree as soon as it runs.
+  const hasServers = Object.keys(session.input.servers ?? {}).length > 0;
+  const waits = isCheck || hasServers || plan.setup.length > 0 || baseline !== null;
+  const folder = join(checkout.root, task.workingDirectory);
+  const orient = isCheck ? null : beginOrientation(session, { root: checkout.root, folder });
+  const known = { orientation: '' };
   return {
     status: 'admitted',
     tools,
@@ -104,46 +108,20 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
     // What setup commands make is looked up after them.
     whyHopeless: async (sandbox) => {
       session.record({ sandbox: sandbox.level });
-      return plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox);
+      const [refusal, orientation = ''] = await Promise.all([
+        plan.setup.length > 0 ? null : whyNotRunnable(session, task.verify, sandbox),
+        orient?.(sandbox, hostsOf(sandbox, settings)),
+      ]);
+      known.orientation = orientation;
+      return refusal;
     },
     // When nothing has to run before the model is asked, it works while the baseline is taken.
     prefetch: (provider, sandbox) =>
-      waits ? null : prefetch(session, provider, openingOf(requestOf(session, task, { sandbox }))),
-    settle: (opened) => settle(place, task, opened),
+      waits
+        ? null
+        : prefetch(session, provider, openingOf(firstRequest(session, task, { sandbox, ...known }))),
+    settle: (opened) => settle(place, task, { ...opened, ...known }),
   };
-}
-
-/** An answer that comes to nothing is billed all the same. */
-function prefetch(
-  session: Session,
-  provider: LlmProvider,
-  conversation: Conversation,
-): PrefetchedTurn | null {
-  const price = priceIn(session);
-  const { maxOutputTokens } = session.input.settings;
-  const unspent = { usage: noUsage, costUsd: 0, isEstimated: false, counted: null, lastTurn: null };
-  const spending = { ...unspent, conversation, price, model: provider.model, maxOutputTokens };
-  const tokensAfter: TurnRequest['answerTokens'] = (spent) =>
-    answerTokens(spent.reduce(withSpent, spending), session.limits);
-  // What does not fit is for the loop to say.
-  if (tokensAfter([]) === null) return null;
-  const ahead = prefetchFirstTurn(provider, { conversation, answerTokens: tokensAfter }, session.interrupt);
-  return {
-    provider: ahead.provider,
-    async cancel() {
-      const spent = await ahead.cancel();
-      if (spent === null) return null;
-      const { usage: tokens, estimated } = spent;
-      const costUsd = costOf(provider.model, tokens, price) ?? 'unknown';
-      session.record({ provider: provider.name, model: provider.model, tokens, costUsd, estimated });
-      return spent;
-    },
-  };
-}
-
-/** The price that was given, or the provider's own; null leaves it to the table. */
-function priceIn({ input: { settings, providers } }: Session): Price | null {
-  return settings.price ?? providerNamed(settings.provider, providers)?.priceOf?.(settings.model) ?? null;
 }
 
 /** The baseline takes time in a large work tree, so it is taken while other things are waited for. */
@@ -170,29 +148,17 @@ function begin(
   };
 }
 
-/** The first request to the model. */
-function requestOf(
-  session: Session,
-  task: Task,
-  { sandbox, verifyBaseline = [] }: { sandbox: Sandbox; verifyBaseline?: readonly CommandReport[] },
-): Pick<RunStarted, 'system' | 'tools' | 'prompt'> {
-  const { settings } = session.input;
-  const { limits } = session;
-  const kept = keptHosts(sandbox, settings);
-  return {
-    system: systemPrompt({
-      sandbox: sandbox.level,
-      allowedDomains: [...kept.allowedDomains, ...kept.allowedPrivate],
-    }),
-    tools: definitionsOf(task.tools),
-    prompt: session.redact(taskPrompt({ ...task, limits, verifyIn: settings.verifyIn, verifyBaseline })),
-  };
-}
-
 async function settle(
   { session, directory, model }: Place,
   task: Task,
-  { provider, sandbox, taken: { workspace }, verifyPlace }: OpenedRun<TakenWorkspace>,
+  {
+    provider,
+    sandbox,
+    taken: { workspace },
+    verifyPlace,
+    own,
+    orientation,
+  }: OpenedRun<TakenWorkspace> & Orientation,
 ): Promise<Settled | Stopped> {
   const { settings, isCheck = false } = session.input;
   session.stage = 'setup';
@@ -219,6 +185,14 @@ async function settle(
   // Where there is something to undo, the run has a journal that says so.
   const isUnchanged = ran.changes.length === 0;
   if (ran.status === 'failed' && isUnchanged) return stopped(usageError(ran.message));
+  const servers = await openServersOf(session, {
+    sandbox,
+    scratchDir: directory.scratch,
+    root: workspace.root,
+    own,
+  });
+  if (servers.status === 'stopped') return servers;
+  const equipped = { ...task, tools: [...task.tools, ...servers.tools] };
   if (isCheck && isUnchanged) {
     reuse.keep(ran.verifyBaseline ?? []);
     return stopped(READY);
@@ -226,16 +200,21 @@ async function settle(
   const { verifyBaseline } = ran;
   const start: RunStarted = {
     ...opened,
-    ...settledPart(session, task, ran),
+    ...settledPart(session, task, ran, servers.recorded),
     ...(ran.status === 'failed' ? { unready: ran.message } : isCheck ? { unready: READY.reason } : {}),
     ...keptHosts(sandbox, settings),
     root: workspace.root,
     modelSettings: model.choice.settings,
-    ...requestOf(session, task, { sandbox, verifyBaseline: verifyBaseline ?? [] }),
+    compaction: compactionOf(settings),
+    fallback: fallbackOf(settings, session.input.providers),
+    ...firstRequest(session, equipped, { sandbox, orientation, verifyBaseline: verifyBaseline ?? [] }),
   };
   return {
     status: 'settled',
     start,
+    tools: equipped.tools,
+    servers: servers.used,
+    sinks: [servers.counter],
     beginning: newRun(start, session.startedAt, directory, session.redact),
     ...(isCheck && ran.status === 'ok' ? { judge: () => READY } : {}),
   };
@@ -276,7 +255,7 @@ async function reuseOf(
       if (kept === null) return null;
       const minutes = Math.round((now() - kept.at) / 60_000);
       session.progress.note(`before the work: as patchsmith check found it ${minutes} min ago`);
-      for (const report of kept.reports) session.progress.commandBefore('verify', report);
+      for (const report of kept.reports) session.progress.commandEnded('verify', report);
       return kept.reports;
     },
     keep: (reports: readonly CommandReport[]) =>
@@ -289,8 +268,9 @@ const READY = done('Everything is there that a run needs before its first reques
 
 /** What the plan and the principles say about the run. */
 function taskPart({ plan, paths, principles }: Task) {
-  const { title, sha256, source, allow, protect } = plan;
+  const { title, sha256, source, allow, protect, followUp } = plan;
   return {
+    followUp: followUp?.facts ?? null,
     plan: { title, sha256, source, allow: [...allow], protect: [...protect] },
     paths,
     principles: principles.map(({ text: _, ...file }) => file),
@@ -302,6 +282,7 @@ function settledPart(
   session: Session,
   { verify, toolNames, answer }: Task,
   { setup, changes, verifyBaseline }: Exclude<RanBefore, { status: 'interrupted' }>,
+  serverTools: readonly ServerTool[],
 ) {
   const { runId, limits } = session;
   const { settings } = session.input;
@@ -324,6 +305,10 @@ function settledPart(
       verifyTimeoutMs: settings.verifyTimeoutMs,
       tools: toolNames === null ? null : [...toolNames],
       answerSchema: answer?.schema ?? null,
+      webFetch: settings.webFetch,
+      webSearch: searchesWeb(session.input),
+      serverTools: [...serverTools],
+      ownTools: [...(session.input.ownTools ?? [])],
     },
     ifNoChanges: settings.ifNoChanges,
     ifDenied: settings.ifDenied,

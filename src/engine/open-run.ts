@@ -94,13 +94,27 @@ export interface OpenedRun<Taken> {
   readonly sandbox: Sandbox;
   readonly taken: Taken;
   readonly verifyPlace: VerifyPlace;
+  /** Has this called when the run has ended, before the sandbox is closed. */
+  readonly own: (close: () => unknown) => void;
 }
 
 /** How the run begins. Members left out are those of every run. */
 export interface Settled
   extends Pick<Ready, 'start' | 'beginning'>,
     Partial<
-      Pick<Ready, 'clock' | 'interrupt' | 'interruptOf' | 'redact' | 'resumption' | 'sinks' | 'judge'>
+      Pick<
+        Ready,
+        | 'clock'
+        | 'interrupt'
+        | 'interruptOf'
+        | 'outcomeOf'
+        | 'redact'
+        | 'resumption'
+        | 'sinks'
+        | 'judge'
+        | 'tools'
+        | 'servers'
+      >
     > {
   readonly status: 'settled';
 }
@@ -148,7 +162,8 @@ async function openInOrder<Taken extends TakenWorkspace>(
   const { workspace } = taken;
   const verifyPlace = placeOf({ located, admitted, workspace, beside });
   const provider = ahead?.provider ?? parts.provider;
-  const settled = await admitted.settle({ provider, sandbox, taken, verifyPlace });
+  const own = (close: () => unknown) => closing.own(close);
+  const settled = await admitted.settle({ provider, sandbox, taken, verifyPlace, own });
   if (settled.status === 'stopped') return settled;
   const { tools, permits, forbidsBelow } = admitted;
   return {
@@ -157,8 +172,10 @@ async function openInOrder<Taken extends TakenWorkspace>(
     redact: session.redact,
     sinks: [],
     judge: (outcome) => outcome,
+    tools,
+    servers: () => [],
     ...settled,
-    ...{ tools, permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
+    ...{ permits, forbidsBelow, provider, workspace, sandbox, verifyPlace },
     status: 'ready',
     directory: located.directory,
     close: () => closing.close(),
@@ -209,7 +226,8 @@ async function openParts<Taken extends TakenWorkspace>(
   const both = await raceAbort(admitted.giveUp, opening);
   if (both === null) return stopped(interruptedOutcome(session));
   const [providing, opened] = both;
-  if (providing.status === 'failed') return stopped(usageError(providing.message));
+  const obstacle = providing.status === 'failed' ? providing.message : providing.provider.obstacle?.();
+  if (providing.status === 'failed' || obstacle) return stopped(usageError(obstacle ?? ''));
   if (opened.status !== 'ok') return stopped(notOpened(opened));
   const sandbox = renaming(opened.sandbox, shownAs, checkout.root);
   return { ...opened, provider: providing.provider, sandbox, begun };
@@ -233,7 +251,8 @@ async function take<Taken extends TakenWorkspace>(
   { located, admitted, begun }: Stages<Taken> & { begun: BegunTaking<Taken> },
 ): Promise<Taken | Stopped> {
   const { checkout, directory } = located;
-  const taken = await raceAbort(admitted.giveUp, begun.take());
+  const taking = session.progress.during({ label: 'taking a snapshot of the work tree' }, begun.take);
+  const taken = await raceAbort(admitted.giveUp, taking);
   if (taken === null) return stopped(interruptedOutcome(session));
   if (taken.status === 'failed') return stopped(usageError(taken.message));
   session.atEnd(() => disarmSandboxGitDir(checkout, directory));

@@ -4,6 +4,8 @@ import { openJournal } from '../adapters/sinks/journal.ts';
 import type { RunDirectory } from '../adapters/storage/run-directory.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
 import { SeenLines } from '../domain/conversation/seen-files.ts';
+import type { ToolOutcome } from '../domain/conversation/tool.ts';
+import type { ServerUse } from '../domain/mcp/server-tool.ts';
 import { NO_DENIALS } from '../domain/review/denied.ts';
 import type { RunAction, RunEvent, RunStarted } from '../domain/run/events.ts';
 import { decideOutcome, type RunOutcome, usageError } from '../domain/run/outcome.ts';
@@ -33,6 +35,8 @@ export interface Ready {
   readonly sandbox: Sandbox;
   readonly verifyPlace: VerifyPlace;
   readonly tools: readonly Tool[];
+  /** The MCP servers and what they were used for, as of now. */
+  readonly servers: () => readonly ServerUse[];
   readonly permits: (path: string) => boolean;
   /** Whether anything below a folder is protected, as far as the rules can tell without looking at files. */
   readonly forbidsBelow: (folder: string) => boolean;
@@ -41,6 +45,8 @@ export interface Ready {
   readonly interrupt: AbortSignal;
   /** The signal of one call, where it differs. */
   readonly interruptOf?: (call: ToolCall) => AbortSignal;
+  /** What is known to have come of a call to the outside, which is then not made. */
+  readonly outcomeOf?: (call: ToolCall) => ToolOutcome;
   readonly redact: Redact;
   /** What carries the run on when its loop has stopped; absent or null where it ends. */
   readonly resumption?: () => RunAction | null;

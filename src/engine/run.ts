@@ -8,18 +8,25 @@ import { AgenticLoop } from '../agent/agentic-loop.ts';
 import { ToolExecutor } from '../agent/tool-executor.ts';
 import { Verification } from '../agent/verification.ts';
 import { nearCapWarning } from '../domain/budget/caps.ts';
+import type { CompactionState } from '../domain/compaction/compaction.ts';
+import type { ModelReplaced } from '../domain/fallback/fallback.ts';
+import type { ModelUse } from '../domain/fallback/model-use.ts';
 import { isTaken, type RunEvent } from '../domain/run/events.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
+import { pluralize } from '../domain/text/pluralize.ts';
 import { until } from '../files/time-limit.ts';
 import { concludeRun, printDocument } from './finish/conclude.ts';
 import { crashed } from './finish/crash.ts';
 import type { Ended, LoopEnd } from './finish/finish.ts';
+import { loadForChanges } from './finish/load-for-changes.ts';
+import { keepReport, loadReport } from './finish/report.ts';
 import { baselinePart, startedPart } from './finish/result.ts';
 import { tryStep } from './finish/step.ts';
 import { freshRun } from './fresh-run.ts';
 import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
 import { type EarlierPart, type RunInput, Session } from './session.ts';
+import { watched } from './watched.ts';
 import { writeAhead } from './write-ahead.ts';
 
 export type { RunInput } from './session.ts';
@@ -42,7 +49,9 @@ export async function runOpened(
   }));
   await session.disarm();
   const concluded = concludeRun(session, ended.outcome);
+  session.progress.endView();
   const outcome = (await printDocument(session, ended.patch)) ?? concluded;
+  await keepReport(session);
   const note = input.interrupt.aborted ? null : await input.afterwards?.();
   if (note) session.progress.note(note);
   session.printSummary(outcome);
@@ -52,14 +61,17 @@ export async function runOpened(
 type OpenFor = (session: Session) => Promise<Ready | Stopped>;
 
 async function perform(session: Session, open: OpenFor): Promise<Ended> {
-  const ready = await until(session.endOfPreparation, () => open(session));
+  const { progress } = session;
+  await progress.start();
+  const opening = { label: 'getting ready', isOuter: true };
+  const ready = await until(session.endOfPreparation, () => progress.during(opening, () => open(session)));
   if (ready.status === 'stopped') return { outcome: ready.outcome, patch: null };
-  const { start, tools, permits, clock, interrupt, redact } = ready;
+  const { start, permits, clock, interrupt, redact } = ready;
   const { state, seen } = ready.beginning;
   const sync = () => {
     for (const sink of session.sinks) sink.sync?.();
   };
-  const { provider, workspace, sandbox, verifyPlace } = writeAhead(sync, ready);
+  const { provider, workspace, sandbox, verifyPlace, tools } = watched(progress, writeAhead(sync, ready));
   session.record({
     ...startedPart({ ...start, base: state.base }),
     superseded: [...state.superseded],
@@ -77,6 +89,7 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     awaitsBaseline: !isTaken(state.base),
     maxOutputChars: start.toolSettings.maxOutputChars,
     interruptOf: ready.interruptOf,
+    outcomeOf: ready.outcomeOf,
   });
   const verification = new Verification({
     place: verifyPlace,
@@ -92,18 +105,21 @@ async function perform(session: Session, open: OpenFor): Promise<Ended> {
     clock,
     interrupt,
     overChanges: () => workspace.exceeded(),
-    onText: (text) => session.progress.onText(text),
+    onText: (text) => progress.onText(text),
     ...(ready.resumption === undefined ? {} : { resumption: ready.resumption }),
   });
+  progress.follow(() => loop.state);
   // What only the end needs is loaded while the model works, before any command runs.
   const finishing = import('./finish/finish.ts');
   finishing.catch(() => undefined);
+  loadReport().catch(() => undefined);
   const driven = await until(session.endOfLooks, () => drive(session, ready, loop));
   await ready.close();
   // No command runs any more; whoever waits for it does so at the end.
   void session.disarm();
   const { finish } = await finishing;
-  return until(session.endOfPatch, () => finish(session, ready, driven));
+  const ending = { label: 'making and reviewing the patch' };
+  return until(session.endOfPatch, () => progress.during(ending, () => finish(session, ready, driven)));
 }
 
 /** Runs the loop to its end. An early end is kept as a value, so that the work so far is still written. */
@@ -113,8 +129,12 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   const accept = (event: RunEvent) => {
     for (const sink of session.sinks) sink.accept(event);
     if (event.type === 'baseline.taken') session.record(baselinePart(event.base));
+    if (event.type === 'change.recorded') loadForChanges();
     if (event.type === 'run.stopped') stop = event.stop;
+    if (event.type === 'model.replaced') session.warn(replacementWarning(event, loop.state.models));
     if (event.type === 'budget.warned') session.warn(nearCapWarning(event));
+    const shortened = compactionWarning(event, loop.state.compaction);
+    if (shortened !== null) session.warn(shortened);
   };
   const followed = await tryStep(async () => {
     session.writeResult();
@@ -132,6 +152,26 @@ async function drive(session: Session, ready: Ready, loop: AgenticLoop): Promise
   return { stop, state: loop.state, driven: ended.status === 'done' ? followed : ended };
 }
 
+/** What people have to know of a conversation that was not shortened, or without a summary; null for nothing, and for what was said. */
+function compactionWarning(event: RunEvent, { done }: CompactionState): string | null {
+  if (event.type === 'compaction.failed')
+    return `The conversation could not be compacted and goes on as it is: ${event.message}`;
+  if (event.type !== 'context.compacted' || event.how !== 'cut') return null;
+  const dropped = pluralize(event.cut - 1, 'message');
+  if (event.why === 'window')
+    return `${dropped} of the conversation dropped without a summary, since the model's window is full.`;
+  const isFirst = done.filter(({ why }) => why === 'messages').length === 1;
+  return isFirst
+    ? `The conversation has more than --max-messages: ${dropped} dropped without a summary, and so on from here.`
+    : null;
+}
+
+/** Who goes on, and why. */
+function replacementWarning({ why, reason, to }: ModelReplaced, [first]: readonly ModelUse[]): string {
+  const what = why === 'refusal' ? 'refused' : 'could not be reached';
+  return `${first?.provider}/${first?.model} ${what}: ${to.provider}/${to.model} goes on, in a conversation of its own. ${reason}`;
+}
+
 const LOOK_CUT_SHORT =
   'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.';
 
@@ -143,6 +183,7 @@ async function openSinks(session: Session, { directory, redact, sinks, beginning
     progress,
     await openLog(directory.log, input.settings.logLevel, redact),
     ...session.sinks,
+    session.reported,
     ...sinks,
   ];
 }

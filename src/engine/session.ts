@@ -3,13 +3,15 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ProviderRegistry } from '../adapters/providers/registry.ts';
 import { createEventStream } from '../adapters/sinks/event-stream.ts';
-import { Progress } from '../adapters/sinks/progress.ts';
+import { Progress } from '../adapters/sinks/progress/progress.ts';
 import {
   clearScratch,
+  clearScratchAhead,
   isThere,
   makeRunDirectory,
   newRunId,
   type RunDirectory,
+  removeReport,
   resultText,
   writeResult,
 } from '../adapters/storage/run-directory.ts';
@@ -17,9 +19,11 @@ import { lockRun, lockWorkTree, runIsBusy, treeIsBusy } from '../adapters/storag
 import { notePlace } from '../adapters/storage/run-places.ts';
 import type { Settings } from '../config/resolve.ts';
 import type { ToolCall } from '../domain/conversation/conversation.ts';
+import type { FilledEntries } from '../domain/mcp/server-spec.ts';
+import { ReportEvents } from '../domain/report/report-events.ts';
 import type { ChangeLimits } from '../domain/run/change-limits.ts';
-import type { CommandReport } from '../domain/run/events.ts';
-import { Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
+import type { CommandReport, RunEvent } from '../domain/run/events.ts';
+import { type Interruption, Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import {
@@ -32,7 +36,7 @@ import {
 } from '../domain/secrets/redact.ts';
 import type { FindKnown } from '../domain/secrets/secret-scan.ts';
 import { openInterrupt } from '../host/deadline.ts';
-import type { Clock, EventSink, Federation } from '../ports.ts';
+import type { Clock, EventSink, Federation, Terminal } from '../ports.ts';
 import type { ToolMaker } from '../tools/registry.ts';
 import { costLine, emptyResult, fileLine, finalLine, flagLines } from './finish/result.ts';
 import type { Trust } from './trust/trust.ts';
@@ -41,6 +45,8 @@ import type { Trust } from './trust/trust.ts';
 export interface RunInput {
   readonly settings: Settings;
   readonly apiKey: string | null;
+  /** Of the provider of the fallback model, where that is another one. */
+  readonly fallbackKey?: string | null;
   /** Used instead of a key. */
   readonly federation?: Federation;
   /** The environment without the API key. */
@@ -51,6 +57,10 @@ export interface RunInput {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
+  readonly terminal?: Terminal | null;
+  /** What people read on `stderr` may have colours. Default: false. */
+  readonly hasColors?: boolean;
   /** Aborted by a signal, with an `Interruption` as the reason. */
   readonly interrupt: AbortSignal;
   readonly now: Clock;
@@ -58,12 +68,18 @@ export interface RunInput {
   /** Warnings from reading the settings. */
   readonly startNotes: readonly string[];
   readonly watcher?: RunWatcher;
+  /** Gets every event as it happens, with its secrets redacted. */
+  readonly onEvent?: (event: RunEvent) => void;
   /** Has this called before the process ends at once, with the outcome that stands for that. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** The available providers. Default: the built-in ones. */
   readonly providers?: ProviderRegistry;
+  /** MCP servers, ready to be started. Default: none. */
+  readonly servers?: FilledEntries;
   /** Makes the model's tools. Default: the built-in ones. */
   readonly makeTools?: ToolMaker;
+  /** Names of those that are not patchsmith's own, so that only the program that has them could carry the run on. */
+  readonly ownTools?: readonly string[];
   /** Number of files above which a work tree is large. Default: that of the workspace. */
   readonly manyFiles?: number;
   /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
@@ -127,6 +143,10 @@ export class Session {
   readonly redact: Redact;
   readonly findKnown: FindKnown;
   readonly progress: Progress;
+  /** The events of this process, as the report shows them. */
+  readonly reported: ReportEvents;
+  /** The run had begun before this process. */
+  readonly isResumed: boolean;
   /** Aborted by a signal or the deadline. */
   readonly interrupt: AbortSignal;
   /** Aborted when preparation must stop. A resumed run has to find out what it left behind and gets a little longer. */
@@ -144,6 +164,8 @@ export class Session {
   stage: OpeningStage = 'work tree';
   /** The command that carries the run on from where it has stopped; null where there is none. */
   nextCommand: string | null = null;
+  /** The page of this run was written. */
+  hasReport = false;
   /** Readers of the event stream and of the result; those that need a run directory are added later. */
   sinks: readonly EventSink[];
   readonly #stopClock: () => void;
@@ -162,14 +184,23 @@ export class Session {
     this.#spentMs = earlier?.spentMs ?? 0;
     this.runId = earlier?.runId ?? newRunId(this.startedAt);
     const { env } = input;
-    const known = [...secretsAmong(env), ...input.settings.setupEnv.flatMap((name) => env[name] ?? [])];
+    const known = [...secretsAmong(env), ...namedVariables(settings).flatMap((name) => env[name] ?? [])];
     const { token = null, credentials } = input.trust ?? {};
     const left = [...(token === null ? [] : [token]), ...(credentials?.secrets ?? [])];
-    const secrets = [...(input.apiKey === null ? [] : [input.apiKey]), ...known, ...left];
+    const ofServers = Object.values(input.servers ?? {}).flatMap((server) => server.secrets);
+    const keys = [input.apiKey ?? [], input.fallbackKey ?? []].flat();
+    const secrets = [...keys, ...known, ...left, ...ofServers];
     this.redact = redactorFor(secrets);
     this.findKnown = knownSecretFinder(secrets);
+    this.reported = new ReportEvents(this.redact);
+    this.isResumed = earlier !== null;
+    // Events on stdout would be printed into the view.
+    const hasView = settings.output !== 'jsonl';
     this.progress = new Progress({
       stderr,
+      terminal: hasView ? (input.terminal ?? null) : null,
+      hasColors: input.hasColors ?? false,
+      clock: now,
       redact: this.redact,
       openEnd: openEndOf(secrets),
       quiet: settings.quiet,
@@ -187,8 +218,14 @@ export class Session {
     this.endOfPreparation = earlier === null ? interrupt.signal : this.endOfLooks;
     this.endOfPatch = interrupt.after(LOOKS_MS + PATCH_MS);
     this.#stopClock = interrupt.stopClock;
-    this.sinks = settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : [];
+    this.sinks = [
+      ...(settings.output === 'jsonl' ? [createEventStream(stdout, this.redact)] : []),
+      ...(input.onEvent === undefined ? [] : [eventTeller(input.onEvent, this.redact)]),
+    ];
     for (const note of input.startNotes) this.warn(note);
+    interrupt.signal.addEventListener('abort', () => {
+      if (this.result.status !== 'finished') this.progress.note(stopping(interrupt.signal.reason));
+    });
   }
 
   /** Null when the folder was created, otherwise the reason. `workTree` is null when there is no checkout. */
@@ -242,6 +279,8 @@ export class Session {
   writeResult(): void {
     if (this.directory === null) return;
     writeResult(this.directory, resultText(this.result, this.redact));
+    // The page of an earlier end no longer holds.
+    if (!this.#isKept) removeReport(this.directory);
     if (!this.#isKept) this.input.onSuddenEnd?.((outcome) => this.#endSuddenly(outcome));
     this.#isKept = true;
   }
@@ -265,14 +304,20 @@ export class Session {
     this.#disarm = disarm;
   }
 
-  /** Takes from the run directory what git would run or obey there. Done once, however often it is asked for. Never rejects. */
+  /**
+   * Takes from the run directory what git would run or obey there, and what only the running run needed. Done once, however often
+   * it is asked for. Never rejects.
+   */
   disarm(): Promise<void> {
-    this.#disarmed ??= this.#disarm().catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      this.warn(
-        `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
-      );
-    });
+    this.#disarmed ??= Promise.all([
+      this.#disarm().catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        this.warn(
+          `${this.directory?.agentGit} may contain git settings written by commands, which can run programs; remove it: ${why}`,
+        );
+      }),
+      this.directory === null ? null : clearScratchAhead(this.directory),
+    ]).then(() => undefined);
     return this.#disarmed;
   }
 
@@ -298,11 +343,12 @@ export class Session {
 
   /** Prints the closing lines for people; the outcome comes last. */
   printSummary(outcome: RunOutcome): void {
+    this.progress.endView();
     this.input.watcher?.onResult(redactedStrings(this.result, this.redact) as RunResult);
     if (this.input.isCheck === true) return;
     if (this.result.verifyIn !== null) this.#sumUp();
     else if (this.result.setup.length > 0 || this.result.verifyBaseline !== null) this.#nameResult();
-    this.progress.final(finalLine(outcome));
+    this.progress.final(finalLine(outcome), outcome.exitCode === 0);
   }
 
   #sumUp(): void {
@@ -319,8 +365,15 @@ export class Session {
   }
 
   #nameResult(): void {
-    if (this.directory && isThere(this.directory)) this.progress.note(`result: ${this.directory.result}`);
+    if (!this.directory || !isThere(this.directory)) return;
+    this.progress.note(`result: ${this.directory.result}`);
+    if (this.hasReport) this.progress.note(`report: ${this.directory.report}`);
   }
+}
+
+/** Variables that are handed to someone, and hidden whatever they are called. */
+function namedVariables({ setupEnv, providerEnv }: Settings): readonly string[] {
+  return [...setupEnv, ...providerEnv];
 }
 
 /** `path` resolved against `cwd`. */
@@ -341,6 +394,13 @@ export function changeLimits({ input }: Session, recorded: Limits | null = null)
   };
 }
 
+/** Said at once: what a run keeps takes it some seconds. */
+function stopping(interruption: Interruption): string {
+  return interruption.cause === 'deadline'
+    ? 'The time is up: keeping the work so far …'
+    : `${interruption.signal}: keeping the work so far … (a second one ends everything at once)`;
+}
+
 function limitsOf(settings: Settings): Limits {
   return Limits.parse({
     maxIterations: settings.maxIterations,
@@ -354,4 +414,12 @@ function limitsOf(settings: Settings): Limits {
     maxChangedFileBytes: settings.maxChangedFileBytes,
     stallTurns: MAX_STALL_TURNS,
   });
+}
+
+/** Readers of the library get what readers of the event stream get. */
+function eventTeller(tell: (event: RunEvent) => void, redact: Redact): EventSink {
+  return {
+    accept: (event) => tell(redactedStrings(event, redact) as RunEvent),
+    close() {},
+  };
 }

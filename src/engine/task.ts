@@ -4,7 +4,7 @@ import { readPlan } from '../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../adapters/plan/principles.ts';
 import type { Checkout } from '../adapters/workspace/find-checkout.ts';
 import type { Settings } from '../config/schema.ts';
-import { OPTIONAL_TOOLS } from '../domain/conversation/tool.ts';
+import { OPTIONAL_TOOLS, UNUSUAL_TOOLS } from '../domain/conversation/tool.ts';
 import type { RunStarted } from '../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../domain/run/outcome.ts';
 import type { Plan } from '../domain/run/plan.ts';
@@ -14,6 +14,7 @@ import { toolsOf } from '../tools/registry.ts';
 import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
 import type { Session } from './session.ts';
 import type { TrustedPlan } from './trust/plan.ts';
+import { searchesWeb, webOf } from './web.ts';
 
 /** What to do, and by which rules. */
 export interface Task {
@@ -73,13 +74,27 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     plan,
     principles: principles.principles,
     // What commands change all the same is put back.
-    paths: { allow: settings.allow, protect: settings.readOnly ? ['**'] : settings.protect },
+    paths: pathsOf(settings, plan),
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
-    tools: toolsOf(session.input, { ...settings, tools: toolNames, answer }),
+    tools: toolsOf(session.input, {
+      ...settings,
+      ...webOf(session.input, { webFetch: settings.webFetch, webSearch: searchesWeb(session.input) }),
+      tools: toolNames,
+      answer,
+    }),
     toolNames,
     answer,
     workingDirectory: settings.workingDirectory ?? checkout.prefix,
+  };
+}
+
+/** The globs of the settings; where they say nothing, those of the run that is continued. */
+function pathsOf({ allow, protect, readOnly }: Settings, { followUp }: Plan): RunStarted['paths'] {
+  const first = followUp?.paths ?? { allow: [], protect: [] };
+  return {
+    allow: [...(allow.length > 0 ? allow : first.allow)],
+    protect: readOnly ? ['**'] : [...new Set([...protect, ...first.protect])],
   };
 }
 
@@ -91,11 +106,12 @@ function answerSchemas() {
 /** Null when the run has all tools. */
 function toolNamesOf({ tools, noTools, readOnly }: Settings): string[] | null {
   if (tools.length === 0 && noTools.length === 0 && !readOnly) return null;
-  const chosen = tools.length === 0 ? OPTIONAL_TOOLS : tools;
+  const usual = OPTIONAL_TOOLS.filter((name) => !UNUSUAL_TOOLS.includes(name));
+  const chosen = tools.length === 0 ? usual : tools;
   return chosen.filter((name) => !noTools.includes(name) && !(readOnly && WRITING_TOOLS.includes(name)));
 }
 
-const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file'];
+const WRITING_TOOLS: readonly string[] = ['write_file', 'edit_file', 'append_file'];
 
 /** Why the end of one of the commands would say nothing about its work; null when all of them can fail. */
 async function whyUnwaited(setup: readonly string[], verify: readonly string[]): Promise<string | null> {

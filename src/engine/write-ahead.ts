@@ -3,7 +3,7 @@
  * in the journal; reading a file is not an act.
  */
 
-import type { LlmProvider, Sandbox, VerifyPlace, Workspace } from '../ports.ts';
+import type { LlmProvider, Sandbox, Tool, VerifyPlace, Workspace } from '../ports.ts';
 
 /** The ports through which a run acts. */
 export interface ActingPorts {
@@ -11,12 +11,13 @@ export interface ActingPorts {
   readonly sandbox: Sandbox;
   readonly verifyPlace: VerifyPlace;
   readonly workspace: Workspace;
+  readonly tools: readonly Tool[];
 }
 
 /** `sync` throws when the journal cannot be written; then nothing is done. */
 export function writeAhead(
   sync: () => void,
-  { provider, sandbox, verifyPlace, workspace }: ActingPorts,
+  { provider, sandbox, verifyPlace, workspace, tools }: ActingPorts,
 ): ActingPorts {
   return {
     provider: {
@@ -61,6 +62,18 @@ export function writeAhead(
         sync();
         return workspace.putBack(changes, all);
       },
+    },
+    tools: tools.map((tool) => (tool.isOutside === true ? afterSync(sync, tool) : tool)),
+  };
+}
+
+/** What such a tool does, it does through no other port. */
+function afterSync(sync: () => void, tool: Tool): Tool {
+  return {
+    ...tool,
+    async execute(input, context) {
+      sync();
+      return tool.execute(input, context);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
 import type { RunWatcher } from '../engine/session.ts';
-import type { Federation } from '../ports.ts';
+import type { Federation, Terminal } from '../ports.ts';
 
 /** The process as a command sees it. */
 export interface HostContext {
@@ -15,6 +15,10 @@ export interface HostContext {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
+  /** The terminal that `stderr` is, where a view may be painted on it. Default: null. */
+  readonly terminal?: Terminal | null;
+  /** What people read on `stderr` may have colours. Default: false. */
+  readonly hasColors?: boolean;
   readonly interrupt: AbortSignal;
   readonly now: () => number;
   /** Length of a second, in milliseconds, when waiting before GitHub is asked again. Default: 1,000. */

@@ -14,6 +14,7 @@ import { finalLine } from '../engine/finish/result.ts';
 import type { HostContext } from './context.ts';
 import { monotonicNow } from './monotonic-clock.ts';
 import { scrubEnviron } from './scrub-environ.ts';
+import { openPeople, type People } from './terminal.ts';
 
 const manifest: { version: string; bugs?: { url: string } } = packageJson;
 
@@ -43,16 +44,17 @@ export interface HostProcess {
 /** Call first: until then, the secrets of the environment are readable in /proc. */
 export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): HostProcess {
   const secrets = secretsAmong(host.env);
+  const people = openPeople(host);
   const redact = (text: string) => redactorFor(secrets)(text);
   const printable = (text: string) => oneLine(redact(text), 4_000);
-  const printLast = (outcome: RunOutcome) => void host.stderr.write(`${printable(finalLine(outcome))}\n`);
+  const printLast = (outcome: RunOutcome) => void people.stderr.write(`${printable(finalLine(outcome))}\n`);
 
   const lastWords = new LastWords();
 
   const crash = (error: unknown): never => {
     const fault = machineFault(error);
     if (fault === null)
-      host.stderr.write(
+      people.stderr.write(
         `${prefixed(redact(error instanceof Error ? stackOf(error) : String(error)), '  ')}\n`,
       );
     const outcome = internalError(fault === null ? bugReport() : brokenMachine(fault));
@@ -68,14 +70,14 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
 
   return {
     edge: {
-      ...edgeOf(host, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
+      ...edgeOf(host, people, { secrets, redact, interrupt: interruptedBySignals(host, ends, lastWords) }),
       onSuddenEnd: (keep) => lastWords.add(keep),
     },
     printLast,
     refusal(problems) {
       const [only, ...more] = problems;
       if (only !== undefined && more.length === 0) return usageError(only);
-      for (const problem of problems) host.stderr.write(`  ${printable(problem)}\n`);
+      for (const problem of problems) people.stderr.write(`  ${printable(problem)}\n`);
       return usageError(`${problems.length} problems, listed above`);
     },
     crash,
@@ -84,13 +86,14 @@ export function openHostProcess(host: NodeJS.Process, ends: ProcessEnds = {}): H
 
 function edgeOf(
   host: NodeJS.Process,
+  people: People,
   {
     secrets,
     redact,
     interrupt,
   }: { secrets: string[]; redact: HostContext['redact']; interrupt: AbortSignal },
 ): HostContext {
-  const { stdin, stdout, stderr } = host;
+  const { stdin, stdout } = host;
   const env = { ...host.env };
   // Commands without a sandbox can read /proc, and a child that inherits our environment by mistake must not get a key.
   const secretNames = Object.keys(env).filter((name) => secretsAmong({ [name]: env[name] }).length > 0);
@@ -102,7 +105,7 @@ function edgeOf(
     cwd: host.cwd(),
     stdin,
     stdout,
-    stderr,
+    ...people,
     interrupt,
     now: monotonicNow,
     version: VERSION,

@@ -50,6 +50,9 @@ export async function carryOut(stage: Stage, mode: Mode, user: As): Promise<Scen
     ...(stage.plan === undefined ? {} : { plan: join(victim.folder, 'plan.md') }),
     args: [
       ...['--sandbox', mode === 'none' ? 'off' : 'required', '--max-iterations', '500'],
+      // Every result is looked for in what the model is sent in the end.
+      '--compaction',
+      'none',
       ...(stage.args ?? []),
     ],
     env: { ...started.env, HOME: victim.home, ...stage.env?.(victim) },

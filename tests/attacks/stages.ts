@@ -13,6 +13,7 @@ import { NESTED } from './stages/policy-nested.ts';
 import { DISK, RESOURCES, SURVIVORS } from './stages/processes.ts';
 import { REACH } from './stages/reach.ts';
 import { REACHED, SHOWN } from './stages/secrets.ts';
+import { SERVERS } from './stages/servers/mcp.ts';
 import { SETUP_ENV } from './stages/setup-env.ts';
 import { TAKEOVER } from './stages/takeover.ts';
 import { UPSTREAM } from './stages/upstream.ts';
@@ -23,6 +24,7 @@ export const STAGES: readonly Stage[] = [
   REACHED,
   SHOWN,
   SETUP_ENV,
+  SERVERS,
   NETWORK,
   UPSTREAM,
   SURVIVORS,

@@ -27,6 +27,9 @@ test('without any source every setting has its documented default', () => {
     message: null,
     planFromIssue: null,
     planFromComment: null,
+    continued: 'never',
+    followUpRounds: 2,
+    issueComments: 'maintainers',
     principles: null,
     setup: [],
     verify: [],
@@ -42,6 +45,9 @@ test('without any source every setting has its documented default', () => {
     readOnly: false,
     tools: [],
     noTools: [],
+    webFetch: [],
+    mcp: [],
+    mcpConfig: null,
     outputSchema: null,
     repo: null,
     workingDirectory: null,
@@ -53,7 +59,11 @@ test('without any source every setting has its documented default', () => {
     allowUntrustedCheckout: false,
     model: 'claude-sonnet-5-5',
     provider: 'anthropic',
+    fallbackModel: null,
     recording: null,
+    compaction: 'summarize',
+    compactAt: null,
+    maxMessages: null,
     effort: null,
     baseUrl: null,
     allowInsecureBaseUrl: false,
@@ -77,6 +87,8 @@ test('without any source every setting has its documented default', () => {
     allowedDomains: [],
     allowedPrivate: [],
     setupEnv: [],
+    providerCommand: null,
+    providerEnv: [],
     commandTimeoutMs: 60_000,
     maxCommandTimeoutMs: 600_000,
     verifyTimeoutMs: 600_000,
@@ -97,6 +109,16 @@ test('without any source every setting has its documented default', () => {
     via: 'api',
     sign: 'auto',
     draft: 'auto',
+    branchSuffix: 'none',
+    commitMessage: null,
+    author: null,
+    committer: null,
+    signoff: false,
+    coAuthors: [],
+    title: null,
+    bodyHeader: null,
+    bodyFooter: null,
+    maintainerCanModify: true,
     titlePrefix: null,
     labels: [],
     reviewers: [],
@@ -109,6 +131,13 @@ test('without any source every setting has its documented default', () => {
     acceptProtected: [],
     publishUnfinished: false,
     comment: 'auto',
+    reportUrl: null,
+    issue: null,
+    triggerLabel: null,
+    stale: 'comment',
+    deleteBranch: false,
+    reopen: 'never',
+    resolveThreads: false,
     dryRun: false,
     githubApiUrl: 'https://api.github.com',
     githubServerUrl: 'https://github.com',
@@ -144,7 +173,7 @@ describe('precedence', () => {
     const resolved = resolve(inputs);
     if (resolved.status === 'failed') throw new Error(resolved.problems.join('\n'));
     expect(resolved.settings.maxIterations).toBe(value);
-    if (source) expect(resolved.sources.maxIterations).toEqual(source);
+    if (source) expect(resolved.sources.maxIterations).toMatchObject(source);
   });
 
   test('a bad value is told although a flag overrides it', () => {
@@ -173,6 +202,11 @@ describe('values', () => {
     ['fix-rounds', '0', { fixRounds: 0 }],
     ['effort', 'xhigh', { effort: 'xhigh' }],
     ['base-url', 'https://example.com/api/', { baseUrl: 'https://example.com/api' }],
+    [
+      'base-url',
+      'https://me.openai.azure.com/openai/deployments/x/?api-version=2024-10-21',
+      { baseUrl: 'https://me.openai.azure.com/openai/deployments/x?api-version=2024-10-21' },
+    ],
     ['base-url', 'http://127.0.0.1:8080', { baseUrl: 'http://127.0.0.1:8080' }],
     ['base-url', 'http://[::1]:8080/', { baseUrl: 'http://[::1]:8080' }],
     [
@@ -213,6 +247,7 @@ describe('values', () => {
     ['base-url', 'http://localhost@example.com'],
     ['base-url', 'https://user:pass@example.com'],
     ['base-url', 'https://example.com/?q=1'],
+    ['base-url', 'https://example.com/?api-version=1&q=1'],
     ['base-url', 'ftp://example.com'],
     ['base-url', 'example.com'],
     ['patch', '-'],
@@ -229,7 +264,7 @@ describe('values', () => {
 
   test('a refused address is not repeated, since it can hold a password', () => {
     expect(problemsOf({ env: { ANTHROPIC_BASE_URL: 'https://me:hunter22@example.com' } })).toEqual([
-      'ANTHROPIC_BASE_URL: expected an http(s) address without user name or query',
+      "ANTHROPIC_BASE_URL: expected an http(s) address without user name or query (but Azure's ?api-version=)",
     ]);
   });
 
@@ -273,7 +308,7 @@ test('every problem of every source is told at once', () => {
 test('a key of the project file without a value, and an entry without text, are answered in words', () => {
   expect(problemsOf(file({ verify: null, protect: [''] }, { verify: 2, protect: 4 }))).toEqual([
     '.patchsmith.yml:2: verify: there is no value; write one, or leave the line out',
-    '.patchsmith.yml:4: protect: a glob has to have 1 to 1000 characters',
+    '.patchsmith.yml:4: protect: the glob "" has to have 1 to 1000 characters',
   ]);
   expect(problemsOf({ flags: { label: [' '], principles: [''] } })).toEqual([
     '--principles: an entry must not be empty',
@@ -302,9 +337,11 @@ test('labels, people and teams can have commas or line breaks between them, and 
 test('a glob that can name no path of the repository is an error', () => {
   const why = '"..": it names paths below the root of the repository';
   expect(problemsOf({ flags: { protect: '../secrets' }, env: { PATCHSMITH_ALLOW: 'src/../lib' } })).toEqual([
-    `PATCHSMITH_ALLOW: a glob cannot have ${why}`,
-    `--protect: a glob cannot have ${why}`,
+    `PATCHSMITH_ALLOW: the glob "src/../lib" cannot have ${why}`,
+    `--protect: the glob "../secrets" cannot have ${why}`,
   ]);
+  const [long = ''] = problemsOf({ flags: { protect: 'x'.repeat(5_000) } });
+  expect(long).toMatch(/^--protect: the glob "x{198}… has to have 1 to 1000 characters$/);
 });
 
 test('a name that is like none gets no other one as advice', () => {
@@ -315,9 +352,9 @@ test('a name that is like none gets no other one as advice', () => {
       ...file({ 'api-key': 'k' }, { 'api-key': 1 }),
     }),
   ).toEqual([
-    '--z: there is no such flag; patchsmith run --help shows them all',
+    '--z: there is no such flag; patchsmith help run shows them all',
     expect.stringMatching(/^PATCHSMITH_: there is no such variable; /),
-    '.patchsmith.yml:1: there is no setting "api-key"; patchsmith run --help shows them all',
+    '.patchsmith.yml:1: there is no setting "api-key"; patchsmith help run shows them all',
   ]);
 });
 
@@ -393,12 +430,17 @@ describe('a project file', () => {
       'base-url',
       'by',
       'cache',
+      'continue',
       'copy-ignored',
+      'fallback-model',
+      'follow-up-rounds',
       'include-foreign',
+      'issue-comments',
       'keep-base',
       'log-level',
       'max-memory',
       'max-total-size',
+      'mcp-config',
       'message',
       'mount',
       'older-than',
@@ -411,6 +453,8 @@ describe('a project file', () => {
       'preflight',
       'principles',
       'provider',
+      'provider-command',
+      'provider-env',
       'quiet',
       'recording',
       'repo',
@@ -421,6 +465,7 @@ describe('a project file', () => {
       'trust-author',
       'verbose',
       'verify-baseline',
+      'web-fetch',
       'working-directory',
     ]);
   });
@@ -510,6 +555,18 @@ describe('settings that do not go together', () => {
       '--command-timeout: is over --max-command-timeout, which is 600 s (the default of --max-command-timeout)',
     ],
     [{ provider: 'replay' }, '--provider: replay needs a journal or a script; use --recording FILE'],
+    [
+      { 'fallback-model': 'openai/gpt-5.4', compaction: 'server' },
+      '--compaction: openai has no compaction of its own for "gpt-5.4", the fallback model; use --compaction summarize',
+    ],
+    [
+      { provider: 'replay', recording: 'x', 'fallback-model': 'claude-opus-5-5' },
+      '--fallback-model: a recording has nobody who could go on',
+    ],
+    [
+      { 'fallback-model': 'command/any' },
+      '--fallback-model: command needs a program; use --provider-command PROGRAM',
+    ],
     [{ recording: 'x' }, '--recording: is only used with --provider replay'],
     [
       { model: 'claude-9', 'max-cost-usd': '1' },

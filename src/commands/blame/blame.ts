@@ -20,6 +20,7 @@ import {
   type PatchedRun,
 } from '../../engine/finish/attribution.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { readBlobs } from '../../git/store/blobs.ts';
 import { openKeptObjects } from '../../git/store/kept-objects.ts';
 import { blameText } from './text.ts';
 
@@ -78,13 +79,14 @@ async function attributed(
   { env }: BlameInput,
   { shadowGit: shadowDir }: RunDirectory,
   { base: { objectFormat } }: RunStarted,
-  patched: Omit<PatchedRun, 'shadowGit'>,
+  patched: Omit<PatchedRun, 'read'>,
 ): Promise<AttributedPatchFile[]> {
   const folder = makeTemporaryFolder(env);
   try {
     const gitDir = `${folder.path}/objects.git`;
     const shadowGit = openKeptObjects({ shadowDir, objectFormat, objects: null, gitDir });
-    return await attributePatch({ ...patched, shadowGit });
+    const read: PatchedRun['read'] = (ids, maxBytes) => readBlobs(shadowGit, ids, maxBytes);
+    return await attributePatch({ ...patched, read });
   } finally {
     folder.remove();
   }

@@ -131,7 +131,12 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
   // Anything that names the location of the copy is shown as that of the work tree.
   const redact = (text: string) => session.redact(text.replaceAll(folder, recorded.root));
   const stop = new AbortController();
-  const follower = new ReplayTracker(events, redact, stop);
+  const outside = made.tools.filter(({ isOutside }) => isOutside === true);
+  const follower = new ReplayTracker(events, {
+    redact,
+    stop,
+    outside: new Set(outside.map(({ name }) => name)),
+  });
   return {
     status: 'admitted',
     tools: made.tools,
@@ -159,6 +164,7 @@ async function admit(replay: Replay): Promise<Admitted<CopiedWorkspace> | Stoppe
         clock: follower.clock,
         interrupt,
         interruptOf: (call) => (follower.cutsShort(call.id) ? interrupt : session.interrupt),
+        outcomeOf: (call) => follower.outcomeOf(call),
         redact,
         resumption: () => follower.resumption(),
         sinks: [follower],

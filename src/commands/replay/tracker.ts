@@ -1,6 +1,7 @@
 /** Follows a replayed run along its recording: supplies the recorded times, ends and outside changes. */
 
-import { wasInterrupted } from '../../domain/conversation/tool.ts';
+import type { ToolCall } from '../../domain/conversation/conversation.ts';
+import { type ToolOutcome, wasInterrupted } from '../../domain/conversation/tool.ts';
 import { holdsOnlyExcluded } from '../../domain/journal/change-events.ts';
 import { type Divergence, divergenceOf } from '../../domain/journal/divergence.ts';
 import type { RunAction, RunEvent } from '../../domain/run/events.ts';
@@ -8,20 +9,30 @@ import type { Interruption } from '../../domain/run/limits.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { Clock, EventSink } from '../../ports.ts';
 
+/** What a replay is followed with. */
+export interface Following {
+  readonly redact: Redact;
+  /** Aborted where the recorded run was stopped from outside. */
+  readonly stop: AbortController;
+  /** Names of the tools whose results come from outside, so that nothing they did can be repeated. */
+  readonly outside: ReadonlySet<string>;
+}
+
 /** Compares the events of a replay with the recorded ones and collects the differences. */
 export class ReplayTracker implements EventSink {
   readonly #divergences: Divergence[] = [];
   readonly #recorded: readonly RunEvent[];
   readonly #redact: Redact;
   readonly #stop: AbortController;
+  readonly #outside: ReadonlySet<string>;
   #played = 0;
   #lost = false;
 
-  /** `stop` is aborted where the recorded run was stopped from outside. */
-  constructor(recorded: readonly RunEvent[], redact: Redact, stop: AbortController) {
+  constructor(recorded: readonly RunEvent[], { redact, stop, outside }: Following) {
     this.#recorded = recorded.filter((event) => !holdsOnlyExcluded(event));
     this.#redact = redact;
     this.#stop = stop;
+    this.#outside = outside;
   }
 
   /** The time at which the next event was recorded, so that deadlines expire as they did then. */
@@ -45,6 +56,36 @@ export class ReplayTracker implements EventSink {
     return this.due.some(
       (event) => event.type === 'tool.completed' && event.call === call && wasInterrupted(event.outcome),
     );
+  }
+
+  /** What came of a call to the outside, as the model was told; a failure where the recording does not say. */
+  outcomeOf({ id }: ToolCall): ToolOutcome {
+    for (const event of this.due)
+      if (event.type === 'tool.completed' && event.call === id) return event.outcome;
+    return {
+      status: 'failed',
+      reason: 'crashed',
+      text: 'The recording does not say what came of this call.',
+    };
+  }
+
+  /**
+   * True when the recorded run made this change in a way that cannot be repeated: from outside, by a call to the outside, or by a
+   * call that was cut short. `rest` is what follows it.
+   */
+  cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {
+    if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
+    const cutShort = new Set(
+      rest.flatMap((later) =>
+        later.type === 'tool.completed' && wasInterrupted(later.outcome) ? [later.call] : [],
+      ),
+    );
+    const sources =
+      event.type === 'changes.put_back' ? [event.source] : event.changes.map(({ source }) => source);
+    return sources.every((source) => {
+      if (source.by !== 'tool') return source.by === 'outside';
+      return this.#outside.has(source.tool) || source.calls.some((call) => cutShort.has(call));
+    });
   }
 
   accept(event: RunEvent): void {
@@ -89,22 +130,3 @@ const ENDS_OF_CALLS: readonly RunEvent['type'][] = [
   'changes.put_back',
   'files.hidden',
 ];
-
-/**
- * True when the recorded run made this change in a way that cannot be repeated: from outside, or by a call that was cut
- * short.
- */
-export function cannotBeMadeAgain(event: RunEvent, rest: readonly RunEvent[]): boolean {
-  if (event.type !== 'change.recorded' && event.type !== 'changes.put_back') return false;
-  const cutShort = new Set(
-    rest.flatMap((later) =>
-      later.type === 'tool.completed' && wasInterrupted(later.outcome) ? [later.call] : [],
-    ),
-  );
-  const sources =
-    event.type === 'changes.put_back' ? [event.source] : event.changes.map(({ source }) => source);
-  return sources.every(
-    (source) =>
-      source.by === 'outside' || (source.by === 'tool' && source.calls.some((call) => cutShort.has(call))),
-  );
-}

@@ -5,7 +5,7 @@ import type { FileState, Writer } from '../../domain/changes/change.ts';
 import { deletionsFirst } from '../../domain/changes/deletions-first.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import type { Checkpoint, Workspace } from '../../ports.ts';
-import { cannotBeMadeAgain, type ReplayTracker } from './tracker.ts';
+import type { ReplayTracker } from './tracker.ts';
 
 /** Before each look at the tree, applies the recorded changes that no command of the replay makes. */
 export function replayWorkspace(
@@ -16,7 +16,7 @@ export function replayWorkspace(
   return {
     ...workspace,
     async capture(scope) {
-      await putDue(follower.due, restorer);
+      await putDue(follower.due, follower, restorer);
       return workspace.capture(scope);
     },
     checkpoint: (by) => checkpointOf(workspace, follower, restorer, by),
@@ -44,7 +44,7 @@ async function checkpointOf(
     changes: seenAtOnce ? before : [],
     async captureSince() {
       const left = follower.due;
-      await putDue(isForeign(left[0]) ? left.slice(1) : left, restorer);
+      await putDue(isForeign(left[0]) ? left.slice(1) : left, follower, restorer);
       const found = await line.captureSince();
       const since = [...line.changes, ...found.earlier, ...found.since].sort((a, b) =>
         a.path < b.path ? -1 : 1,
@@ -55,11 +55,15 @@ async function checkpointOf(
 }
 
 /** Applies the next change if nothing in a replay makes it. */
-async function putDue([next, ...rest]: readonly RunEvent[], restorer: Restorer): Promise<void> {
-  if (!next || !cannotBeMadeAgain(next, rest)) return;
+async function putDue(
+  [next, ...rest]: readonly RunEvent[],
+  follower: ReplayTracker,
+  restorer: Restorer,
+): Promise<void> {
+  if (!next || !follower.cannotBeMadeAgain(next, rest)) return;
   await putInPlace(next, restorer);
   // What was put back was found together with what was kept.
-  if (next.type === 'changes.put_back') await putDue(rest, restorer);
+  if (next.type === 'changes.put_back') await putDue(rest, follower, restorer);
 }
 
 async function putInPlace(event: RunEvent, restorer: Restorer): Promise<void> {

@@ -3,11 +3,13 @@
  * widen them: whatever goes beyond today's settings is listed, and whoever resumes has to repeat it.
  */
 
+import { fallbackParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { SettingKey } from '../../config/schema.ts';
 import { isCovered } from '../../domain/review/allowed-domain.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { type Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../../domain/run/limits.ts';
+import { fallbackOf } from '../../engine/open/provider.ts';
 
 /** The flags that would permit what the journal requests, as typed; empty when nothing has to be repeated. */
 export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
@@ -35,6 +37,7 @@ export function flagsToRepeat(start: RunStarted, settings: Settings): string[] {
   return [
     // The key was read for the provider in the settings, and must not go to another.
     ...(start.provider === settings.provider ? [] : [`--provider ${quoted(start.provider)}`]),
+    ...fallbackFlag(start, settings),
     ...(start.sandbox === 'none' && settings.sandbox === 'auto' ? ['--sandbox off'] : []),
     ...domains.map((entry) => `--allow-domain ${quoted(entry)}`),
     ...hosts.map((entry) => `--allow-private ${quoted(entry)}`),
@@ -60,6 +63,7 @@ export function withinToday<Start extends RunStarted>(
   return {
     ...start,
     price: settings.price ?? start.price,
+    fallback: start.fallback && { ...start.fallback, price: fallbackOf(settings)?.price ?? null },
     modelSettings: given.includes('maxOutputTokens')
       ? { ...modelSettings, maxOutputTokens: settings.maxOutputTokens }
       : modelSettings,
@@ -85,6 +89,14 @@ const RAISABLE = [
   'maxChangedBytes',
   'maxChangedFileBytes',
 ] as const satisfies readonly (SettingKey & keyof Limits)[];
+
+/** The key of the model that goes on was read for the one in the settings. */
+function fallbackFlag({ fallback }: RunStarted, settings: Settings): string[] {
+  const today = fallbackParts(settings);
+  if (fallback === null || (fallback.provider === today?.provider && fallback.model === today.model))
+    return [];
+  return [`--fallback-model ${quoted(`${fallback.provider}/${fallback.model}`)}`];
+}
 
 /** A custom price determines when a cost limit is reached. */
 function priceFlag({ price, limits }: RunStarted, settings: Settings): string[] {

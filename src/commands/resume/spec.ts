@@ -9,12 +9,14 @@ import { writtenPaths } from '../../agent/interrupted-calls.ts';
 import { isWithin } from '../../domain/changes/path.ts';
 import { forbidsBelow, pathGuard, pathPolicy } from '../../domain/changes/path-policy.ts';
 import { SeenLines } from '../../domain/conversation/seen-files.ts';
+import { answeredCalls } from '../../domain/conversation/segments.ts';
 import { failed } from '../../domain/failed.ts';
 import { wereCommandsUnderWay } from '../../domain/journal/undo.ts';
 import { workTreeStates } from '../../domain/journal/work-tree-states.ts';
-import { isTaken, type RunEvent, type RunStarted } from '../../domain/run/events.ts';
+import { isTaken, type RunStarted } from '../../domain/run/events.ts';
 import { type RunOutcome, sandboxUnavailable, usageError } from '../../domain/run/outcome.ts';
-import { advance } from '../../domain/run/state.ts';
+import { advance, type RunState } from '../../domain/run/state.ts';
+import { reopenServersOf } from '../../engine/mcp/open-servers.ts';
 import { openProvider } from '../../engine/open/provider.ts';
 import { recordedTools } from '../../engine/open/recorded-tools.ts';
 import { endLeftoversOf } from '../../engine/open/verify-place.ts';
@@ -77,6 +79,7 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
   const recorded = await recordedTools(session.input, start);
   if (recorded.status === 'failed') return stopped(usageError(recorded.message));
   const { tools } = recorded;
+  if (start.fallback === null && settings.fallbackModel !== null) session.warn(NO_FALLBACK);
   const model = { provider: start.provider, model: start.model, settings: start.modelSettings };
   const admitted = {
     tools,
@@ -94,12 +97,15 @@ async function admit(resuming: Resuming, checkout: Checkout): Promise<Admitted<R
     verify: { kind: start.verifyIn, setup: start.setup.map(({ command }) => command) },
     // Even after the deadline a resumed run has to find out what it left behind.
     giveUp: interrupt,
-    openProvider: () => openProvider(session, model),
+    openProvider: () => openProvider(session, model, start.fallback),
     begin: () => begin(resuming, checkout, admitted),
     whyNotIn: (sandbox) => whyWeaker(start, sandbox),
     settle: (opened) => settle(resuming, admitted, opened),
   };
 }
+
+const NO_FALLBACK =
+  'The run was begun without --fallback-model, and goes on without one: it cannot be added afterwards.';
 
 /** Null if whoever resumes the run is allowed to. */
 async function whyShut(session: Session): Promise<RunOutcome | null> {
@@ -160,7 +166,7 @@ const CHANGED_BEFORE_ITS_BASELINE =
 async function settle(
   { session, run, options }: Resuming,
   { tools, permits }: Pick<Rules, 'tools' | 'permits'>,
-  { sandbox, taken, verifyPlace }: OpenedRun<ReopenedWorkspace>,
+  { sandbox, taken, verifyPlace, own }: OpenedRun<ReopenedWorkspace>,
 ): Promise<Settled | Stopped> {
   const { directory, events, journalBytes } = run;
   const [start] = events;
@@ -169,17 +175,25 @@ async function settle(
   const unsettled = { session, run, reopened: taken, sandbox, verifyPlace, tools, permits, ...options };
   const settled = await settleResumed(unsettled);
   if (settled.status === 'stopped') return settled;
+  const { serverTools } = start.toolSettings;
+  const root = taken.workspace.root;
+  const places = { sandbox, scratchDir: directory.scratch, root, own, events };
+  const servers = await reopenServersOf(session, serverTools, places);
+  if (servers.status === 'stopped') return servers;
   session.directory = directory;
   session.printName(directory);
   const { redact } = session;
   return {
     status: 'settled',
     start,
+    tools: [...tools.filter(({ name }) => !serverTools.some((tool) => tool.name === name)), ...servers.tools],
+    servers: servers.used,
+    sinks: [servers.counter],
     beginning: {
       first: settled.first,
       state: advance(settled.state, settled.first),
       actions: settled.actions,
-      seen: seenBy(events),
+      seen: seenBy(run, settled.state),
       openJournal() {
         // By now the result says that the run goes on, and the patch of its earlier end is nobody's.
         rmSync(directory.patch, { force: true });
@@ -189,10 +203,13 @@ async function settle(
   };
 }
 
-function seenBy(events: readonly RunEvent[]): SeenLines {
+/** What the results show that the conversation still has. */
+function seenBy({ events }: RecordedRun, { conversation, phase }: RunState): SeenLines {
   const seen = new SeenLines();
   for (const event of events) {
-    if (event.type === 'tool.completed') for (const note of event.seen ?? []) seen.recall(note);
+    if (event.type === 'tool.completed') for (const note of event.seen ?? []) seen.recall(note, event.call);
   }
+  const open = phase.at === 'tools' ? phase.calls.map(({ id }) => id) : [];
+  if (conversation.segment > 0) seen.forgetAllBut(new Set([...answeredCalls(conversation), ...open]));
   return seen;
 }

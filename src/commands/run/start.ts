@@ -4,6 +4,7 @@ import { runPatchsmith } from '../../engine/run.ts';
 import type { CommandOutcome, HostContext } from '../../host/context.ts';
 import type { Given } from '../command.ts';
 import { readRunInputs, withoutKey } from '../inputs.ts';
+import { keepWithinBound } from './keep-within-bound.ts';
 
 /** Carries out a plan with the given flags and variables. A refusal is kept in the run directory that was named. */
 export async function startRun(
@@ -13,11 +14,11 @@ export async function startRun(
   const inputs = await readRunInputs(edge, flags, problems);
   if (inputs.status === 'refused') {
     const { keepRefusal } = await import('../refused-run.ts');
-    keepRefusal(edge, flags, inputs.problems);
+    await keepRefusal(edge, flags, inputs.problems);
     return inputs;
   }
-  const { settings, apiKey, notes, trust } = inputs;
-  if (apiKey !== null) edge.hide(apiKey);
+  const { settings, apiKey, fallbackKey, notes, trust, servers } = inputs;
+  for (const key of [apiKey, fallbackKey]) if (key !== null) edge.hide(key);
   const env = withoutKey(edge.env);
   return {
     status: 'told',
@@ -25,7 +26,9 @@ export async function startRun(
       ...edge,
       settings,
       apiKey,
+      fallbackKey,
       env,
+      servers,
       startNotes: [...(edge.startNotes ?? []), ...notes],
       ...(trust === undefined ? {} : { trust }),
       // A folder that was named is its owner's to tidy.
@@ -35,7 +38,6 @@ export async function startRun(
 }
 
 async function tidy({ env, now }: HostContext, maxTotalBytes: number): Promise<string | null> {
-  const { keepWithinBound } = await import('../remove-runs.ts');
   // The run has ended, and what could not be tidied is tried again with the next one.
   return keepWithinBound(env, maxTotalBytes, now()).catch(() => null);
 }

@@ -7,6 +7,7 @@ import { readStart } from '../../adapters/storage/read-journal.ts';
 import { readResult } from '../../adapters/storage/run-directory.ts';
 import { done, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { inertJson } from '../../domain/text/terminal.ts';
 import { page } from './page.ts';
 
@@ -34,7 +35,7 @@ export async function showRun({ run, json, redact, cwd, env, print }: ShowInput)
   if (result === null) {
     const why = summary.problem ?? 'result.json is not of this version of patchsmith';
     const rest = summary.outcome === null ? '' : ` It says: ${summary.outcome} (exit ${summary.exitCode}).`;
-    return usageError(`The run in ${directory.path} cannot be shown: ${why}.${rest}`);
+    return usageError(`${sentence(`The run in ${directory.path} cannot be shown: ${why}`)}${rest}`);
   }
   const { bytes, startedAt } = summary;
   const root = readStart(directory.events)?.root ?? null;

@@ -18,8 +18,10 @@ export interface Spending {
   readonly usage: Usage;
   /** Null when a price is not known; nothing is then held to a cap on the cost. */
   readonly costUsd: number | null;
-  /** The last prompt that was counted, with its answer; null before the first. */
+  /** The last prompt of this segment that was counted, with its answer; null before the first. */
   readonly counted: CountedContext | null;
+  /** Answers that were complete. */
+  readonly iterations: number;
   readonly price: Price | null;
   readonly model: string;
   /** The most tokens that one answer may have. */
@@ -28,7 +30,7 @@ export interface Spending {
   readonly lastTurn: LastTurn | null;
 }
 
-/** The first messages of a conversation, as the provider has counted them together with system prompt and tools. */
+/** The first messages of a segment, as the provider has counted them together with system prompt and tools. */
 export interface CountedContext {
   readonly tokens: number;
   readonly messages: number;
@@ -46,6 +48,12 @@ const LEAST_ANSWER = 4_096;
 /** Enough to say what the state of the work is. */
 const LEAST_LAST_ANSWER = 1_024;
 
+/** With room for the thoughts that come before it. */
+const MOST_SUMMARY = 16_384;
+
+/** Of what asks for a summary. */
+const SUMMARY_PROMPT_BYTES = 3_000;
+
 /** Of the message that announces the last turn. */
 const ANNOUNCEMENT_BYTES = 1_000;
 
@@ -62,7 +70,7 @@ export function nextRequest(
   const room = roomFor(spending, caps, { prompt, least });
   if (room.cap === null) return { status: 'ask', maxOutputTokens: Math.min(maxOutputTokens, room.tokens) };
   // Before the first answer there is nothing that the model could sum up.
-  if (lastTurn !== null || spending.counted === null) return { status: 'none', cap: room.cap };
+  if (lastTurn !== null || spending.iterations === 0) return { status: 'none', cap: room.cap };
   const announced = withBytes(prompt, ANNOUNCEMENT_BYTES);
   const last = roomFor(spending, caps, { prompt: announced, least: LEAST_LAST_ANSWER });
   return { status: last.cap === null ? 'last_turn' : 'none', cap: room.cap };
@@ -98,6 +106,27 @@ export function nearlyReached(
   for (const { limit, value, used } of all)
     if (value !== null && used >= value * 0.8 && !known.has(limit)) return { limit, value, used };
   return null;
+}
+
+/**
+ * Tokens that a summary of the conversation may have, asked for by a request of at most the next one's size; null where it leaves no
+ * room, within the caps, for the request after it and an answer.
+ */
+export function summaryTokens(
+  spending: Spending,
+  caps: Pick<Limits, 'maxTotalTokens' | 'maxCostUsd'>,
+): number | null {
+  const most = Math.min(spending.maxOutputTokens, MOST_SUMMARY);
+  if (spending.lastTurn !== null) return null;
+  const prompt = withBytes(promptOf(spending), SUMMARY_PROMPT_BYTES);
+  const both = { tokens: 2 * prompt.tokens + LEAST_ANSWER, atMost: prompt.atMost };
+  const room = roomFor(spending, caps, { prompt: both, least: 2 * LEAST_ANSWER });
+  return room.cap === null ? Math.min(most, room.tokens - LEAST_ANSWER) : null;
+}
+
+/** Tokens of the conversation as the provider last counted it, or an estimate where it counts nothing. */
+export function conversationTokens(spending: Spending): number {
+  return spending.counted?.tokens ?? promptOf(spending).tokens;
 }
 
 /** Tokens that are left for an answer, and the cap that leaves fewer than `least`; null for none. */

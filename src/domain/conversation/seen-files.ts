@@ -2,40 +2,68 @@
 
 import * as z from 'zod';
 
-/** What a call has shown of a file; `wrote`: the model supplied the whole content itself. */
+/**
+ * What a call has shown of a file. `wrote`: the model supplied the whole content itself; `editOf`: it changed a part of that
+ * version, which shows nothing of the rest.
+ */
 export const SeenNote = z.strictObject({
   path: z.string(),
   blob: z.string(),
   /** 1-based and inclusive; `to` below `from` shows nothing. */
-  lines: z.strictObject({ from: z.int(), to: z.int(), total: z.int() }).or(z.literal('wrote')),
+  lines: z.union([
+    z.strictObject({ from: z.int(), to: z.int(), total: z.int() }),
+    z.literal('wrote'),
+    z.strictObject({ editOf: z.string(), total: z.int() }),
+  ]),
 });
 export type SeenNote = z.infer<typeof SeenNote>;
 
 interface Shown {
-  blob: string;
-  total: number;
+  readonly blob: string;
+  readonly total: number;
   /** Inclusive line ranges, in the order they were shown. */
-  ranges: { from: number; to: number }[];
+  readonly ranges: readonly { from: number; to: number }[];
 }
 
-/** Implements the port `SeenFiles`. A new version of a file starts with nothing seen. */
+/** A new version of a file starts with nothing seen. */
 export class SeenLines {
   readonly #shown = new Map<string, Shown>();
+  #notes: { call: string; note: SeenNote }[] = [];
 
-  saw(path: string, blob: string, lines: { from: number; to: number }, total: number): void {
-    const known = this.#shown.get(path);
-    if (known && known.blob === blob) known.ranges.push(lines);
-    else this.#shown.set(path, { blob, total, ranges: [lines] });
+  /** The memory as one call sees it: what it adds is told to `onNote`, for the journal. Implements the port `SeenFiles`. */
+  forCall(call: string, onNote: (note: SeenNote) => void = () => {}) {
+    const add = (note: SeenNote) => {
+      onNote(note);
+      this.recall(note, call);
+    };
+    return {
+      saw: (path: string, blob: string, lines: { from: number; to: number }, total: number) =>
+        add({ path, blob, lines: { ...lines, total } }),
+      wrote: (path: string, blob: string) => add({ path, blob, lines: 'wrote' }),
+      edited: (path: string, { before, after, total }: { before: string; after: string; total: number }) => {
+        // Nothing is known of a version of which nothing was shown.
+        if (this.coverage(path, before) !== 'none')
+          add({ path, blob: after, lines: { editOf: before, total } });
+      },
+      coverage: (path: string, blob: string) => this.coverage(path, blob),
+    };
   }
 
-  wrote(path: string, blob: string): void {
-    this.#shown.set(path, { blob, total: 0, ranges: [] });
+  /** Takes down what a call has shown, in this process or an earlier one. */
+  recall(note: SeenNote, call: string): void {
+    this.#notes.push({ call, note });
+    this.#apply(note);
   }
 
-  /** Restores what a call of an earlier process has shown. */
-  recall({ path, blob, lines }: SeenNote): void {
-    if (lines === 'wrote') this.wrote(path, blob);
-    else this.saw(path, blob, { from: lines.from, to: lines.to }, lines.total);
+  /**
+   * Forgets what was shown by calls whose results are gone from the conversation: of those files the model has seen a part, and may
+   * not replace the rest.
+   */
+  forgetAllBut(calls: ReadonlySet<string>): void {
+    this.#notes = this.#notes.filter(({ call }) => calls.has(call));
+    for (const [path, { blob, total }] of this.#shown)
+      this.#shown.set(path, { blob, total: Math.max(1, total), ranges: [] });
+    for (const { note } of this.#notes) this.#apply(note);
   }
 
   coverage(path: string, blob: string): 'all' | 'part' | 'none' {
@@ -48,4 +76,21 @@ export class SeenLines {
     }
     return covered >= known.total ? 'all' : 'part';
   }
+
+  #apply({ path, blob, lines }: SeenNote): void {
+    if (lines === 'wrote') {
+      this.#shown.set(path, { blob, ...WHOLE });
+    } else if ('editOf' in lines) {
+      const before = this.coverage(path, lines.editOf);
+      if (before === 'all') this.#shown.set(path, { blob, ...WHOLE });
+      if (before === 'part') this.#shown.set(path, { blob, total: lines.total, ranges: [] });
+    } else {
+      const { from, to, total } = lines;
+      const known = this.#shown.get(path);
+      const ranges = known?.blob === blob ? known.ranges : [];
+      this.#shown.set(path, { blob, total, ranges: [...ranges, { from, to }] });
+    }
+  }
 }
+
+const WHOLE = { total: 0, ranges: [] };

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 /**
  * Why a call failed. The model reads the message; the reason is for the journal and the report. `interrupted`: the run was
- * stopped or killed during the call.
+ * stopped or killed during the call. `server`: the server of the tool answered with an error, or is gone.
  */
 export const FailureReason = z.enum([
   'unknown_tool',
@@ -22,6 +22,7 @@ export const FailureReason = z.enum([
   'timeout',
   'interrupted',
   'policy',
+  'server',
   'crashed',
 ]);
 export type FailureReason = z.infer<typeof FailureReason>;
@@ -75,14 +76,20 @@ export const BUILT_IN_TOOLS = [
   'read_file',
   'write_file',
   'edit_file',
+  'append_file',
   'list_files',
   'search',
   'run_command',
+  'web_fetch',
+  'web_search',
   'finish',
 ] as const;
 
 /** Those of them that a run can do without; only `finish` is always there. */
 export const OPTIONAL_TOOLS = BUILT_IN_TOOLS.filter((name) => name !== 'finish');
+
+/** Those that a run has only where they are named: what they do can be done with the others. */
+export const UNUSUAL_TOOLS: readonly string[] = ['append_file'];
 
 /**
  * Calls of one turn run in lanes: adjacent calls of the same lane run together, a change of lane is a barrier. Writes share

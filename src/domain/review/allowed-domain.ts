@@ -32,6 +32,12 @@ export const AllowedDomain = z
       context.addIssue({ code: 'custom', message: `${JSON.stringify(entry)}: ${problem}` });
   });
 
+/** The same, or `*` for every host: one whose pages may be read. */
+export const WebHost = z.union([z.literal('*'), AllowedDomain], {
+  error: ({ input }) =>
+    `${JSON.stringify(input)}: write a host such as docs.example.com or *.example.com, or * for all`,
+});
+
 /** `nexus.corp.example`, `registry:4873`: one host in a private network, with `:port` or for HTTPS and HTTP. In lower case. */
 export const AllowedPrivate = z
   .string()

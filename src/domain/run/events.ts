@@ -7,9 +7,14 @@ import * as z from 'zod';
 import { NearCap, ReachedCap } from '../budget/caps.ts';
 import { Retry, SpentTokens } from '../budget/spent.ts';
 import { ChangeSource, CodeChange, ObjectId, PathChange } from '../changes/change.ts';
+import { CompactionFailed, ContextCompacted } from '../compaction/compaction.ts';
+import { CompactionSettings, NO_COMPACTION } from '../compaction/settings.ts';
 import { LlmTurn, ToolCall, ToolDefinition } from '../conversation/conversation.ts';
 import { SeenNote } from '../conversation/seen-files.ts';
 import { CommandEnd, ToolOutcome } from '../conversation/tool.ts';
+import { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
+import { FollowUp } from '../github/follow-up.ts';
+import { ServerTool } from '../mcp/server-tool.ts';
 import { AllowedDomain, AllowedPrivate } from '../review/allowed-domain.ts';
 import { IF_DENIED } from '../review/denied.ts';
 import { ExceededChangeLimit } from './change-limits.ts';
@@ -19,8 +24,11 @@ import { ModelSettings, NO_CHANGES, VERIFY_PLACES } from './model-settings.ts';
 import { PlanSource } from './plan.ts';
 import { Price } from './pricing.ts';
 
-/** The journal's format. Version 1 has the whole base in `run.started`; readers refuse any other version. */
-export const JOURNAL_VERSION = 2;
+/**
+ * The journal's format. Version 1 has the whole base in `run.started`; versions 1 and 2 know conversations of one segment only,
+ * and are read as such. Readers refuse any other version.
+ */
+export const JOURNAL_VERSION = 3;
 
 /** One verify or setup command that ran. `output` is the excerpt shown to people and the model. */
 export const CommandReport = z.strictObject({ command: z.string(), end: CommandEnd, output: z.string() });
@@ -66,12 +74,20 @@ const ToolSettings = z.strictObject({
   tools: z.array(z.string()).nullable().default(null),
   /** The JSON Schema of the answer that `finish` carries; null when none was asked for. */
   answerSchema: z.record(z.string(), z.json()).nullable().default(null),
+  /** Hosts whose pages the model may read, `*` for all; empty for none. */
+  webFetch: z.array(z.string()).default([]),
+  /** Names of tools that only the program has that started the run. */
+  ownTools: z.array(z.string()).default([]),
+  /** Whether the model may search the web. */
+  webSearch: z.boolean().default(false),
+  /** Tools of MCP servers; their definitions are among the run's. */
+  serverTools: z.array(ServerTool).default([]),
 });
 
 /** The first event of a run. */
 const RunStarted = z.strictObject({
   type: z.literal('run.started'),
-  journalVersion: z.literal([1, JOURNAL_VERSION]),
+  journalVersion: z.literal([1, 2, JOURNAL_VERSION]),
   runId: z.string(),
   /** Of a replay: the run that is played again, in a copy of its checkout. */
   replayOf: z.string().optional(),
@@ -94,6 +110,8 @@ const RunStarted = z.strictObject({
     allow: z.array(z.string()),
     protect: z.array(z.string()),
   }),
+  /** The pull request that the run continues. */
+  followUp: FollowUp.nullable().default(null),
   /** The settings' globs; a change must be permitted by these and by the plan. */
   paths: z
     .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
@@ -117,6 +135,10 @@ const RunStarted = z.strictObject({
   limits: Limits,
   toolSettings: ToolSettings,
   modelSettings: ModelSettings,
+  /** The model that goes on where this one refuses or cannot be reached; null for none. */
+  fallback: FallbackModel.nullable().default(null),
+  /** How the conversation is kept short. */
+  compaction: CompactionSettings.default(NO_COMPACTION),
   /** Why the run ends before the model is asked, as when a setup command failed; left out where it does not. */
   unready: z.string().exactOptional(),
   ifNoChanges: z.enum(NO_CHANGES),
@@ -193,6 +215,11 @@ export const RunAction = z.discriminatedUnion('type', [
   }),
   /** The run was stopped, or its money was used up, in the middle of an answer, which is lost and billed. */
   z.strictObject({ type: z.literal('turn.interrupted'), spent: SpentTokens }),
+  /** The conversation goes on in a new segment. */
+  ContextCompacted,
+  CompactionFailed,
+  /** Another model goes on, in a segment without what the first one wrote. */
+  ModelReplaced,
   z.strictObject({ type: z.literal('tool.started'), call: ToolCall, iteration: z.int() }),
   z.strictObject({
     type: z.literal('change.recorded'),

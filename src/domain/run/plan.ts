@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { whyNoGlob } from '../changes/glob.ts';
+import type { FollowUp } from '../github/follow-up.ts';
 import { shortened } from '../text/shorten.ts';
 
 /** Commands that cannot fail prove nothing; a plan that verifies with one is a mistake. */
@@ -47,7 +48,7 @@ export const PathGlob = z.string(wanted('a glob')).superRefine((glob, { addIssue
   const why = glob.startsWith('!')
     ? 'cannot be negated; say it with the other of allow and protect'
     : whyNoGlob(glob);
-  if (why !== null) addIssue(`a glob ${why}`);
+  if (why !== null) addIssue(`the glob ${shortened(JSON.stringify(glob), 200)} ${why}`);
 });
 
 /** One text for each line, or a list of them. */
@@ -116,6 +117,47 @@ export interface OutsidePart {
   /** Login. */
   readonly author: string;
   readonly text: string;
+  /** Where it was asked for; absent if that is all there is. */
+  readonly context?: OutsideContext;
+}
+
+/** What was said where a change was asked for: the issue or pull request first, then comments, the oldest first. */
+export interface OutsideContext {
+  readonly parts: readonly ContextPart[];
+  /** Comments that are not among them. */
+  readonly leftOut: number;
+}
+
+/** The work that a run goes on with. */
+export interface FollowUpTask {
+  readonly facts: FollowUp;
+  /** The globs of the first run's settings. */
+  readonly paths: PathRules;
+  /** Title of the pull request. */
+  readonly title: string;
+  /** The work so far, as a patch of the base. */
+  readonly diff: string;
+  readonly asks: readonly FollowUpAsk[];
+  /** What the pull request was opened for, where the request does not say it. */
+  readonly context: readonly ContextPart[];
+}
+
+/** One thing that asks for more work: a review thread, a failed check, a conflict. From outside, and already cleaned. */
+export interface FollowUpAsk {
+  readonly tag: 'review' | 'check' | 'conflict';
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly remarks: readonly ContextPart[];
+}
+
+/** One text of a discussion, as people see it. */
+export interface ContextPart {
+  readonly kind: 'issue' | 'pull_request' | 'remark';
+  /** Login. */
+  readonly author: string;
+  /** Null for a comment. */
+  readonly title: string | null;
+  readonly text: string;
 }
 
 /** The task and its rules. */
@@ -126,6 +168,8 @@ export interface Plan extends PathRules {
   readonly task: string;
   /** The part that came from an issue or a comment; absent in other plans. */
   readonly outside?: OutsidePart;
+  /** What goes on, and what asks for it; absent in a plan that begins something. */
+  readonly followUp?: FollowUpTask;
   readonly verify: readonly string[];
   /** Run the verify commands before the work as well. */
   readonly verifyBaseline: boolean;

@@ -3,7 +3,11 @@
 import * as z from 'zod';
 import { ChangedFile } from '../changes/changed-file.ts';
 import { Provenance } from '../changes/provenance.ts';
+import { ContextCompacted } from '../compaction/compaction.ts';
 import { Usage } from '../conversation/conversation.ts';
+import { ModelUse } from '../fallback/model-use.ts';
+import { FollowUp } from '../github/follow-up.ts';
+import { ServerUse } from '../mcp/server-tool.ts';
 import { NetworkUse } from '../review/allowed-domain.ts';
 import { Denial, MAX_DENIALS } from '../review/denied.ts';
 import { Flag } from '../review/flag.ts';
@@ -51,6 +55,9 @@ export const RunResult = z.strictObject({
       protect: z.array(z.string()),
     })
     .nullable(),
+  followUp: FollowUp.nullable()
+    .default(null)
+    .describe('The pull request that the run continues; null when it begins one'),
   paths: z
     .strictObject({ allow: z.array(z.string()), protect: z.array(z.string()) })
     .nullable()
@@ -135,6 +142,31 @@ export const RunResult = z.strictObject({
       'Submodules and other repositories in the work tree in which something changed while the run went on, each with at most 100 of the files and folders; that is not in the patch',
     ),
   iterations: z.int(),
+  compactions: z
+    .array(
+      z.strictObject({
+        how: ContextCompacted.shape.how,
+        why: ContextCompacted.shape.why,
+        iteration: z.int().describe('Turns before it'),
+        tokens: z.number().describe('What the conversation had come to'),
+        dropped: z.int().describe('Messages that are gone'),
+        kept: z.int().describe('Messages that were kept besides the task'),
+        usage: Usage.describe('Of the summary; part of tokens'),
+        costUsd: z.union([z.number(), z.literal('unknown')]).describe('Of the summary; part of costUsd'),
+      }),
+    )
+    .default([])
+    .describe('How often the conversation went on in a shorter form, oldest first'),
+  failedCompactions: z
+    .int()
+    .default(0)
+    .describe('Compactions that came to nothing, so that the conversation went on as it was'),
+  models: z
+    .array(ModelUse)
+    .default([])
+    .describe(
+      'Every model that answered, in order, with its part of tokens and costUsd; more than one only with --fallback-model',
+    ),
   tokens: Usage,
   costUsd: z.union([z.number(), z.literal('unknown')]),
   estimated: z
@@ -176,6 +208,10 @@ export const RunResult = z.strictObject({
   network: NetworkUse.nullable().describe(
     'What commands could reach; null without a sandbox, when they reach what the machine reaches, and before there is one',
   ),
+  mcp: z
+    .array(ServerUse)
+    .default([])
+    .describe('MCP servers of the run, their tools and how often they were called'),
   warnings: z.array(z.string()),
 });
 export type RunResult = z.infer<typeof RunResult>;

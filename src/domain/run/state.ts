@@ -2,11 +2,14 @@
 
 import type * as z from 'zod';
 import type { NearCap } from '../budget/caps.ts';
-import type { Spending } from '../budget/next-request.ts';
+import { conversationTokens, type Spending } from '../budget/next-request.ts';
 import type { SpentTokens } from '../budget/spent.ts';
 import { type ChangeSource, toCodeChanges } from '../changes/change.ts';
 import { ChangeLedger } from '../changes/ledger.ts';
 import { type VerifiedPatch, verifiedPatch } from '../changes/verified-patch.ts';
+import { type CompactionState, type ContextCompacted, noCompactions } from '../compaction/compaction.ts';
+import { canBeCut } from '../compaction/due.ts';
+import { withAnswer, withFailure, withFullWindow, withNewSegment } from '../compaction/fold.ts';
 import { type AliasCounts, withAliases } from '../conversation/alias-counts.ts';
 import { awaitedAfter } from '../conversation/awaited.ts';
 import {
@@ -15,10 +18,13 @@ import {
   type LlmTurn,
   type Message,
   noUsage,
+  openConversation,
   totalTokens,
   type Usage,
+  usageBetween,
 } from '../conversation/conversation.ts';
 import { afterOneMoreTurn, type Repeats } from '../conversation/repeats.ts';
+import { freshSegment } from '../conversation/segments.ts';
 import type { ToolOutcome } from '../conversation/tool.ts';
 import {
   areAllAnswered,
@@ -29,6 +35,8 @@ import {
   withOutcome,
   withStarted,
 } from '../conversation/tools-phase.ts';
+import type { FallbackModel, ModelReplaced } from '../fallback/fallback.ts';
+import { type ModelUse, unused, withReplacement, withUse } from '../fallback/model-use.ts';
 import { type Denials, denialsOf, deniedChanges, NO_DENIALS, withDenials } from '../review/denied.ts';
 import type { ExceededChangeLimit } from './change-limits.ts';
 import type {
@@ -104,6 +112,11 @@ export interface RunState extends Repeats, Spending {
   readonly stop: StopReason | null;
   /** Why the work cannot begin; null where it can. */
   readonly unready: string | null;
+  readonly compaction: CompactionState;
+  /** Who goes on where the model refuses or cannot be reached; null for nobody, or when it already does. */
+  readonly fallback: FallbackModel | null;
+  /** The models that have answered so far, and what each came to; the last one is asked now. */
+  readonly models: readonly ModelUse[];
   readonly providerFailure: { kind: ProviderFailureKind; message: string } | null;
   /** What the run waits for, or was waiting for when it was stopped, as the end of a sentence; null while nothing is known. */
   readonly awaited: string | null;
@@ -161,6 +174,9 @@ export function startOf(event: RunStarted & EventPlace): RunState {
     overChanges: null,
     stop: null,
     unready: event.unready ?? null,
+    compaction: noCompactions(event.compaction),
+    fallback: event.fallback,
+    models: [unused(event)],
     providerFailure: null,
     awaited: null,
     warnings: [],
@@ -175,11 +191,23 @@ export function startOf(event: RunStarted & EventPlace): RunState {
 
 /** The first conversation the model is asked to complete. */
 export function openingOf({ system, tools, prompt }: ConversationOpening): Conversation {
-  return { system, tools, messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }] };
+  return openConversation(system, tools, prompt);
 }
 
 /** The state after one more event. Everything is copied except the ledger, which is passed along. */
 export function advance(before: RunState, event: RunEvent): RunState {
+  const after = afterEvent(before, event);
+  if (event.type === 'run.started' || after.usage === before.usage) return after;
+  const tokens = usageBetween(before.usage, after.usage);
+  const turns = after.iterations - before.iterations;
+  const model = 'turn' in event ? (event.turn?.model ?? before.model) : before.model;
+  return {
+    ...after,
+    models: withUse(before.models, { turns, tokens, costUsd: costIn(before, tokens, model) }),
+  };
+}
+
+function afterEvent(before: RunState, event: RunEvent): RunState {
   const calls = before.phase.at === 'tools' ? before.phase.calls : [];
   const awaited = awaitedAfter(before.awaited, event, calls);
   const state = { ...before, seq: event.seq, now: event.at, awaited };
@@ -197,10 +225,17 @@ export function advance(before: RunState, event: RunEvent): RunState {
     case 'turn.interrupted':
       return withSpent(state, event.spent);
     case 'turn.failed':
-      return {
-        ...withSpent(state, event.spent),
-        providerFailure: { kind: event.kind, message: event.message },
-      };
+      return afterFailedTurn(withSpent(state, event.spent), event.kind, event.message);
+    case 'context.compacted':
+      return afterCompaction(state, event);
+    case 'model.replaced':
+      return afterReplacement(state, event);
+    case 'compaction.failed': {
+      const { kind, turn, spent } = event;
+      const asked = turn === undefined ? state : charged(state, turn.usage, turn.model);
+      const compaction = withFailure(state.compaction, kind, conversationTokens(state));
+      return { ...withSpent(asked, spent), compaction };
+    }
     case 'tool.completed':
       return afterTool(withDenied(state, event.call, event.outcome), event.call, event.outcome);
     case 'change.recorded':
@@ -272,9 +307,14 @@ export function withSpent<State extends Bill>(state: State, spent: SpentTokens |
 /** What is known of the cost so far. */
 type Bill = Pick<RunState, 'usage' | 'costUsd' | 'isEstimated' | 'price' | 'model'>;
 
-function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
+/** Null when it is not known. */
+function costIn(state: Bill, usage: Usage, model: string): number | null {
   // An endpoint may answer under a name of its own; the requested model's price is known.
-  const cost = costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
+  return costOf(model, usage, state.price) ?? costOf(state.model, usage, state.price);
+}
+
+function charged<State extends Bill>(state: State, usage: Usage, model: string): State {
+  const cost = costIn(state, usage, model);
   return {
     ...state,
     usage: addUsage(state.usage, usage),
@@ -282,14 +322,65 @@ function charged<State extends Bill>(state: State, usage: Usage, model: string):
   };
 }
 
+function afterFailedTurn(state: RunState, kind: ProviderFailureKind, message: string): RunState {
+  const { conversation, compaction } = state;
+  if (kind !== 'too_large' || !canBeCut(conversation, compaction))
+    return { ...state, providerFailure: { kind, message } };
+  return { ...state, compaction: withFullWindow(compaction, conversationTokens(state)) };
+}
+
+function afterCompaction(before: RunState, event: ContextCompacted): RunState {
+  const { turn } = event;
+  const state = turn === undefined ? before : charged(before, turn.usage, turn.model);
+  const costUsd = turn === undefined ? 0 : costIn(before, turn.usage, turn.model);
+  return {
+    ...state,
+    ...withNewSegment(state, event, { iteration: state.iterations, costUsd }),
+    modelMs: state.modelMs + (turn?.durationMs ?? 0),
+  };
+}
+
+/** Who goes on, at which price, is what the run was begun with, whatever the event says. */
+function afterReplacement(state: RunState, event: ModelReplaced): RunState {
+  const { compaction, fallback: to } = state;
+  if (to === null) return state;
+  return {
+    ...state,
+    conversation: freshSegment(state.conversation, event.text),
+    phase: { at: 'model' },
+    providerFailure: null,
+    fallback: null,
+    models: withReplacement(state.models, { ...event, to }),
+    model: to.model,
+    price: to.price,
+    counted: null,
+    lastPromptTokens: 0,
+    cutOffsInARow: 0,
+    repeats: 0,
+    lastTurnKey: '',
+    // What is known of the window is that of the first model.
+    compaction: { ...compaction, base: null, notBelow: 0, isWindowFull: false, window: null },
+  };
+}
+
 function afterTurn(before: RunState, turn: LlmTurn): RunState {
   const charge = charged(before, turn.usage, turn.model);
-  const answered = said(charge, { role: 'assistant', content: turn.content });
   const tokens = totalTokens(turn.usage);
+  // An answer for which there was no room is asked for again, in a shorter conversation.
+  if (turn.stop === 'context_window' && canBeCut(before.conversation, before.compaction))
+    return {
+      ...charge,
+      iterations: before.iterations + 1,
+      modelMs: before.modelMs + turn.durationMs,
+      compaction: withFullWindow(before.compaction, conversationTokens(before)),
+    };
+  const answered = said(charge, { role: 'assistant', content: turn.content });
+  const counted = tokens === 0 ? before.counted : { tokens, messages: answered.conversation.messages.length };
   const state: RunState = {
     ...answered,
     // A provider that counts nothing leaves the whole to be estimated.
-    counted: tokens === 0 ? before.counted : { tokens, messages: answered.conversation.messages.length },
+    counted,
+    compaction: withAnswer(before.compaction, () => conversationTokens({ ...answered, counted })),
     lastTurn: before.lastTurn && { ...before.lastTurn, isAnswered: true },
     iterations: before.iterations + 1,
     lastPromptTokens: tokens - turn.usage.output,
@@ -312,6 +403,7 @@ function afterTurn(before: RunState, turn: LlmTurn): RunState {
       return { ...state, phase: { at: 'continue' } };
     case 'pause_turn':
     case 'tool_use':
+    case 'compaction':
       return { ...state, phase: { at: 'model' } };
     case 'end_turn':
       // At a cap only the word `done` counts: a text may as well say what is missing.

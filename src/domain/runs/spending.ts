@@ -10,6 +10,8 @@ export interface SpentEntry extends Readonly<Record<SpendingGroup, string | null
   readonly costUsd: number | null;
   /** Tokens and cost are in part an estimate. */
   readonly estimated: boolean;
+  /** What each of its models has spent, where there are several; `model` is the first of them. */
+  readonly parts?: readonly Pick<SpentEntry, 'model' | 'tokens' | 'costUsd'>[];
 }
 
 /** The sum of some spending. */
@@ -54,13 +56,18 @@ export function sumOf(spending: readonly SpentEntry[]): SpendingSum {
 /** Days in their order; models and plans by cost, the dearest first, those of unknown cost before all. */
 export function sumsBy(group: SpendingGroup, spending: readonly SpentEntry[]): NamedSum[] {
   const groups = new Map<string | null, SpentEntry[]>();
-  for (const entry of spending) {
+  const entries = group === 'model' ? spending.flatMap(byModel) : spending;
+  for (const entry of entries) {
     const others = groups.get(entry[group]);
     if (others === undefined) groups.set(entry[group], [entry]);
     else others.push(entry);
   }
   const sums = [...groups].map(([name, entries]) => ({ name, ...sumOf(entries) }));
   return sums.sort((a, b) => (group === 'day' ? 0 : rank(b) - rank(a)) || order(a.name ?? '', b.name ?? ''));
+}
+
+function byModel({ parts = [], ...entry }: SpentEntry): SpentEntry[] {
+  return parts.length === 0 ? [entry] : parts.map((part) => ({ ...entry, ...part }));
 }
 
 function rank({ costUsd }: SpendingSum): number {

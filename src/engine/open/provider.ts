@@ -1,14 +1,22 @@
 /** Opens the model that a run talks to. */
 
 import { fetchByEnvironment } from '../../adapters/network/machine-proxy.ts';
-import { createProvider, PROVIDERS, providerNamed } from '../../adapters/providers/registry.ts';
+import {
+  createProvider,
+  PROVIDERS,
+  type ProviderRegistry,
+  providerNamed,
+} from '../../adapters/providers/registry.ts';
 import { ProviderSettingsError } from '../../adapters/providers/settings-error.ts';
+import { fallbackParts } from '../../config/named-provider.ts';
 import type { Settings } from '../../config/resolve.ts';
 import { isPlainHttp } from '../../config/values.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
+import type { FallbackModel } from '../../domain/fallback/fallback.ts';
 import type { ModelSettings } from '../../domain/run/model-settings.ts';
 import type { LlmProvider } from '../../ports.ts';
 import { absolutePath, type Session } from '../session.ts';
+import { sandboxSettings } from './sandbox-settings.ts';
 
 /** The requested model: from the settings of a new run, from the journal of a resumed one. */
 export interface ModelChoice {
@@ -45,18 +53,67 @@ export async function openUnasked(session: Session, choice: ModelChoice): Promis
     session.stage = 'model';
     return opened;
   }
-  const { name, model } = opened?.provider ?? { name: choice.provider, model: choice.model };
-  return { status: 'ok', provider: { name, model, complete: refuse } };
+  const provider = opened?.provider ?? { name: choice.provider, model: choice.model };
+  return { status: 'ok', provider: { ...provider, complete: refuse } };
 }
 
 async function refuse(): Promise<never> {
   throw new Error('A check was about to ask the model.');
 }
 
+/** Folders that commands of the model can write to. */
+function writableBy({ root, input }: Session): string[] {
+  const mounts = sandboxSettings(input).mounts ?? [];
+  const open = mounts.flatMap((mount) => (mount.endsWith(':rw') ? [mount.slice(0, -':rw'.length)] : []));
+  return [...(root === null ? [] : [root]), ...open];
+}
+
+/** The model that goes on in place of the first one, as a run records it; null for none. */
+export function fallbackOf(
+  settings: Settings,
+  providers: ProviderRegistry = PROVIDERS,
+): FallbackModel | null {
+  const parts = fallbackParts(settings);
+  if (parts === null) return null;
+  return { ...parts, price: providerNamed(parts.provider, providers)?.priceOf?.(parts.model) ?? null };
+}
+
 /** The key, and the address it is sent to, come only from whoever started this process. */
-export async function openProvider(session: Session, choice: ModelChoice): Promise<Providing> {
-  const { settings, apiKey, federation, cwd, env, now, providers = PROVIDERS } = session.input;
-  const { baseUrl, allowInsecureBaseUrl, recording } = settings;
+export async function openProvider(
+  session: Session,
+  choice: ModelChoice,
+  fallback: FallbackModel | null = fallbackOf(session.input.settings, session.input.providers),
+): Promise<Providing> {
+  const { apiKey, fallbackKey = null, settings, env, providers } = session.input;
+  const own = { apiKey, baseUrl: settings.baseUrl };
+  const first = await openOne(session, choice, own);
+  if (first.status === 'failed' || fallback === null) return first;
+  const isSame = fallback.provider === choice.provider;
+  const variable = providerNamed(fallback.provider, providers)?.baseUrlVariable ?? null;
+  const other = { apiKey: fallbackKey, baseUrl: (variable === null ? null : env[variable]) || null };
+  const second = await openOne(session, { ...choice, ...fallback }, isSame ? own : other);
+  if (second.status === 'failed') return failed(`--fallback-model: ${second.message}`);
+  return { status: 'ok', provider: eachForItself(first.provider, second.provider) };
+}
+
+/** Two models as one provider, by the name of the first. */
+function eachForItself(first: LlmProvider, second: LlmProvider): LlmProvider {
+  return {
+    name: first.name,
+    model: first.model,
+    complete: (request) => (request.isOfFallback === true ? second : first).complete(request),
+    obstacle: () => first.obstacle?.() ?? second.obstacle?.() ?? null,
+  };
+}
+
+async function openOne(
+  session: Session,
+  choice: ModelChoice,
+  { apiKey, baseUrl }: { apiKey: string | null; baseUrl: string | null },
+): Promise<Providing> {
+  const { settings, federation, cwd, env, now, providers = PROVIDERS } = session.input;
+  const { allowInsecureBaseUrl, recording, providerCommand, providerEnv } = settings;
+  const canLogIn = providerNamed(choice.provider, providers)?.federation !== null;
   const plainHttp = baseUrl !== null && isPlainHttp(baseUrl);
   if (plainHttp)
     session.warn(
@@ -65,13 +122,15 @@ export async function openProvider(session: Session, choice: ModelChoice): Promi
   try {
     const given = {
       apiKey,
-      ...(federation === undefined ? {} : { federation }),
+      ...(federation === undefined || !canLogIn ? {} : { federation }),
       model: choice.model,
       ...(baseUrl === null ? {} : { baseUrl, allowInsecureBaseUrl }),
       ...choice.settings,
       fetch: await fetchByEnvironment(env, { plainHttp }),
       clock: now,
+      env,
       recording: recording === null ? null : absolutePath(cwd, recording),
+      program: { line: providerCommand, env, variables: providerEnv, writable: () => writableBy(session) },
     };
     const provider = await createProvider(choice.provider, given, providers);
     return { status: 'ok', provider };

@@ -1,6 +1,6 @@
 /** The commands that run once before the model is asked: the plan's setup and, on request, the verify commands. */
 
-import { runCommands, runInPlace } from '../../agent/verification.ts';
+import { type CommandWatch, runCommands, runInPlace } from '../../agent/verification.ts';
 import type { PathChange } from '../../domain/changes/change.ts';
 import { describeEndAndTime, succeeded } from '../../domain/conversation/tool.ts';
 import { missingProgram, REFUSED } from '../../domain/review/denied.ts';
@@ -12,7 +12,6 @@ import type { Session } from '../session.ts';
 import { missingProgramHint } from './install-hint.ts';
 import { whyNotRun, whyNotRunnable } from './preflight.ts';
 import { setupEnvOf, whyLeft } from './setup-secrets.ts';
-import { watchCommands } from './watch-commands.ts';
 
 /** `baseline` is null when the verify commands are not to be run before the work. */
 export interface CommandsBefore {
@@ -89,7 +88,10 @@ async function runAll(
 ): Promise<Ran> {
   const { redact, interrupt, progress } = session;
   const { verify, baseline, known = null, timeoutMs } = commands;
-  const watch = (kind: 'setup' | 'verify') => watchCommands(progress, kind, timeoutMs);
+  const watch =
+    (kind: 'setup' | 'verify'): CommandWatch =>
+    (command) =>
+      progress.commandBefore(kind, command, timeoutMs);
   const parts = { sandbox, redact, timeoutMs };
   const since = Date.now();
   const setup = await runCommands(commands.setup, interrupt, {

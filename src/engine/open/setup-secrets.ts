@@ -7,6 +7,7 @@ import { isWithin } from '../../domain/changes/path.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import { MIN_SECRET_LENGTH, secretForms, secretsAmong } from '../../domain/secrets/redact.ts';
 import { listed } from '../../domain/text/listed.ts';
+import { sentence } from '../../domain/text/sentence.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
 import type { Sandbox } from '../../ports.ts';
 import type { RunInput, Session } from '../session.ts';
@@ -27,11 +28,11 @@ export function whyNoSetupEnv(
   if (name === undefined) return null;
   for (const [variable, value] of Object.entries(setupEnvOf(input))) {
     const why = value === '' ? 'is not set' : tooShort(value);
-    if (why !== null) return usageError(`--setup-env ${variable}: the variable ${why}.`);
+    if (why !== null) return usageError(sentence(`--setup-env ${variable}: the variable ${why}`));
   }
   if (trust?.isOutsiders)
     return usageError(
-      `--setup-env ${name}: an outsider's code is checked out, and setup commands would hand the value to it.`,
+      `--setup-env ${name}: code of an outsider, or of a pull request that is continued, is checked out, and setup commands would hand the value to it.`,
     );
   if (settings.verifyIn === 'checkout' && setup.length > 0)
     return usageError(

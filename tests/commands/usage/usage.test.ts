@@ -13,6 +13,8 @@ import { runHere } from '../../support/runs/in-process.ts';
 const id = (day: number) => `202601${String(day).padStart(2, '0')}-101500-3f9a2c`;
 const tokens = { ...noUsage, input: 100, cacheRead: 300, output: 50 };
 
+const SECOND = { provider: 'openai', model: 'house-model', price: null };
+
 /** A home with a folder of runs. */
 function home() {
   const state = tempFolder();
@@ -32,7 +34,7 @@ function home() {
       return path;
     },
     journal(day: number, ...events: RunAction[]) {
-      const start = { ...started, provider: 'anthropic', runId: id(day) };
+      const start = { ...started, provider: 'anthropic', runId: id(day), fallback: SECOND };
       const lines = [start, ...events].map((event, at) => JSON.stringify({ ...event, seq: at + 1, at: 1 }));
       writeFileSync(join(folder(day), 'events.jsonl'), `${lines.join('\n')}\n{"seq":`);
     },
@@ -88,6 +90,44 @@ test('usage sums finished runs by model, plan and day; what played a recording i
   expect(stderr).toBe(
     'patchsmith: done (exit 0): 3 runs: 1,350 tokens, 75% of the prompts from the cache; $1.2500 (at least: the cost of some is unknown; in part estimated); 1 replay cost nothing and is not counted.\n',
   );
+});
+
+test('a run that two models worked on counts by model for both, and once elsewhere', async () => {
+  const { result, journal, json } = home();
+  const [first, second] = ['claude-sonnet-5-5', SECOND.model];
+  const use = { provider: 'anthropic', turns: 1, tokens, replaced: null };
+  const models = [
+    { ...use, model: first, costUsd: 0.5 },
+    { ...use, model: second, costUsd: 'unknown' },
+  ];
+  const both = { ...noUsage, input: 200, cacheRead: 600, output: 100 };
+  result(1, { tokens: both, costUsd: 'unknown', model: first, models });
+  // Not what a run writes: it counts for its first model.
+  result(2, {
+    model: first,
+    costUsd: 0.25,
+    models: [{ model: 7 }, { model: '', tokens: { ...tokens, input: -1 } }],
+  });
+  const replaced: RunAction = {
+    type: 'model.replaced',
+    why: 'refusal',
+    reason: 'no',
+    to: SECOND,
+    text: 'go on',
+  };
+  journal(3, answered, replaced, turn({ usage: tokens, model: second }));
+  const { total, by } = await json();
+  expect([total.runs, total.unknownCosts, total.tokens.input]).toEqual([3, 2, 500]);
+  const sums = by.model.map(
+    (sum: { name: string; runs: number; tokens: { input: number }; costUsd: unknown }) => [
+      ...[sum.name, sum.runs, sum.tokens.input, sum.costUsd],
+    ],
+  );
+  expect(sums).toEqual([
+    [second, 2, 200, 'unknown'],
+    [first, 3, 300, 0.75073],
+  ]);
+  expect(by.plan.map((sum: { runs: number }) => sum.runs).sort()).toEqual([1, 2]);
 });
 
 test('what goes on, has died or is half written counts with what its journal says, once, and the rest is named', async () => {

@@ -26,7 +26,7 @@ describe('exit codes', () => {
     expect(readmeRows().sort()).toEqual(known.sort());
   });
 
-  test('--help lists them all, in ascending order', () => {
+  test('help lists them all, in ascending order', () => {
     expect(exitCodeList().join(', ')).toBe(
       '0 done or no_change, 1 internal_error, 2 usage_error, 3 no_change with --if-no-changes error, 4 provider_error, 5 blocked, 7 limit_reached, 8 policy_violation, 9 verify_failed, 10 sandbox_unavailable, 11 publish_failed, 124 deadline, 129, 130, 143 interrupted',
     );

@@ -29,6 +29,35 @@ describe('the fold of a run', () => {
     expect([changes.net(), changes.unexplained()]).toEqual([[], []]);
   });
 
+  test('puts only the fallback model of its beginning in place of the first, at that price, and once', () => {
+    const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0 };
+    const replaced: RunAction = {
+      type: 'model.replaced',
+      ...{ why: 'outage', reason: 'down', text: 'you go on' },
+      to: { provider: 'openai', model: 'free', price: free },
+    };
+    const fallback = { provider: 'anthropic', model: 'claude-opus-5-5', price: null };
+    const first = stateAfter([turn({ text: 'half' })]);
+    const [unasked, asked] = [null, fallback].map((one) =>
+      advance({ ...first, fallback: one }, { ...replaced, seq: first.seq + 1, at: 2 }),
+    );
+    expect(unasked).toMatchObject({ model: first.model, models: first.models });
+    expect(asked).toMatchObject({ model: 'claude-opus-5-5', price: null, fallback: null });
+    expect(asked?.models.map(({ model, turns }) => [model, turns])).toEqual([
+      [started.model, 1],
+      ['claude-opus-5-5', 0],
+    ]);
+    expect(asked?.conversation.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'the task' },
+          { type: 'text', text: 'you go on' },
+        ],
+      },
+    ]);
+  });
+
   test('begins with the task and waits for the model', () => {
     const state = stateAfter([]);
     expect(state.phase).toEqual({ at: 'model' });

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { type Conversation, noUsage } from '../../../src/domain/conversation/conversation.ts';
+import {
+  type Conversation,
+  noUsage,
+  openConversation,
+} from '../../../src/domain/conversation/conversation.ts';
 import { prefetchFirstTurn } from '../../../src/engine/open/prefetch-first-turn.ts';
 import type { LlmProvider, TurnProgress, TurnRequest, TurnResult } from '../../../src/ports.ts';
 
-const first: Conversation = { system: 's', tools: [], messages: [] };
+const first: Conversation = openConversation('s', [], 'Do it.');
 const firstRequest = { conversation: first, answerTokens: () => 8_192 };
 const answer: TurnResult = { status: 'failed', kind: 'outage', message: 'm' };
 

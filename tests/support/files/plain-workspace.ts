@@ -65,7 +65,7 @@ export function plainWorkspace(settings: PlainSettings = {}): PlainWorkspace {
       },
       async close() {},
     },
-    seen,
+    seen: seen.forCall('call'),
     signal: new AbortController().signal,
   };
   return {

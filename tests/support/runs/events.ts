@@ -1,3 +1,4 @@
+import { NO_COMPACTION } from '../../../src/domain/compaction/settings.ts';
 import type { LlmTurn, ToolCall } from '../../../src/domain/conversation/conversation.ts';
 import { noUsage } from '../../../src/domain/conversation/conversation.ts';
 import type { CommandEnd } from '../../../src/domain/conversation/tool.ts';
@@ -20,6 +21,7 @@ export const limits: Limits = {
 
 export const started: RunStarted = {
   type: 'run.started',
+  followUp: null,
   journalVersion: 1,
   runId: 'r1',
   patchsmith: '0.0.0',
@@ -54,6 +56,10 @@ export const started: RunStarted = {
     verifyTimeoutMs: 600_000,
     tools: null,
     answerSchema: null,
+    webFetch: [],
+    webSearch: false,
+    serverTools: [],
+    ownTools: [],
   },
   modelSettings: {
     effort: null,
@@ -63,6 +69,8 @@ export const started: RunStarted = {
     rateLimitWaitMs: 310_000,
     outageWaitMs: 300_000,
   },
+  fallback: null,
+  compaction: NO_COMPACTION,
   ifNoChanges: 'ok',
   ifDenied: 'report',
   price: null,

@@ -11,6 +11,7 @@ import { RunResult } from '../../../src/domain/run/result.ts';
 import { type RunInput, runPatchsmith } from '../../../src/engine/run.ts';
 import type { ScriptedTurn } from '../claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../claude-server/server.ts';
+import { answersIn, asksForSummary, summaryOf } from '../claude-server/summaries.ts';
 import { makeRepository, temporaryFolder } from '../files/repository.ts';
 import { sampled } from '../setup/sample.ts';
 import { KEY } from './scripted-run.ts';
@@ -194,6 +195,7 @@ interface Said {
 export function patient(turns: readonly ScriptedTurn[]) {
   return (request: Record<string, unknown>): ScriptedTurn => {
     const messages = request.messages as readonly Said[];
+    if (asksForSummary(request)) return summaryOf(request);
     const asked = messages.filter(({ role }) => role === 'user').map(interruptedCalls);
     const answers = messages.filter(({ role }) => role === 'assistant');
     const again = asked.at(-1) ?? [];
@@ -202,7 +204,7 @@ export function patient(turns: readonly ScriptedTurn[]) {
       return { calls: blocks.map(({ name = '', input = {} }) => ({ name, input })) };
     }
     const repeated = asked.filter((ids) => ids.length > 0).length;
-    return turns[answers.length - repeated] ?? { text: 'Done.' };
+    return turns[answersIn(request) - repeated] ?? { text: 'Done.' };
   };
 }
 

@@ -1,0 +1,25 @@
+/** Whose key a run needs to go on, where that of the chosen provider is missing. */
+
+import { providerNamed } from '../../adapters/providers/registry.ts';
+import { openRunDirectory } from '../../adapters/storage/find-run.ts';
+import { readJournal } from '../../adapters/storage/read-journal.ts';
+import type { Settings } from '../../config/resolve.ts';
+import type { HostContext } from '../../host/context.ts';
+import { readKey } from '../inputs.ts';
+
+/**
+ * What to say of the key of the provider that the run was answered by, when it is another than the chosen one: nothing when that
+ * key is there, so that `resume` says which flag to repeat. Null when it is the chosen one, or not known.
+ */
+export async function keyMissedBy(
+  edge: HostContext,
+  { run, settings }: { run: string; settings: Settings },
+): Promise<string[] | null> {
+  const found = await openRunDirectory(run, edge);
+  const read = found.status === 'ok' ? readJournal(found.directory.events) : null;
+  if (read === null || read.status === 'failed') return null;
+  const { provider } = read.events[0];
+  if (provider === settings.provider || providerNamed(provider) === null) return null;
+  const { problems } = await readKey(edge, { provider, baseUrl: settings.baseUrl });
+  return problems.map((problem) => `the run was answered by --provider ${provider}, and ${problem}`);
+}

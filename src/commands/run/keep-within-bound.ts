@@ -1,0 +1,51 @@
+/** What a run does at its end about the runs before it. */
+
+import { lstatSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { idsIn, runFolders } from '../../adapters/storage/listing/run-folders.ts';
+import { notedPlaces } from '../../adapters/storage/run-places.ts';
+import { formatSize } from '../../domain/text/format-size.ts';
+import { pluralize } from '../../domain/text/pluralize.ts';
+import type { HostContext } from '../../host/context.ts';
+
+const STAMP = '.tidied';
+const HOUR_MS = 3_600_000;
+
+/**
+ * Keeps the default folder within its bound. Does nothing more than once an hour, since measuring takes time, and nothing for
+ * a run that is alone, as in a job of its own: the newest always stays. Returns a line for people if something was removed.
+ * Never rejects for anything a disk can do.
+ */
+export async function keepWithinBound(
+  env: HostContext['env'],
+  maxTotalBytes: number,
+  now: number,
+): Promise<string | null> {
+  const folders = runFolders(env);
+  const newest = folders.flatMap(idsIn).sort().at(-1);
+  const hasOthers = (folder: string) =>
+    idsIn(folder).some((id) => id !== newest) || notedPlaces(folder).size > 0;
+  const due = folders.filter((folder) => hasOthers(folder) && isDue(folder, now));
+  if (due.length === 0) return null;
+  const { removeRuns } = await import('../remove-runs.ts');
+  const rules = { olderThanMs: null, maxTotalBytes, keepFailed: false };
+  const { removed, keptBytes } = await removeRuns({ env, rules, now, isDry: false });
+  if (removed.length === 0) return null;
+  const bytes = removed.reduce((sum, run) => sum + run.bytes, 0);
+  return `removed ${pluralize(removed.length, 'old run')} (${formatSize(bytes)}) from ${realpathSync(due[0] ?? '/')}, which now takes ${formatSize(keptBytes)} of ${formatSize(maxTotalBytes)} (--max-total-size)`;
+}
+
+/** Notes that it is being done. */
+function isDue(folder: string, now: number): boolean {
+  const stamp = join(folder, STAMP);
+  try {
+    const last = lstatSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (last > now - HOUR_MS && last <= now) return false;
+    rmSync(stamp, { force: true });
+    writeFileSync(stamp, '', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
