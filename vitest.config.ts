@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { reportPageModule } from './scripts/report-page.mjs';
 import { PATIENCE_MS } from './tests/support/waiting/patience.ts';
 
 /** Three times as many as cores: tests of the built command wait for processes and timers more than they compute. */
@@ -12,6 +13,12 @@ const BUILD = ['tests/support/setup/build-once.ts'];
 
 const COMMON = {
   plugins: [
+    {
+      name: 'report-page',
+      async load(id: string) {
+        return await reportPageModule(id);
+      },
+    },
     {
       // Prompts and templates are imported as text, as the bundler does it.
       name: 'text-as-text',

@@ -1,13 +1,16 @@
-/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/check.schema.json, docs/events.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
+/** Writes what the docs derive from the code: docs/result.schema.json, docs/publication.schema.json, docs/check.schema.json, docs/provider-command.schema.json, docs/events.schema.json, docs/plan.schema.json, docs/patchsmith.schema.json, docs/settings.md, docs/security.md, docs/action.md and action.yml. A test compares them. */
 import { writeFileSync } from 'node:fs';
 import { actionManifest, actionPage } from './docs/action-docs.ts';
 import {
   checkSchema,
+  commandSchema,
   eventsSchema,
+  planSchema,
   publicationSchema,
   resultSchema,
   settingsPage,
 } from './docs/derived-docs.ts';
+import { projectFileSchema } from './docs/project-file-schema.ts';
 import { securityPage } from './docs/security-page.ts';
 
 writeFileSync('action.yml', actionManifest());
@@ -15,6 +18,9 @@ writeFileSync('docs/action.md', actionPage());
 writeFileSync('docs/result.schema.json', resultSchema());
 writeFileSync('docs/publication.schema.json', publicationSchema());
 writeFileSync('docs/check.schema.json', checkSchema());
+writeFileSync('docs/provider-command.schema.json', commandSchema());
 writeFileSync('docs/events.schema.json', eventsSchema());
+writeFileSync('docs/plan.schema.json', planSchema());
+writeFileSync('docs/patchsmith.schema.json', projectFileSchema());
 writeFileSync('docs/settings.md', settingsPage());
 writeFileSync('docs/security.md', securityPage());

@@ -1,13 +1,20 @@
 #!/bin/sh
-# Installs bubblewrap, which the sandbox and its tests need, and for `tests` libfaketime, with which they set the clock, where
-# that can be done without asking anybody. Where CI is set and AppArmor keeps bubblewrap from making namespaces (Ubuntu 23.10 and
-# later), it also loads a profile that lets it. Otherwise it says what to type and lets go on: tests then fail, or are skipped,
-# with the reason.
+# Installs bubblewrap, which the sandbox and its tests need, and for `tests` libfaketime, with which they set the clock, script,
+# which gives them a terminal, and Chromium, in which they open reports, where that can be done without asking anybody. Where CI
+# is set and AppArmor keeps bubblewrap from making namespaces (Ubuntu 23.10 and later), it also loads a profile that lets it.
+# Otherwise it says what to type and lets go on: tests then fail, or are skipped, with the reason.
 set -eu
 
 missing=''
 command -v bwrap > /dev/null 2>&1 || missing='bubblewrap'
 [ "${1:-}" != tests ] || ls /usr/lib/*/faketime/libfaketime.so.1 > /dev/null 2>&1 || missing="$missing libfaketime"
+[ "${1:-}" != tests ] || command -v script > /dev/null 2>&1 || missing="$missing bsdutils"
+[ "${1:-}" != tests ] || command -v chromium > /dev/null 2>&1 || command -v google-chrome > /dev/null 2>&1 ||
+  missing="$missing chromium"
+# Without them the completion of these shells goes untested.
+for shell in zsh fish; do
+  [ "${1:-}" != tests ] || command -v $shell > /dev/null 2>&1 || missing="$missing $shell"
+done
 
 as_root=''
 may_install=yes

@@ -3,11 +3,14 @@ import { expect, test } from 'vitest';
 import { actionManifest, actionPage, mainInputsTable } from '../scripts/docs/action-docs.ts';
 import {
   checkSchema,
+  commandSchema,
   eventsSchema,
+  planSchema,
   publicationSchema,
   resultSchema,
   settingsPage,
 } from '../scripts/docs/derived-docs.ts';
+import { projectFileSchema } from '../scripts/docs/project-file-schema.ts';
 import { securityPage } from '../scripts/docs/security-page.ts';
 import { STAGES } from './attacks/stages.ts';
 
@@ -21,6 +24,12 @@ test('the published schema of publish.json is that of the code', () => {
 
 test('the published schema of check is that of the code', () => {
   expect(readFileSync('docs/check.schema.json', 'utf8')).toBe(checkSchema());
+  expect(readFileSync('docs/plan.schema.json', 'utf8')).toBe(planSchema());
+  expect(readFileSync('docs/patchsmith.schema.json', 'utf8')).toBe(projectFileSchema());
+});
+
+test('the published schema of what programs say that answer for a model is that of the code', () => {
+  expect(readFileSync('docs/provider-command.schema.json', 'utf8')).toBe(commandSchema());
 });
 
 test('the published schema of events is that of the code', () => {

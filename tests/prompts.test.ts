@@ -38,6 +38,7 @@ const parts = {
   verifyIn: 'worktree' as const,
   verifyBaseline: [],
   workingDirectory: '',
+  orientation: '',
 };
 const principles = (text: string, more = {}) => ({
   path: 'AGENTS.md',
@@ -81,6 +82,7 @@ test('the task gives principles, plan, budget, paths and verify commands, in thi
     verifyIn: 'worktree' as const,
     verifyBaseline: [],
     workingDirectory: 'packages/a',
+    orientation: 'Tracked: 2 files. src/ 2.',
   });
   expect(prompt).toBe(`<principles file="AGENTS.md">
 Be brief.
@@ -97,6 +99,8 @@ Cache the {{answer}}.
 </plan>
 
 Working directory: packages/a
+
+Tracked: 2 files. src/ 2.
 
 Budget: 25 turns, 1.5 minutes, 500000 tokens in all, 2.5 USD
 

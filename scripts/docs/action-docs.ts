@@ -28,11 +28,13 @@ export function actionPage(): string {
   const own = inputs.filter(({ flag }) => flag === null);
   const ofRun = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('run'));
   const ofPublish = inputs.filter(({ flag, commands }) => flag !== null && !commands.includes('run'));
+  const ofPrepare = inputs.filter(({ flag, commands }) => flag !== null && commands.includes('prepare'));
   const parts = [
     ABOUT,
     `## Inputs of its own\n\n${inputTable(own)}`,
     `## Inputs of mode run\n\n${OF_RUN}\n\n${inputTable(ofRun)}`,
     `## Inputs of mode publish\n\n${OF_PUBLISH}\n\n${inputTable(ofPublish)}`,
+    `## Inputs of mode prepare\n\n${OF_PREPARE}\n\n${namesOf(ofPrepare)}.`,
     `## Outputs\n\n${outputTable()}`,
     ENDINGS,
   ];
@@ -60,6 +62,11 @@ const MAIN_INPUTS = [
   'max-cost-usd',
   'deadline',
 ];
+
+/** The names in a sentence; what they mean stands in the tables of the other modes. */
+function namesOf(inputs: readonly ActionInput[]): string {
+  return inputs.map(({ name }) => `\`${name}\``).join(', ');
+}
 
 function inputTable(inputs: readonly ActionInput[]): string {
   const rows = inputs.map(({ name, description, initial }) => {
@@ -106,6 +113,38 @@ names the nearest. Names that other actions have for the same thing (\`prompt\`,
 win over \`PATCHSMITH_*\` variables, these over \`.patchsmith.yml\`. Where there can be several values, there is one a line; labels,
 people and teams can also have commas between them.
 
+## The job's token
+
+\`github-token\` is the token of the job unless another one is given, so that every step has what \`permissions\` of its job grant:
+write them out in each job. The model, its commands, and setup and verify commands never have it: it leaves the environment
+before anything is started, is masked in the log and redacted from everything that a run leaves. With \`sandbox: off\` commands run
+as the same user as the runner itself, from which nothing can be kept for certain: give such a job \`contents: read\` and no more.
+
+| step | what it does with the token | permissions |
+|---|---|---|
+| \`mode: run\` | reads who may start a run, and the issue or comment that is the plan; writes nothing | \`contents: read\`; \`issues: read\` for private issues |
+| \`mode: prepare\`, \`mode: publish\` | writes branch, pull request, comment and labels | \`contents\`, \`pull-requests\` and \`issues: write\` |
+| \`mode: run-and-publish\` | both | those of publishing |
+
+In a job for the pull request of a fork the token can only read, whatever \`permissions\` say, so that nothing is published there;
+events that give such a job more (\`pull_request_target\`) are refused ([trust.md](trust.md)). The token in \`GITHUB_TOKEN\` or
+\`GH_TOKEN\` of the environment does not count here: a warning says so where it is another one.
+
+What this token makes starts no workflows. For checks on the pull request, give the token of a GitHub App in the jobs that prepare
+and publish:
+
+\`\`\`yaml
+- id: app
+  uses: actions/create-github-app-token@<commit>
+  with:
+    app-id: \${{ vars.PATCHSMITH_APP_ID }}
+    private-key: \${{ secrets.PATCHSMITH_APP_KEY }}
+- uses: OWNER/patchsmith@<commit>
+  with:
+    mode: publish
+    github-token: \${{ steps.app.outputs.token }}
+\`\`\`
+
 ## Without a key
 
 The Claude API can trust the identity that GitHub gives a job (workload identity federation), so that there is no key to be
@@ -146,6 +185,13 @@ const OF_RUN = `They are the settings of \`patchsmith run\` ([settings.md](setti
 name them too; \`plan-file\` is \`--plan\`. \`--message\` is left out, since \`plan\` can be one line, and \`--output\`, since the log
 is no place for a document: what a machine reads are the outputs and the run directory.`;
 
+const OF_PREPARE = `They are the settings of \`patchsmith prepare\`, which is for a job before the one that has the model: it has the
+permissions of the publishing job, and neither a checkout nor a key. It asks GitHub by requests without effect whether branch and
+pull request would be permitted, so that "Allow GitHub Actions to create and approve pull requests" is missed before the model
+is paid (exit 11). With \`issue\` it comments there within seconds, with a link to the log, or says why no run begins; the
+outcome takes the place of that comment. With \`trigger-label\` the label becomes \`NAME:running\`. Its inputs, with the
+meanings above:`;
+
 const OF_PUBLISH = `They are the settings of \`patchsmith publish\`. The run is named by \`run-dir\`. \`allow\`, \`protect\`,
 \`accept-secrets\`, \`deadline\` and \`quiet\` above hold here as well.`;
 
@@ -164,7 +210,7 @@ The summary of the step has the outcome, what was verified and denied, the cost,
 secrets and changes that deserve a second look are annotations of the step that ran, at their lines where these are known. The
 progress of the work is folded into a group; what is wrong before it begins stands in the open. Nothing that the model, a command or a file says is taken for a command of the runner, and no value can set another output.
 
-A publishing job needs \`result.json\` and \`changes.patch\` of the run directory. Who may see the artifact sees what is in it: the
+A publishing job needs \`result.json\` and \`changes.patch\` of the run directory; [\`report.html\`](report.md#in-a-workflow) is for people. Who may see the artifact sees what is in it: the
 journal (\`events.jsonl\`) and \`shadow.git\` hold contents of files.
 
 ## Behind a proxy

@@ -32,12 +32,12 @@ test('--version prints the version and nothing else', async () => {
   expect(await runCli(['--version'], { cwd: tempFolder(), built: true })).toEqual(said(`${version}\n`));
 });
 
-test('--help names the commands, examples and exit codes', async () => {
-  const help = await runCli(['--help'], { cwd: tempFolder() });
+test('help names the commands, examples and exit codes', async () => {
+  const help = await runCli(['help'], { cwd: tempFolder() });
   expect({ ...help, stdout: '' }).toEqual(said(''));
   const flat = help.stdout.replace(/\s+/g, ' ');
   const names = COMMANDS.map(({ name }) => `patchsmith ${name} `);
-  for (const part of [...names, 'Examples: patchsmith run -m', '124 deadline', '<command> --help'])
+  for (const part of [...names, 'Examples: patchsmith run -m', '124 deadline', 'help <command>'])
     expect(flat).toContain(part);
 });
 
@@ -57,17 +57,37 @@ test('help is as wide as the terminal, also through a pipe', async () => {
   };
   expect(await widest({})).toBeLessThanOrEqual(80);
   expect(await widest({ COLUMNS: '104' })).toBeGreaterThan(90);
-  expect(await runCli(['help', 'undo'], { cwd })).toEqual(await runCli(['undo', '--help'], { cwd }));
+});
+
+test.each([['--help'], ...COMMANDS.map(({ name }) => [name, '--help'])])(
+  '%s %s is one screen, whatever the width, and says where the rest is',
+  async (...words) => {
+    for (const columns of [60, 80, 110]) {
+      const { stdout, ...rest } = await runCli(words, { cwd: tempFolder(), env: { COLUMNS: `${columns}` } });
+      expect({ ...rest, stdout: '' }).toEqual(said(''));
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(40);
+      // An example is whole, to be copied.
+      const cut = lines.filter((line) => !/^ {2}(?:patchsmith|gh) /.test(line));
+      expect(Math.max(...cut.map((line) => line.length))).toBeLessThanOrEqual(Math.max(columns, 76));
+      expect(stdout).toContain('patchsmith help ');
+    }
+  },
+);
+
+test('the screen of all commands has a line for each of them', async () => {
+  const { stdout } = await runCli(['--help'], { cwd: tempFolder() });
+  for (const { name } of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} {2,}\\w`, 'm'));
 });
 
 test.each(COMMANDS.map((command) => [command.name, command] as const))(
-  '%s --help names every setting that it takes with its default, and no other',
+  'help %s names every setting that it takes with its default, and no other',
   async (name, { settings, settingsWith = {}, switches, output }) => {
     const taken = [...settings, ...Object.values(settingsWith).flat()];
     const cwd = tempFolder();
     // Where words are not broken.
     const env = { COLUMNS: '110' };
-    const page = await runCli([name, '--help'], { cwd, env });
+    const page = await runCli(['help', name], { cwd, env });
     expect({ ...page, stdout: '' }).toEqual(said(''));
     // Long defaults break onto several lines.
     const flat = page.stdout.replace(/\s+/g, ' ');
@@ -82,7 +102,7 @@ test.each(COMMANDS.map((command) => [command.name, command] as const))(
     }
     for (const flag of Object.keys(switches)) expect(flat).toContain(`--${flag} `);
     expect(flat).toContain('124 deadline');
-    expect(await runCli(['-h', name], { cwd, env })).toEqual(page);
+    expect(await runCli(['-h', name], { cwd, env })).toEqual(await runCli([name, '--help'], { cwd, env }));
   },
 );
 
@@ -105,9 +125,7 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
   test.each<[string[], ReturnType<typeof refusal>]>([
     [
       ['--quiet'],
-      refusal(
-        'no command given; expected one of: run, check, publish, replay, resume, undo, blame, runs, show, usage, clean, doctor, init, demo',
-      ),
+      refusal(`no command given; expected one of: ${COMMANDS.map(({ name }) => name).join(', ')}`),
     ],
     [['resume'], refusal('resume needs a RUN: patchsmith resume RUN')],
     [['rum'], refusal('"rum": there is no such command; the nearest is run')],
@@ -118,8 +136,8 @@ describe('a mistake on the command line is told by name, with exit 2:', () => {
       ['run', '--modle', 'x', '-z', '--constructor=y'],
       refusals(
         '--modle: there is no such flag; the nearest is --model',
-        '-z: there is no such flag; patchsmith <command> --help shows them all',
-        '--constructor: there is no such flag; patchsmith <command> --help shows them all',
+        '-z: there is no such flag; patchsmith help <command> shows them all',
+        '--constructor: there is no such flag; patchsmith help <command> shows them all',
         ...lacking,
       ),
     ],

@@ -147,7 +147,7 @@ test('a flag’s globs stand in place of the project file’s, and a negated one
   const repository = await makeRepository({ ...FILES, '.patchsmith.yml': 'protect: ["!docs"]\n' });
   const run = await runCli(['run', '-m', 'x', '--allow', ''], { cwd: repository.root });
   expect(run.exitCode).toBe(2);
-  expect(run.stderr).toContain('.patchsmith.yml:1: protect: a glob cannot be negated');
+  expect(run.stderr).toContain('.patchsmith.yml:1: protect: the glob "!docs" cannot be negated');
 });
 
 describe('a run with protected paths that was killed', () => {
