@@ -43,7 +43,7 @@ bwrap --unshare-all --ro-bind / / true > /dev/null 2>&1 && exit 0
 [ "$(sysctl -n kernel.apparmor_restrict_unprivileged_userns 2> /dev/null || echo 0)" = 1 ] || exit 0
 # A profile is a change to the machine's rules: on a machine that somebody works at, it is theirs to make.
 if [ -z "${CI:-}" ] || [ "$may_install" = no ]; then
-  echo "AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says what mends it." >&2
+  echo "AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says how to fix it." >&2
   exit 0
 fi
 allow() {

@@ -67,7 +67,7 @@ test('AppArmor is told to let bubblewrap work in CI, and nowhere else', () => {
   });
   expect(stepOn(machine, false)).toEqual({
     done: [],
-    said: 'AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says what mends it.\n',
+    said: 'AppArmor keeps bubblewrap from making namespaces: patchsmith doctor says how to fix it.\n',
   });
   expect(stepOn({ ...machine, restricted: false }, true)).toEqual({ done: [], said: '' });
 });

@@ -85,7 +85,7 @@ class Action {
     const identity = inputs.federation === null ? null : tokenRequest(this.#edge.env);
     const lacking = inputs.federation !== null && identity === null ? [NO_IDENTITY] : [];
     const problems = [...inputs.problems, ...lacking];
-    if (problems.length > 0) return this.#refuse(problems);
+    if (problems.length > 0) return this.#refuseInputs(inputs, problems);
     const startNotes = await this.#setUpSandbox(inputs);
     const end = await carryOut(inputs, { ...this.#edgeWith(inputs, identity), startNotes }, this.#step);
     switch (end.status) {
@@ -174,6 +174,15 @@ class Action {
     this.#edge.hide(secret);
     for (const line of secret.split(/\r\n|\n|\r/))
       if (line.trim() !== '') this.#host.stdout.write(`::add-mask::${line.replaceAll('%', '%25')}\n`);
+  }
+
+  /** A job that publishes the run finds out from its directory which input is wrong, and says so on the issue. */
+  async #refuseInputs({ mode, flags }: InputsGiven, problems: readonly string[]): Promise<number> {
+    if (mode === 'run' || mode === 'run-and-publish') {
+      const { keepRefusal } = await import('../commands/refused-run.ts');
+      await keepRefusal({ ...this.#edge, isStep: true, watcher: this.#step }, flags.run ?? {}, problems);
+    }
+    return this.#refuse(problems);
   }
 
   /** Nothing has been done. In the summary and the annotation, the problems are the reason. */

@@ -1,6 +1,6 @@
 /**
  * The sandbox on runners that GitHub hosts: bubblewrap is not installed there, and AppArmor keeps it from making namespaces.
- * Both can be mended without asking anybody, since the machine belongs to one job and the job may use sudo.
+ * Both can be fixed without asking: the machine belongs to one job, and the job may use sudo.
  */
 
 import { getuid, platform } from 'node:process';
@@ -57,7 +57,7 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
   let problem = await whyNoSandbox(setup);
   if (problem === null) return null;
   const failures: string[] = [];
-  const mend = async (line: readonly string[], input = '') => {
+  const repair = async (line: readonly string[], input = '') => {
     const failure = await runOnMachine(machine, { line, input, asRoot: true, seconds: MEND_S, signal });
     if (failure !== null) failures.push(`${line.slice(0, 2).join(' ')}: ${failure}`);
     return failure === null;
@@ -65,16 +65,16 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
   if (problem === 'not installed') {
     say('bubblewrap is not installed: apt-get update, apt-get install bubblewrap');
     // One source that does not answer is no reason to give up: bubblewrap may come from another.
-    await mend(['apt-get', 'update', '-q']);
-    if (await mend(INSTALL)) failures.length = 0;
+    await repair(['apt-get', 'update', '-q']);
+    if (await repair(INSTALL)) failures.length = 0;
     problem = await whyNoSandbox(setup);
   }
   if (problem === 'refused' && !signal.aborted && forbidsNamespaces(machine.facts())) {
     say(
       `AppArmor keeps bubblewrap from making namespaces: loading ${APPARMOR_PROFILE_PATH}, which permits it`,
     );
-    const isWritten = await mend(['tee', APPARMOR_PROFILE_PATH], APPARMOR_PROFILE);
-    if (isWritten) await mend(['apparmor_parser', '-r', APPARMOR_PROFILE_PATH]);
+    const isWritten = await repair(['tee', APPARMOR_PROFILE_PATH], APPARMOR_PROFILE);
+    if (isWritten) await repair(['apparmor_parser', '-r', APPARMOR_PROFILE_PATH]);
     problem = await whyNoSandbox(setup);
   }
   // The run says it: it ends as interrupted.
@@ -83,12 +83,12 @@ export async function setUpSandbox(setup: SandboxSetup): Promise<string | null> 
     say('bubblewrap works');
     return null;
   }
-  const failed = `The action could not set up the sandbox: ${failures.join('; ') || NOTHING_TO_MEND}`;
+  const failed = `The action could not set up the sandbox: ${failures.join('; ') || NOTHING_TO_FIX}`;
   say(failed);
   return failed;
 }
 
-const NOTHING_TO_MEND = 'it can mend nothing of what keeps bubblewrap from working here';
+const NOTHING_TO_FIX = 'it cannot fix what keeps bubblewrap from working here';
 
 /** Null when bubblewrap works, with namespaces and mounts as a run needs them. The run itself tries all of it. */
 async function whyNoSandbox({ machine, signal }: SandboxSetup): Promise<'not installed' | 'refused' | null> {

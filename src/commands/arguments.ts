@@ -213,8 +213,8 @@ function noSuchFlag(name: string, commands: readonly Command[]): string {
 
 function belongsToNothing(word: string, command: Command | undefined): string {
   const takesTask = command?.settings.includes('message') ?? true;
-  const mend = takesTask ? '; give the task with --message or --plan' : '';
-  return `${shown(word)}: does not belong to a flag${mend}`;
+  const hint = takesTask ? '; give the task with --message or --plan' : '';
+  return `${shown(word)}: does not belong to a flag${hint}`;
 }
 
 function namesOf(commands: readonly Command[]): string[] {

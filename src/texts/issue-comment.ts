@@ -104,9 +104,10 @@ const OPENED: Readonly<Record<Operation, string>> = {
   none: 'Pull request is up to date',
 };
 
-/** Problems with inputs begin in lower case and end without a full stop. */
+/** Problems with inputs begin in lower case and end without a full stop; the names of inputs stay as they are. */
 function asSentence(reason: string): string {
-  return sentence(`${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
+  const isAboutInputs = /^[a-z][\w-]*(?: and [\w-]+)?: /.test(reason);
+  return sentence(isAboutInputs ? reason : `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}`);
 }
 
 interface Words {

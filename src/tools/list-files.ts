@@ -49,8 +49,8 @@ function outline(paths: readonly string[], folder: RepoPath, glob: string | unde
     const what = line.folders > 0 ? `${pluralize(line.folders, 'more folder')} with ` : '';
     return `… and ${what}${pluralize(line.files, what === '' ? 'more file' : 'file')} in ${where}`;
   });
-  const mend = glob === undefined ? 'List a folder, or give a glob' : 'List a folder, or narrow the glob';
-  return `${lines.join('\n')}\n[${pluralize(paths.length, 'file')} in all. ${mend}.]`;
+  const hint = glob === undefined ? 'List a folder, or give a glob' : 'List a folder, or narrow the glob';
+  return `${lines.join('\n')}\n[${pluralize(paths.length, 'file')} in all. ${hint}.]`;
 }
 
 /** Lists the folder of the first path that was cut out; in a flat folder, the names with the same beginning. */

@@ -144,7 +144,7 @@ describe('what fails is named', () => {
     [
       'a container, in which no profile helps',
       { bwrap: 'is refused', restricted: true, inContainer: true },
-      'it can mend nothing of what keeps bubblewrap from working here',
+      'it cannot fix what keeps bubblewrap from working here',
     ],
   ])('%s', async (_, parts, why) => {
     const { failed, said, done } = await setUp(machine(parts));

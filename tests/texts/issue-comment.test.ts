@@ -110,6 +110,15 @@ ${MARKER}`);
     expect(rest.at(-1)).toBe(MARKER);
   });
 
+  test('of a wrong input names it as it is written', () => {
+    const reason = 'protct: there is no such input; the nearest is protect';
+    const result = { ...finishedRun({ outcome: 'usage_error', reason, summary: '' }), plan: null };
+    const text = commentText(facts({ result, outcome: { name: 'usage_error', exitCode: 2, reason } }));
+    expect(text).toMatch(
+      /^\*\*The run could not begin\*\*\n\nprotct: there is no such input; the nearest is protect\.\n\nNo model was asked\./,
+    );
+  });
+
   test('holds nothing live of a hostile run, and stays small', () => {
     const outcomes = fc.constantFrom(...OutcomeName.options);
     fc.assert(

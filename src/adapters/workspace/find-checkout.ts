@@ -142,8 +142,8 @@ const SAFE_DIRECTORY = 'git config --global --add safe.directory <folder>';
 
 async function whyNot(start: string, { stderr }: GitAnswer, ask: Ask): Promise<string> {
   if (stderr.includes('safe.directory')) {
-    const mend = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
-    return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${mend ?? SAFE_DIRECTORY}`;
+    const fix = /^\s*(git config --global --add safe\.directory .*)$/m.exec(stderr)?.[1];
+    return `The repository of ${start} belongs to another user, so git refuses it. If you trust it: ${fix ?? SAFE_DIRECTORY}`;
   }
   if (stderr.includes('not a git repository')) {
     const refused = gitAtOrAbove(start);

@@ -152,7 +152,7 @@ function verifyLine(report: CommandReport, willCompareFailures: boolean): CheckL
     said: `${ended(report)}: fails before the work`,
     fix: willCompareFailures
       ? null
-      : 'right if the plan is to make it pass; otherwise mend it, or give --verify-baseline, with which what fails as before is no failure of the run',
+      : 'right if the plan is to make it pass; otherwise fix it, or give --verify-baseline, with which what fails as before is no failure of the run',
   };
 }
 

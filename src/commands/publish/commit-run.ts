@@ -90,8 +90,8 @@ export async function commitRun(
       head,
     });
     if (made.status === 'failed') {
-      const mend = mendOfPush(made.message, result);
-      return refuse(`${sentence(made.message)} ${mend}The patch is kept in ${job.run.directory.patch}.`);
+      const fix = fixOfPush(made.message, result);
+      return refuse(`${sentence(made.message)} ${fix}The patch is kept in ${job.run.directory.patch}.`);
     }
     if (made.status === 'moved') continue;
     const operation = head === null ? 'created' : 'updated';
@@ -114,13 +114,13 @@ async function pullOfOtherBase(
 }
 
 /** A refused push is described only in words; what is missing is the same as with the API. */
-function mendOfPush(message: string, { changedFiles }: PublishJob['result']): string {
+function fixOfPush(message: string, { changedFiles }: PublishJob['result']): string {
   const route = 'PATCH /repos/{owner}/{repo}/git/refs/{ref}';
   const status = /workflow|permission|denied|\b40[134]\b/i.test(message) ? 403 : 422;
   const refusal = { route, status, message, permission: null, requestId: null };
   const isAboutWorkflows = /workflow/i.test(message);
-  const mend = fixFor(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
-  return mend === '' ? '' : `${mend} `;
+  const fix = fixFor(refusal, { workflows: isAboutWorkflows ? workflowsAmong(changedFiles) : [] });
+  return fix === '' ? '' : `${fix} `;
 }
 
 /** What the branch has stays in its history; a base that has moved on is merged in. */

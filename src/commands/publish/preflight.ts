@@ -116,8 +116,8 @@ async function obstacleTo(
 }
 
 function why(refusal: GitHubRefusal): RunOutcome {
-  const mend = fixFor(refusal, { workflows: [] });
+  const fix = fixFor(refusal, { workflows: [] });
   return publishFailed(
-    [`Publishing would fail: ${refusalSentence(refusal)}`, mend].filter((part) => part !== '').join(' '),
+    [`Publishing would fail: ${refusalSentence(refusal)}`, fix].filter((part) => part !== '').join(' '),
   );
 }

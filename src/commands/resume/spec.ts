@@ -195,7 +195,7 @@ async function settle(
       actions: settled.actions,
       seen: seenBy(run, settled.state),
       openJournal() {
-        // By now the result says that the run goes on, and the patch of its earlier end is nobody's.
+        // By now the result says that the run goes on, and the patch of its earlier end is void.
         rmSync(directory.patch, { force: true });
         return reopenJournal(directory.events, journalBytes, redact);
       },

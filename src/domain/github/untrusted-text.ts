@@ -88,7 +88,7 @@ export function whyNotAccepted(
   { author, association, source }: UntrustedText,
   rules: AuthorRules,
 ): string | null {
-  const { login, id, type } = author;
+  const { login, id } = author;
   const what = source.kind === 'issue' ? `Issue ${source.number}` : `Comment ${source.commentId}`;
   if (isBot(author)) {
     if (rules.bots.includes(String(id))) return null;
@@ -97,7 +97,7 @@ export function whyNotAccepted(
   if (rules.writers.has(id) || rules.trusted.includes('any')) return null;
   const is = association.toLowerCase();
   if (rules.trusted.some((trusted) => trusted === is)) return null;
-  return `${what} was written by ${login}, who is ${is || 'nothing'} to the repository (${type}); trusted as authors are: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
+  return `${what} was written by ${login}, who may not give tasks here (association: ${association || 'unknown'}). Trusted authors: ${rules.trusted.join(', ')}. Write the task in a comment of your own and use --plan-from-comment, or, if somebody with write access reads the text before a run starts, widen this with --trust-author.`;
 }
 
 /** Apps and machine accounts that GitHub marks as such. */

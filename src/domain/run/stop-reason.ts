@@ -39,7 +39,7 @@ export function stopReason(state: RunState, limits: Limits): StopReason | null {
     };
   }
   const next = nextRequest(state, limits);
-  // A verification that failed has said what there is to say: the last answer could mend nothing.
+  // A verification that failed has said what there is to say: the last answer could not fix it.
   if (next.status === 'none' || (next.status === 'last_turn' && state.phase.at === 'fix')) {
     return { why: 'limit', ...next.cap };
   }

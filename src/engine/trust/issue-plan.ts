@@ -58,11 +58,11 @@ async function planOf(
   const title = visibleLine(given.title);
   const text = kind === 'issue' ? `${title}\n\n${seen.text}`.trim() : withoutCommand(seen.text);
   if (text === '') {
-    const mend =
+    const fix =
       kind === 'issue'
         ? 'Describe the change in it.'
         : 'Describe the change after the command, or use --plan-from-issue.';
-    return failed(`There is no visible text in ${what}. ${mend}`);
+    return failed(`There is no visible text in ${what}. ${fix}`);
   }
   const hidden = describeHidden(seen.hidden, what);
   const sha256 = createHash('sha256')

@@ -131,6 +131,13 @@ describe('every row of the outcome table, through the action', () => {
     expect(finished.stderr).not.toContain('--');
   });
 
+  test('2 usage_error: an input that does not exist is named where the publishing job looks', async () => {
+    const finished = await run([], { protct: 'docs/**' });
+    const result = expectOutcome(finished, 'usage_error', 2);
+    expect(result?.reason).toBe('protct: there is no such input; the nearest is protect');
+    expect(finished.server.requests).toHaveLength(0);
+  });
+
   test('3 no_change where that is an error', async () => {
     expectOutcome(await run([done], { 'if-no-changes': 'error' }), 'no_change', 3);
   });

@@ -125,11 +125,13 @@ describe('an issue', () => {
     expect(prompt(done)).toContain('It is b.txt.\n</issue>');
   });
 
-  test('of an author who is nothing to the repository is no task, unless that is asked for', async () => {
+  test('of an author without a role in the repository is no task, unless that is asked for', async () => {
     const { number } = github.addIssue(NAME, { title: 'Add a file', author: 'eve' });
     const refused = await run(['--plan-from-issue', String(number)]);
     expect([refused.exitCode, refused.server.requests.length]).toEqual([8, 0]);
-    expect(refused.result.reason).toMatch(/written by eve, who is none to the repository.*--trust-author/);
+    expect(refused.result.reason).toMatch(
+      /written by eve, who may not give tasks here \(association: NONE\).*--trust-author/,
+    );
     const done = await run(['--plan-from-issue', String(number), '--trust-author', 'any']);
     expect(done.exitCode, done.stderr).toBe(0);
   });
@@ -150,7 +152,7 @@ describe('an issue', () => {
     const refused = await run(['--plan-from-issue', `${github.serverUrl}/eve/trap/issues/${number}`]);
     expect([refused.exitCode, refused.result.reason]).toEqual([
       8,
-      expect.stringContaining('eve, who is none'),
+      expect.stringContaining('eve, who may not give tasks'),
     ]);
   });
 

@@ -36,7 +36,7 @@ export interface AskedModel {
 }
 
 /**
- * Attempts until there is an answer, a failure that no further attempt would mend, or no patience, room or signal left. The only
+ * Attempts until there is an answer, a failure that no further attempt would cure, or no patience, room or signal left. The only
  * retry layer of the program.
  */
 export async function askPatiently(asked: AskedModel, request: TurnRequest): Promise<TurnResult> {

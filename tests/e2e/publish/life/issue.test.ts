@@ -70,8 +70,8 @@ describe('the issue that --issue names', () => {
     [
       'policy_violation',
       8,
-      'Issue 1 was written by eve, who is none to the repository.',
-      '**This request was not accepted**\n\nIssue 1 was written by eve, who is none to the repository.\n\nNothing was run',
+      'Issue 1 was written by eve, who may not give tasks here (association: NONE).',
+      '**This request was not accepted**\n\nIssue 1 was written by eve, who may not give tasks here (association: NONE).\n\nNothing was run',
     ],
     [
       'usage_error',
