@@ -691,4 +691,9 @@ export interface EventSink {
   sync?(): void;
   /** Called once, after the result has been decided. */
   close(result: RunResult): void;
+  /**
+   * For a sink that sends what it accepted somewhere: called once, after everything else, and waits for at most so many
+   * milliseconds. Null when all has arrived, else a line that says what has not.
+   */
+  deliver?(withinMs: number): Promise<string | null>;
 }

@@ -68,6 +68,7 @@ them, and the output of every command. Trusted are the machine, the person who s
 programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoint that the key is sent to.
 
 What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
+Where the environment names a collector of OpenTelemetry, times, names and counts go there ([observability.md](observability.md#traces)).
 
 ## What is promised
 

@@ -26,6 +26,7 @@ import { freshRun } from './fresh-run.ts';
 import { openRun } from './open-run.ts';
 import type { Ready, Stopped } from './ready.ts';
 import { type EarlierPart, type RunInput, Session } from './session.ts';
+import { deliverTraces, tracesOf } from './traces.ts';
 import { watched } from './watched.ts';
 import { writeAhead } from './write-ahead.ts';
 
@@ -52,6 +53,7 @@ export async function runOpened(
   session.progress.endView();
   const outcome = (await printDocument(session, ended.patch)) ?? concluded;
   await keepReport(session);
+  await deliverTraces(session);
   const note = input.interrupt.aborted ? null : await input.afterwards?.();
   if (note) session.progress.note(note);
   session.printSummary(outcome);
@@ -176,14 +178,24 @@ const LOOK_CUT_SHORT =
   'There was not enough time to scan the whole work tree: the last changes are not recorded and not in the patch.';
 
 /** The journal comes first: what is not on disk has not happened. */
-async function openSinks(session: Session, { directory, redact, sinks, beginning }: Ready): Promise<void> {
-  const { input, progress } = session;
+async function openSinks(session: Session, ready: Ready): Promise<void> {
+  const { directory, redact, sinks, beginning } = ready;
+  const { input, progress, runId } = session;
+  const { logLevel, logStderr } = input.settings;
   session.sinks = [
     beginning.openJournal(),
     progress,
-    await openLog(directory.log, input.settings.logLevel, redact),
+    await openLog({
+      path: directory.log,
+      level: logLevel,
+      people: { level: logStderr, print: (line) => progress.log(line) },
+      runId,
+      iteration: beginning.state.iterations,
+      redact,
+    }),
     ...session.sinks,
     session.reported,
     ...sinks,
+    ...(await tracesOf(session, ready)),
   ];
 }

@@ -144,6 +144,7 @@ test('without any source every setting has its documented default', () => {
     patch: null,
     output: 'none',
     logLevel: 'info',
+    logStderr: 'silent',
     quiet: false,
     verbose: false,
   });
@@ -438,6 +439,7 @@ describe('a project file', () => {
       'issue-comments',
       'keep-base',
       'log-level',
+      'log-stderr',
       'max-memory',
       'max-total-size',
       'mcp-config',

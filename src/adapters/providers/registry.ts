@@ -39,6 +39,8 @@ export interface ProviderSettings extends Omit<ModelSettings, keyof Waits>, Wait
 export interface ProviderEntry {
   /** Who answers, as worded in a help text. */
   readonly meaning: string;
+  /** Its name in OpenTelemetry's conventions, `gen_ai.provider.name`. Absent: the same as here. */
+  readonly telemetryName?: string;
   /** The default model; null if a recording determines it, or if there is none. */
   readonly defaultModel: string | null;
   /** The variable that contains its key, in the environment or a `.env`; null for a provider without a key. */
@@ -131,6 +133,7 @@ const providers = {
   },
   bedrock: {
     meaning: 'Claude on Amazon Bedrock',
+    telemetryName: 'aws.bedrock',
     ...elsewhere,
     baseUrlVariable: 'ANTHROPIC_BEDROCK_BASE_URL',
     async create(settings) {
@@ -140,6 +143,7 @@ const providers = {
   },
   vertex: {
     meaning: "Claude on Google's Vertex AI",
+    telemetryName: 'gcp.vertex_ai',
     ...elsewhere,
     baseUrlVariable: 'ANTHROPIC_VERTEX_BASE_URL',
     async create(settings) {
@@ -149,6 +153,7 @@ const providers = {
   },
   gemini: {
     meaning: 'the Gemini API',
+    telemetryName: 'gcp.gemini',
     defaultModel: 'gemini-flash-latest',
     keyVariable: 'GEMINI_API_KEY',
     otherKeyVariable: 'GOOGLE_API_KEY',

@@ -1,36 +1,90 @@
-/** `patchsmith.log`: what happened, one line per event, for people who examine a run afterwards. */
+/**
+ * What happened, one line per event: `patchsmith.log` for people who examine a run afterwards, and lines on stderr where they
+ * are asked for. Each has the run, and where there is one the model turn and the call, by which lines are found again.
+ */
 
 import { isTaken, type RunEvent } from '../../domain/run/events.ts';
 import type { RunResult } from '../../domain/run/result.ts';
 import { type Redact, redactedJson } from '../../domain/secrets/redact.ts';
 import type { EventSink } from '../../ports.ts';
 
+/** Where to log, and how much. Both levels are one of pino's, or `silent`. */
+export interface LogOptions {
+  readonly path: string;
+  readonly level: string;
+  /** `print` gets lines such as `12:03:04 INF tool: completed run=… iteration=2 call=… status=ok`, in the local time. */
+  readonly people: { readonly level: string; print(line: string): void };
+  readonly runId: string;
+  /** Model turns that were completed before. */
+  readonly iteration: number;
+  readonly redact: Redact;
+}
+
 /**
- * `level` is one of pino's, or `silent`. File contents and model text are in the journal, not here, except at level `debug`.
- * What cannot be written, as on a full disk, is missing from the log and stops nothing.
+ * File contents and model text are in the journal, not here, except at level `debug`. What cannot be written, as on a full
+ * disk, is missing from the log and stops nothing.
  */
-export async function openLog(path: string, level: string, redact: Redact): Promise<EventSink> {
+export async function openLog({
+  path,
+  level,
+  people,
+  runId,
+  redact,
+  ...from
+}: LogOptions): Promise<EventSink> {
   // Loaded while the model works.
   const { default: pino } = await import('pino');
   const destination = pino.destination({ dest: path, sync: true, mode: 0o600 });
   destination.on('error', () => {});
   const redacted = (object: Record<string, unknown>): Record<string, unknown> =>
     JSON.parse(redactedJson(object, redact));
-  const log = pino({ level, base: null, formatters: { log: redacted } }, destination);
+  const formatters = { log: redacted };
+  const base = { run: runId };
+  const file = pino({ level, base, formatters }, destination);
+  const lines = { write: (json: string) => people.print(lineOf(JSON.parse(json))) };
+  const logs = [file, pino({ level: people.level, base, formatters }, lines)];
+  let { iteration } = from;
   return {
     accept(event: RunEvent): void {
       const { type, seq } = event;
+      if (type === 'turn.completed') iteration += 1;
       const level = WARNINGS.includes(type) ? 'warn' : 'info';
-      log[level]({ seq, ...essenceOf(event) }, type);
-      log.debug({ event }, 'event');
+      for (const log of logs) {
+        log[level]({ seq, iteration, ...essenceOf(event) }, type);
+        log.debug({ iteration, event }, 'event');
+      }
     },
     close(result: RunResult): void {
       const { outcome, exitCode, reason } = result;
-      log.info({ outcome, exitCode, reason }, 'result');
+      for (const log of logs) log.info({ outcome, exitCode, reason }, 'result');
       destination.end();
     },
   };
 }
+
+/** What pino writes, as a line for people: the source of a message is what the event is about. */
+function lineOf({ level, time, msg, ...fields }: Record<string, unknown>): string {
+  const name = String(msg);
+  const [source = name, ...rest] = name.split('.');
+  const what = rest.length === 0 ? [] : [rest.join('.')];
+  const values = Object.entries(fields).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${shownValue(value)}`],
+  );
+  return `${new Date(Number(time)).toTimeString().slice(0, 8)} ${LEVEL_NAMES[Number(level)] ?? level} ${source}: ${[...what, ...values].join(' ')}`;
+}
+
+function shownValue(value: unknown): string {
+  return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+const LEVEL_NAMES: Readonly<Record<number, string>> = {
+  10: 'TRC',
+  20: 'DBG',
+  30: 'INF',
+  40: 'WRN',
+  50: 'ERR',
+  60: 'FTL',
+};
 
 const WARNINGS: readonly RunEvent['type'][] = [
   'turn.retried',

@@ -1,8 +1,9 @@
 /** Keeps secret values out of everything that is written, logged or sent to the model. */
 
 import type { Excerpt } from '../conversation/excerpt.ts';
+import { listedPairs } from '../text/listed-pairs.ts';
 import { percentDecoded } from '../text/uri.ts';
-import { isSecretName } from './secret-name.ts';
+import { holdsHeaders, isSecretName } from './secret-name.ts';
 import { withoutTokens } from './token-formats.ts';
 
 /** Shorter values would blank out ordinary text, and are not hidden. */
@@ -25,8 +26,14 @@ const PASSWORDS = [/:\/\/[^/\s:@]*:([^/\s@]+)@/g, /:\/\/[^/\s:@]*:([^/\s]+)@/g];
 export function secretsAmong(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => [
     ...(isSecretName(name) ? [value] : []),
+    ...(holdsHeaders(name) ? headerSecrets(value) : []),
     ...passwordsIn(/_proxy$/i.test(name) && !value.includes('://') ? `http://${value}` : value),
   ]);
+}
+
+/** Each value, and what follows the name of a scheme in it: `Bearer …`. */
+function headerSecrets(headers: string): string[] {
+  return listedPairs(headers).flatMap(([, value]) => [value, ...value.split(' ').slice(-1)]);
 }
 
 function passwordsIn(value: string): Set<string> {

@@ -13,11 +13,18 @@ const linesOf = (path: string): Record<string, unknown>[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
+const options = {
+  level: 'info',
+  people: { level: 'silent', print: () => undefined },
+  runId: 'r1',
+  iteration: 4,
+};
+
 async function logged(
   level: string,
   path = join(tempFolder(), 'patchsmith.log'),
 ): Promise<Record<string, unknown>[]> {
-  const log = await openLog(path, level, redactorFor(['se"cret-value']));
+  const log = await openLog({ ...options, path, level, redact: redactorFor(['se"cret-value']) });
   const usage = { input: 10, output: 5, cacheRead: 30, cacheWrite: 0, cacheWrite1h: 0 };
   log.accept({ ...turn({ text: 'model text', usage }), seq: 1, at: 1 });
   log.accept({ ...completed('a', 'file content'), seq: 2, at: 2 });
@@ -34,7 +41,8 @@ test('one line an event, without what files and the model say, and without secre
     ['warning.raised', 40],
     ['result', 30],
   ]);
-  expect(lines[0]).toMatchObject({ seq: 1, stop: 'end_turn', cachedShare: 0.75 });
+  expect(lines[0]).toMatchObject({ run: 'r1', iteration: 5, seq: 1, stop: 'end_turn', cachedShare: 0.75 });
+  expect(lines[1]).toMatchObject({ run: 'r1', iteration: 5, call: 'a' });
   expect(lines[2]).toMatchObject({ message: 'x ***' });
   expect(JSON.stringify(lines)).not.toMatch(/model text|file content/);
 });
@@ -47,7 +55,7 @@ test('the level decides how much: whole events, warnings only, or nothing', asyn
 
 test('a line names a hundred of the paths that a command has changed', async () => {
   const path = join(tempFolder(), 'patchsmith.log');
-  const log = await openLog(path, 'info', redactorFor([]));
+  const log = await openLog({ ...options, path, redact: redactorFor([]) });
   const source = { by: 'setup' } as const;
   const before = { mode: '100644', blob: '0'.repeat(40), size: 1 } as const;
   const changes = Array.from({ length: 250 }, (_, at) => ({
@@ -67,4 +75,26 @@ test('a line names a hundred of the paths that a command has changed', async () 
 
 test('a log that cannot be written stops nothing', async () => {
   await expect(logged('info', '/dev/full')).resolves.toEqual([]);
+});
+
+test('lines for people have time, level and source, at a level of their own', async () => {
+  const lines: string[] = [];
+  const people = { level: 'info', print: (line: string) => void lines.push(line) };
+  const path = join(tempFolder(), 'patchsmith.log');
+  const log = await openLog({
+    ...options,
+    path,
+    level: 'silent',
+    people,
+    redact: redactorFor(['se"cret-value']),
+  });
+  log.accept({ ...completed('call-1', 'file content'), seq: 2, at: 2 });
+  log.accept({ type: 'warning.raised', message: 'x se"cret-value\ny', seq: 3, at: 3 });
+  log.close({ ...emptyResult('r', '0'), outcome: 'done', exitCode: 0, reason: 'Fine.' });
+  expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d /, 'TIME '))).toEqual([
+    'TIME INF tool: completed run=r1 seq=2 iteration=4 call=call-1 status=ok durationMs=1',
+    'TIME WRN warning: raised run=r1 seq=3 iteration=4 message="x ***\\ny"',
+    'TIME INF result: run=r1 outcome=done exitCode=0 reason=Fine.',
+  ]);
+  expect(linesOf(path)).toEqual([]);
 });

@@ -105,6 +105,11 @@ export class Progress implements EventSink {
     this.#printer.print([{ as: 'warning', text: line }]);
   }
 
+  /** Prints a line of the log, also with `quiet`. Its secrets are redacted. */
+  log(line: string): void {
+    this.#printer.write(oneLine(line, 4_000));
+  }
+
   /** Prints the last line of every run, however it ended. */
   final(line: string, isGood = true): void {
     this.endView();

@@ -1,0 +1,167 @@
+/**
+ * Sends spans to a collector while the run goes on. A run never waits for it but at its end, and then not for one that has
+ * been silent before; what cannot be delivered is counted.
+ */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import * as z from 'zod';
+import { jsonOrUndefined } from '../../../domain/text/json.ts';
+import type { TraceSpan } from './spans.ts';
+import type { TraceTarget } from './target.ts';
+
+/** Where and how to send. */
+export interface DeliveryOptions extends Pick<TraceTarget, 'url' | 'headers' | 'timeoutMs'> {
+  /** Makes the body of a request. */
+  readonly encode: (spans: readonly TraceSpan[]) => string;
+  /** Loads what sends the first request. */
+  readonly openFetch: () => Promise<typeof fetch>;
+  readonly clock: () => number;
+}
+
+/** Spans of a request. */
+const BATCH = 256;
+/** Spans that wait are sent when the first of them is so old, or when they are a batch. */
+const MAX_WAIT_MS = 5_000;
+/** Spans above this number are dropped. */
+const MAX_QUEUE = 2_048;
+/** Failures in a row after which nothing more is sent. */
+const MAX_FAILURES = 3;
+/** Answers are empty or a sentence. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** The statuses that OTLP permits to ask again for. */
+const PASSING: readonly number[] = [429, 502, 503, 504];
+
+/** One trace on its way. */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #end = new AbortController();
+  #queue: TraceSpan[] = [];
+  #oldestMs = 0;
+  #sending: Promise<void> | null = null;
+  #failures = 0;
+  #notBeforeMs = 0;
+  #lost = 0;
+  #delivered = 0;
+  #why = 'there was no time left';
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** Never waits. */
+  add(spans: readonly TraceSpan[]): void {
+    const now = this.#options.clock();
+    if (this.#queue.length === 0) this.#oldestMs = now;
+    const room = this.#hasGivenUp() ? 0 : MAX_QUEUE - this.#queue.length;
+    this.#queue.push(...spans.slice(0, room));
+    this.#lost += Math.max(0, spans.length - room);
+    const isDue = this.#queue.length >= BATCH || now - this.#oldestMs >= MAX_WAIT_MS;
+    if (isDue && now >= this.#notBeforeMs) this.#send();
+  }
+
+  /** Sends the rest, for at most so many milliseconds. Null when all has arrived, else what has not, and why. */
+  async finish(withinMs: number): Promise<string | null> {
+    const timer = setTimeout(() => this.#end.abort(), withinMs);
+    while (this.#queue.length > 0 && !this.#end.signal.aborted && !this.#hasGivenUp()) {
+      const waitMs = this.#notBeforeMs - this.#options.clock();
+      if (waitMs > withinMs) break;
+      if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#end.signal }).catch(() => undefined);
+      this.#send();
+      await this.#sending;
+    }
+    await this.#sending;
+    clearTimeout(timer);
+    const lost = this.#lost + this.#queue.length;
+    return lost === 0
+      ? null
+      : `${lost} of ${lost + this.#delivered} spans did not reach ${this.#options.url.host}: ${this.#why}`;
+  }
+
+  #hasGivenUp(): boolean {
+    return this.#failures >= MAX_FAILURES;
+  }
+
+  #send(): void {
+    if (this.#sending !== null || this.#hasGivenUp() || this.#queue.length === 0) return;
+    const batch = this.#queue.splice(0, BATCH);
+    this.#oldestMs = this.#options.clock();
+    this.#sending = this.#post(batch).finally(() => {
+      this.#sending = null;
+    });
+  }
+
+  /** Never rejects. */
+  async #post(batch: readonly TraceSpan[]): Promise<void> {
+    const { url, headers, timeoutMs, encode, openFetch } = this.#options;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const ask = await openFetch();
+      const response = await ask(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: encode(batch),
+        // The headers are for this address alone.
+        redirect: 'error',
+        signal: AbortSignal.any([timeout, this.#end.signal]),
+      });
+      const answer = await beginningOf(response.body);
+      if (response.ok) this.#arrived(batch, answer);
+      else this.#refused(batch, response);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const isLate = timeout.aborted || this.#end.signal.aborted;
+      // Whoever did not answer once is not waited for again.
+      this.#failures = isLate ? MAX_FAILURES : this.#failures + 1;
+      this.#why = isLate ? 'no answer in time' : reasonOf(error);
+      this.#queue.unshift(...batch);
+    }
+  }
+
+  #arrived(batch: readonly TraceSpan[], answer: string): void {
+    this.#failures = 0;
+    const rejected = rejectedIn(answer, batch.length);
+    this.#delivered += batch.length - rejected;
+    this.#lost += rejected;
+    if (rejected > 0) this.#why = 'the collector rejected them';
+  }
+
+  #refused(batch: readonly TraceSpan[], { status, headers }: Response): void {
+    this.#failures += 1;
+    this.#why = `the collector answered ${status}`;
+    if (!PASSING.includes(status)) {
+      this.#lost += batch.length;
+      return;
+    }
+    const seconds = Number(headers.get('retry-after') ?? '1');
+    this.#notBeforeMs = this.#options.clock() + (Number.isFinite(seconds) ? seconds : 1) * 1_000;
+    this.#queue.unshift(...batch);
+  }
+}
+
+async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop ends the transfer.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** How many spans a collector has taken without keeping them: `{"partialSuccess":{"rejectedSpans":"3"}}`. */
+function rejectedIn(answer: string, most: number): number {
+  const parsed = Answer.safeParse(jsonOrUndefined(answer));
+  const rejected = parsed.success ? Number(parsed.data.partialSuccess?.rejectedSpans ?? 0) : 0;
+  return rejected > 0 ? Math.min(rejected, most) : 0;
+}
+
+const Answer = z.object({
+  partialSuccess: z.object({ rejectedSpans: z.union([z.string(), z.number()]).optional() }).nullish(),
+});
+
+/** The innermost cause says which connection failed, and how. */
+function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message;
+}

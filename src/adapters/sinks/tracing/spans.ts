@@ -1,0 +1,250 @@
+/**
+ * What a run did, as spans: the run, and in it each answer of the model, tool call and verification. Names and attributes are
+ * those of OpenTelemetry's conventions for generative AI; what they have no name for begins with `patchsmith.`. No text of
+ * prompts, answers, files, commands or messages is in a span.
+ */
+
+import type { Usage } from '../../../domain/conversation/conversation.ts';
+import { succeeded, type ToolOutcome } from '../../../domain/conversation/tool.ts';
+import type { RunEvent } from '../../../domain/run/events.ts';
+import type { RunResult } from '../../../domain/run/result.ts';
+import { spanIdOf } from './trace-ids.ts';
+
+/** A value that a span can have. */
+export type SpanValue = string | number | boolean | readonly string[];
+
+/** Something that took time. Times are Unix milliseconds. */
+export interface TraceSpan {
+  /** 16 hexadecimal digits, as are those of `parent`; null without one. */
+  readonly id: string;
+  readonly parent: string | null;
+  readonly name: string;
+  readonly kind: 'internal' | 'client';
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly moments: readonly {
+    readonly name: string;
+    readonly atMs: number;
+    readonly attributes: Attributes;
+  }[];
+  readonly hasFailed: boolean;
+}
+
+/** Those without a value are left out. */
+export type Attributes = Readonly<Record<string, SpanValue | undefined>>;
+
+/** Who answers: the provider by the name that the conventions have for it. */
+export interface AnsweringModel {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** What spans of a run begin with. */
+export interface RunSpansOptions {
+  readonly runId: string;
+  readonly version: string;
+  /** When this process began with the run. */
+  readonly startMs: number;
+  /** The span of whoever started patchsmith; null for none. */
+  readonly parent: string | null;
+  readonly model: AnsweringModel;
+  /** Model turns that were completed before. */
+  readonly iteration: number;
+  /** The tools that the model has; calls of others are not told by the names that it made up. */
+  readonly tools: readonly string[];
+  readonly providerName: (provider: string) => string;
+}
+
+type Moment = TraceSpan['moments'][number];
+type Begun = Omit<TraceSpan, 'endMs' | 'hasFailed'>;
+
+/** Makes spans of events, each when it has ended. */
+export class RunSpans {
+  readonly #options: RunSpansOptions;
+  readonly #root: string;
+  readonly #tools = new Map<string, Begun>();
+  /** Of the calls of the last turn. */
+  #names = new Map<string, string>();
+  #count = 0;
+  #model: AnsweringModel;
+  #iteration: number;
+  #retries: Moment[] = [];
+  /** When what is under way cannot have begun before. */
+  #sinceMs: number;
+
+  constructor(options: RunSpansOptions) {
+    this.#options = options;
+    this.#model = options.model;
+    this.#iteration = options.iteration;
+    this.#sinceMs = options.startMs;
+    this.#root = this.#newId();
+  }
+
+  /** The spans that end with the event. */
+  of(event: RunEvent): TraceSpan[] {
+    const spans = this.#ended(event);
+    if (event.type !== 'turn.retried') this.#sinceMs = event.at;
+    return spans;
+  }
+
+  /** Those that never ended, and the run's own. */
+  rest(result: RunResult, endMs: number): TraceSpan[] {
+    const { runId, version, startMs, parent, model } = this.#options;
+    const failed = result.exitCode !== 0;
+    const calls = [...this.#tools.values()].map((span) => ended(span, endMs, 'interrupted'));
+    this.#tools.clear();
+    const run = {
+      id: this.#root,
+      parent,
+      name: `invoke_agent ${AGENT}`,
+      kind: 'internal',
+      startMs,
+      moments: [],
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': AGENT,
+        'gen_ai.agent.version': version,
+        'gen_ai.conversation.id': runId,
+        'gen_ai.provider.name': model.provider,
+        'gen_ai.request.model': model.model,
+        ...usageAttributes(result.tokens),
+        'patchsmith.run.id': runId,
+        'patchsmith.outcome': result.outcome ?? undefined,
+        'patchsmith.exit_code': result.exitCode ?? undefined,
+        'patchsmith.iterations': result.iterations,
+        'patchsmith.changed_files': result.changedFiles.length,
+        'patchsmith.cost_usd': typeof result.costUsd === 'number' ? result.costUsd : undefined,
+      },
+    } as const;
+    return [...calls, ended(run, endMs, failed ? (result.outcome ?? 'unknown') : null)];
+  }
+
+  #ended(event: RunEvent): TraceSpan[] {
+    const { at } = event;
+    switch (event.type) {
+      case 'turn.retried': {
+        const { kind, attempt, status, waitMs } = event;
+        const attributes = {
+          'error.type': status === null ? kind : String(status),
+          'patchsmith.attempt': attempt,
+          'patchsmith.wait_ms': Math.round(waitMs),
+        };
+        this.#retries.push({ name: 'patchsmith.retry', atMs: at, attributes });
+        return [];
+      }
+      case 'turn.completed': {
+        this.#iteration += 1;
+        const { durationMs, stop, usage, model, calls } = event.turn;
+        this.#names = new Map(calls.map(({ id, name }) => [id, name]));
+        const answer = { ...finished(stop, model), ...usageAttributes(usage) };
+        return [ended(this.#chat(at - durationMs, answer), at, stop === 'refusal' ? stop : null)];
+      }
+      case 'turn.failed':
+        return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent?.usage)), at, event.kind)];
+      case 'turn.interrupted':
+        return [ended(this.#chat(this.#sinceMs, usageAttributes(event.spent.usage)), at, 'interrupted')];
+      case 'context.compacted':
+      case 'compaction.failed': {
+        const { turn } = event;
+        if (turn === undefined) return [];
+        const answer = { ...finished(turn.stop, turn.model), ...usageAttributes(turn.usage) };
+        const summary = this.#chat(at - turn.durationMs, { ...answer, 'patchsmith.purpose': 'summary' });
+        return [ended(summary, at, event.type === 'compaction.failed' ? event.kind : null)];
+      }
+      case 'model.replaced': {
+        const { provider, model } = event.to;
+        this.#model = { provider: this.#options.providerName(provider), model };
+        return [];
+      }
+      case 'tool.started': {
+        const { id, name } = event.call;
+        this.#tools.set(id, this.#call(at, id, name));
+        return [];
+      }
+      case 'tool.completed': {
+        const { call, outcome, durationMs } = event;
+        const begun = this.#tools.get(call) ?? this.#call(at - durationMs, call, this.#names.get(call) ?? '');
+        this.#tools.delete(call);
+        // Calls of a turn are told together, when the last one has ended.
+        return [ended(begun, Math.min(at, begun.startMs + durationMs), errorOf(outcome))];
+      }
+      case 'verify.completed': {
+        const { reports } = event;
+        const red = reports.filter(({ end }) => !succeeded(end)).length;
+        const counts = { 'patchsmith.verify.commands': reports.length, 'patchsmith.verify.failed': red };
+        const verify = this.#begun('verify', 'internal', this.#sinceMs, counts);
+        return [ended(verify, at, red > 0 ? 'verify_failed' : null)];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #chat(startMs: number, attributes: Attributes): Begun {
+    const { provider, model } = this.#model;
+    const begun = this.#begun(`chat ${model}`, 'client', startMs, {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider,
+      'gen_ai.conversation.id': this.#options.runId,
+      'gen_ai.request.model': model,
+      ...attributes,
+    });
+    return { ...begun, moments: this.#retries.splice(0) };
+  }
+
+  #call(startMs: number, id: string, named: string): Begun {
+    const name = this.#options.tools.includes(named) ? named : UNKNOWN_TOOL;
+    return this.#begun(`execute_tool ${name}`, 'internal', startMs, {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.type': 'function',
+      'gen_ai.tool.call.id': id.slice(0, MAX_CALL_ID),
+    });
+  }
+
+  #begun(name: string, kind: TraceSpan['kind'], startMs: number, attributes: Attributes): Begun {
+    return {
+      id: this.#newId(),
+      parent: this.#root,
+      name,
+      kind,
+      startMs: Math.max(startMs, this.#options.startMs),
+      moments: [],
+      attributes: { ...attributes, 'patchsmith.iteration': this.#iteration },
+    };
+  }
+
+  #newId(): string {
+    return spanIdOf(this.#options, this.#count++);
+  }
+}
+
+const AGENT = 'patchsmith';
+const UNKNOWN_TOOL = '_OTHER';
+const MAX_CALL_ID = 100;
+
+function ended(begun: Begun, endMs: number, error: string | null): TraceSpan {
+  const attributes = error === null ? begun.attributes : { ...begun.attributes, 'error.type': error };
+  return { ...begun, endMs: Math.max(begun.startMs, endMs), attributes, hasFailed: error !== null };
+}
+
+function finished(stop: string, model: string): Attributes {
+  return { 'gen_ai.response.finish_reasons': [stop], 'gen_ai.response.model': model };
+}
+
+/** Tokens of the prompt count as input whether or not they were cached. */
+function usageAttributes(usage: Usage | undefined): Attributes {
+  if (usage === undefined) return {};
+  const written = usage.cacheWrite + usage.cacheWrite1h;
+  return {
+    'gen_ai.usage.input_tokens': usage.input + usage.cacheRead + written,
+    'gen_ai.usage.output_tokens': usage.output,
+    'gen_ai.usage.cache_read.input_tokens': usage.cacheRead,
+    'gen_ai.usage.cache_creation.input_tokens': written,
+  };
+}
+
+function errorOf(outcome: ToolOutcome): string | null {
+  return outcome.status === 'failed' ? outcome.reason : null;
+}

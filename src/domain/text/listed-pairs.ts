@@ -1,0 +1,12 @@
+/** Lists of names and values as OpenTelemetry's variables hold them. */
+
+import { percentDecoded } from './uri.ts';
+
+/** The pairs of `name=value,other=value`, with values percent-decoded. What is no pair is left out. */
+export function listedPairs(list: string): [name: string, value: string][] {
+  return list.split(',').flatMap((pair): [string, string][] => {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(0, at)).trim();
+    return name === '' ? [] : [[percentDecoded(name), percentDecoded(pair.slice(at + 1).trim())]];
+  });
+}

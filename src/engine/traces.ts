@@ -1,0 +1,56 @@
+/** The trace of a run, where a collector for it is named in the environment. Nothing of it is loaded otherwise. */
+
+import { PROVIDERS, providerNamed } from '../adapters/providers/registry.ts';
+import type { EventSink } from '../ports.ts';
+import type { Ready } from './ready.ts';
+import type { Session } from './session.ts';
+
+/** Milliseconds at the end of a run, and at that of one that is being ended. */
+const DELIVERY_MS = 2_000;
+const HASTY_DELIVERY_MS = 500;
+
+/** No sink, or the one. */
+export async function tracesOf(session: Session, { start, beginning }: Ready): Promise<EventSink[]> {
+  const { input, runId, startedAt, redact, progress } = session;
+  const { env, version, now, providers = PROVIDERS } = input;
+  if (!env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT && !env.OTEL_EXPORTER_OTLP_ENDPOINT) return [];
+  const { readTarget } = await import('../adapters/sinks/tracing/target.ts');
+  const read = readTarget(env);
+  if (read.status === 'off') return [];
+  if (read.status === 'failed') {
+    progress.warn(`No trace is sent: ${read.why}.`);
+    return [];
+  }
+  const { target } = read;
+  const { openTraces } = await import('../adapters/sinks/tracing/traces.ts');
+  const providerName = (name: string) => providerNamed(name, providers)?.telemetryName ?? name;
+  const { state } = beginning;
+  const { provider, model } = state.models.at(-1) ?? start;
+  const traces = openTraces({
+    target,
+    runId,
+    version,
+    startMs: startedAt,
+    model: { provider: providerName(provider), model },
+    iteration: state.iterations,
+    tools: start.tools.map(({ name }) => name),
+    providerName,
+    redact,
+    clock: now,
+    async openFetch() {
+      const { fetchByEnvironment } = await import('../adapters/network/machine-proxy.ts');
+      return fetchByEnvironment(env, { plainHttp: target.url.protocol === 'http:' });
+    },
+  });
+  progress.note(`trace ${traces.traceId} goes to ${target.url.host}`);
+  return [traces];
+}
+
+/** Sends what has not been sent. Says what could not be, which changes nothing about the run. */
+export async function deliverTraces({ sinks, interrupt, progress }: Session): Promise<void> {
+  const withinMs = interrupt.aborted ? HASTY_DELIVERY_MS : DELIVERY_MS;
+  for (const sink of sinks) {
+    const undelivered = (await sink.deliver?.(withinMs)) ?? null;
+    if (undelivered !== null) progress.warn(`${undelivered}.`);
+  }
+}

@@ -1,0 +1,174 @@
+import { afterEach, expect, test } from 'vitest';
+import type { TraceTarget } from '../../../../src/adapters/sinks/tracing/target.ts';
+import { openTraces } from '../../../../src/adapters/sinks/tracing/traces.ts';
+import { noUsage } from '../../../../src/domain/conversation/conversation.ts';
+import type { RunAction } from '../../../../src/domain/run/events.ts';
+import { redactorFor } from '../../../../src/domain/secrets/redact.ts';
+import { emptyResult } from '../../../../src/engine/finish/result.ts';
+import { type Collector, startCollector } from '../../../support/otlp/collector.ts';
+import { call, commandEnd, completed, turn } from '../../../support/runs/events.ts';
+
+let collector: Collector;
+afterEach(() => collector.close());
+
+async function traced(
+  actions: readonly [at: number, action: RunAction][],
+  target: Partial<TraceTarget> = {},
+): Promise<void> {
+  collector = await startCollector();
+  const start = 1_800_000_000_000;
+  const traces = openTraces({
+    target: {
+      url: new URL(`${collector.url}/v1/traces`),
+      headers: { 'x-key': 'k' },
+      timeoutMs: 5_000,
+      resource: { 'service.name': 'nightly' },
+      parent: null,
+      ...target,
+    },
+    runId: 'r1',
+    version: '1.2.3',
+    startMs: start,
+    model: { provider: 'anthropic', model: 'claude-sonnet-5-5' },
+    iteration: 0,
+    tools: ['read_file', 'run_command'],
+    providerName: (name) => (name === 'gemini' ? 'gcp.gemini' : name),
+    redact: redactorFor(['secret-value']),
+    clock: () => start + 10_000,
+    openFetch: async () => fetch,
+  });
+  for (const [index, [at, action]] of actions.entries())
+    traces.accept({ ...action, seq: index + 1, at: start + at });
+  traces.close({ ...emptyResult('r1', '1.2.3'), outcome: 'verify_failed', exitCode: 4, iterations: 1 });
+  expect(await traces.deliver?.(5_000)).toBeNull();
+  expect(collector.refused).toEqual([]);
+}
+
+test('a run is one trace: model turns, calls and verification below it, with the names of the conventions', async () => {
+  const usage = { input: 10, output: 5, cacheRead: 30, cacheWrite: 2, cacheWrite1h: 1 };
+  await traced([
+    [1_000, { type: 'turn.retried', attempt: 2, kind: 'outage', status: 529, cause: 'full', waitMs: 500 }],
+    [
+      2_000,
+      turn({ text: 'model text', calls: [call('c1'), call('c2', 'made up')], usage, durationMs: 1_500 }),
+    ],
+    [2_100, { type: 'tool.started', call: call('c1'), iteration: 1 }],
+    [2_600, { ...completed('c1', 'file content'), durationMs: 300 } as RunAction],
+    [
+      2_600,
+      {
+        type: 'tool.completed',
+        call: 'c2',
+        durationMs: 0,
+        outcome: { status: 'failed', reason: 'unknown_tool', text: 'no' },
+      },
+    ],
+    [
+      4_000,
+      {
+        type: 'verify.completed',
+        otherwise: [],
+        reports: [{ command: 'npm test', end: commandEnd(1), output: 'red' }],
+      },
+    ],
+  ]);
+  const [root] = collector.spans.filter(({ parent }) => parent === null);
+  expect(root).toMatchObject({ name: 'invoke_agent patchsmith', kind: 1, hasFailed: true });
+  expect(root?.attributes).toMatchObject({
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'patchsmith',
+    'gen_ai.conversation.id': 'r1',
+    'gen_ai.provider.name': 'anthropic',
+    'patchsmith.outcome': 'verify_failed',
+    'patchsmith.exit_code': 4,
+    'error.type': 'verify_failed',
+  });
+  expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(1);
+  const below = collector.spans.filter(({ parent }) => parent === root?.id);
+  expect(
+    below.map(({ name, kind, startMs, endMs, hasFailed }) => [
+      name,
+      kind,
+      startMs % 1e6,
+      endMs % 1e6,
+      hasFailed,
+    ]),
+  ).toEqual([
+    ['chat claude-sonnet-5-5', 3, 500, 2_000, false],
+    ['execute_tool read_file', 1, 2_100, 2_400, false],
+    ['execute_tool _OTHER', 1, 2_600, 2_600, true],
+    ['verify', 1, 2_600, 4_000, true],
+  ]);
+  expect(below[0]?.attributes).toEqual({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': 'anthropic',
+    'gen_ai.conversation.id': 'r1',
+    'gen_ai.request.model': 'claude-sonnet-5-5',
+    'gen_ai.response.model': 'claude-sonnet-5-5',
+    'gen_ai.response.finish_reasons': ['tool_use'],
+    'gen_ai.usage.input_tokens': 43,
+    'gen_ai.usage.output_tokens': 5,
+    'gen_ai.usage.cache_read.input_tokens': 30,
+    'gen_ai.usage.cache_creation.input_tokens': 3,
+    'patchsmith.iteration': 1,
+  });
+  expect(below[0]?.events).toMatchObject([{ name: 'patchsmith.retry', attributes: { 'error.type': '529' } }]);
+  expect(below[2]?.attributes).toMatchObject({ 'gen_ai.tool.call.id': 'c2', 'error.type': 'unknown_tool' });
+  expect(collector.resource).toEqual({ 'service.name': 'nightly', 'service.version': '1.2.3' });
+  expect(collector.requests[0]?.headers['x-key']).toBe('k');
+});
+
+test('no text of prompts, answers, files, commands or tools that do not exist leaves the machine, and no secret', async () => {
+  await traced([
+    [
+      1,
+      turn({ text: 'model text', calls: [call('secret-value', 'run_command', { command: 'text of it' })] }),
+    ],
+    [
+      2,
+      {
+        type: 'tool.started',
+        call: call('secret-value', 'run_command', { command: 'text of it' }),
+        iteration: 1,
+      },
+    ],
+    [3, completed('secret-value', 'text of a file')],
+    [4, { type: 'message.added', text: 'text of a prompt' }],
+    [5, { type: 'warning.raised', message: 'text of a warning' }],
+    [6, { type: 'turn.failed', kind: 'outage', message: 'text of an error' }],
+  ]);
+  const sent = collector.requests.map(({ body }) => body).join();
+  expect(sent).not.toMatch(/text|secret-value/);
+  expect(sent).toContain('"***"');
+});
+
+test('it goes on with the trace of whoever started it, and says what was cut off', async () => {
+  const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+  await traced(
+    [
+      [
+        1,
+        {
+          type: 'model.replaced',
+          why: 'outage',
+          reason: 'x',
+          to: { provider: 'gemini', model: 'g', price: null },
+          text: 'x',
+        },
+      ],
+      [2, { type: 'turn.interrupted', spent: { usage: { ...noUsage, input: 7 }, estimated: true } }],
+      [3, { type: 'tool.started', call: call('c1'), iteration: 1 }],
+    ],
+    { parent },
+  );
+  expect(collector.spans.map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
+    ['chat g', 'interrupted'],
+    ['execute_tool read_file', 'interrupted'],
+    ['invoke_agent patchsmith', 'verify_failed'],
+  ]);
+  expect(collector.spans[0]?.attributes).toMatchObject({
+    'gen_ai.provider.name': 'gcp.gemini',
+    'gen_ai.usage.input_tokens': 7,
+  });
+  expect(collector.spans[2]).toMatchObject({ parent: parent.spanId, traceId: parent.traceId });
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { makeRepository, removeFolders } from '../../support/files/repository.ts';
+import { startCollector } from '../../support/otlp/collector.ts';
+import { call, scriptedRun } from '../../support/runs/scripted-run.ts';
+
+afterAll(removeFolders);
+
+const LOGIN = 'Bearer%20collector-login-0123456789';
+const turns = [
+  { calls: [call('run_command', { command: 'env; echo done > a.txt' })] },
+  { calls: [call('finish', { status: 'done', summary: 'Looked.' })] },
+];
+
+test('a run sends its trace and prints its log where both are asked for, and shows the login to nobody', async () => {
+  const collector = await startCollector();
+  const { exitCode, stderr, runDir, result, server } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'old\n' }),
+    turns,
+    args: ['--log-stderr', 'info', '--quiet'],
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${LOGIN}`,
+      TRACEPARENT: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    },
+  });
+  await collector.close();
+  expect(exitCode, stderr).toBe(0);
+  expect(collector.refused).toEqual([]);
+  expect(collector.spans.map(({ name }) => name)).toEqual([
+    'chat claude-sonnet-5-5',
+    'execute_tool run_command',
+    'chat claude-sonnet-5-5',
+    'execute_tool finish',
+    'invoke_agent patchsmith',
+  ]);
+  const root = collector.spans.at(-1);
+  expect(root).toMatchObject({
+    parent: '00f067aa0ba902b7',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+    attributes: {
+      'patchsmith.run.id': result.runId,
+      'patchsmith.outcome': 'done',
+      'patchsmith.iterations': 2,
+    },
+  });
+  for (const { startMs, endMs } of collector.spans) {
+    expect(startMs).toBeGreaterThanOrEqual(root?.startMs ?? 0);
+    expect(endMs).toBeLessThanOrEqual(root?.endMs ?? 0);
+  }
+  expect(collector.requests[0]?.headers.authorization).toBe('Bearer collector-login-0123456789');
+  expect(stderr).toMatch(
+    new RegExp(
+      `^\\d\\d:\\d\\d:\\d\\d INF tool: started run=${result.runId} seq=\\d+ iteration=1 call=\\S+ tool=run_command$`,
+      'm',
+    ),
+  );
+  const kept = ['events.jsonl', 'patchsmith.log'].map((name) => readFileSync(join(runDir, name), 'utf8'));
+  expect(JSON.stringify([kept, server.requests, stderr])).not.toMatch(/collector-login/);
+});
+
+test('a collector that never answers holds up the end of a run for two seconds at most, and fails nothing', async () => {
+  const collector = await startCollector([() => undefined]);
+  const { exitCode, stderr, result } = await scriptedRun({
+    repository: await makeRepository({ 'a.txt': 'old\n' }),
+    turns: [{ calls: [call('finish', { status: 'done', summary: 'Looked.' })] }],
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '100' },
+  });
+  await collector.close();
+  expect(exitCode, stderr).toBe(0);
+  expect(stderr).toMatch(/warning: 3 of 3 spans did not reach 127\.0\.0\.1:\d+: no answer in time\./);
+  expect(stderr).toContain('goes to 127.0.0.1');
+  expect(result.warnings).toEqual([]);
+});
