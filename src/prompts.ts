@@ -11,6 +11,7 @@ import contextSummary from '../prompts/context-summary.md';
 import continueText from '../prompts/continue.md';
 import followUp from '../prompts/follow-up.md';
 import followUpAsks from '../prompts/follow-up-asks.md';
+import followUpMerge from '../prompts/follow-up-merge.md';
 import hidden from '../prompts/hidden.md';
 import interrupted from '../prompts/interrupted.md';
 import lastTurn from '../prompts/last-turn.md';
@@ -226,6 +227,10 @@ function followUpBlock({ facts, title, diff, asks, context }: FollowUpTask): str
     number: String(facts.pullRequest),
     title: attribute(title),
     diff: asData('diff', diff.trim()),
+    merge:
+      facts.merge === null
+        ? ''
+        : `${render(followUpMerge, { branch: attribute(facts.base.branch) }).trim()}\n\n`,
     asks: parts === '' ? '' : `${render(followUpAsks, { parts }).trim()}\n\n`,
   });
   return [...contextBlocks({ parts: context, leftOut: 0 }), told.trim()].join('\n\n');

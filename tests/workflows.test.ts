@@ -66,8 +66,9 @@ describe.each(TEMPLATES)('the template %s', (name) => {
   test('grants nothing by default, and to each job only what it needs', () => {
     expect(workflow.permissions).toEqual({});
     const ofChecks = 'workflow_run' in workflow.on;
-    const isOfIssues = 'issues' in workflow.on || 'issue_comment' in workflow.on || ofChecks;
-    const goesOn = 'pull_request_review_comment' in workflow.on || ofChecks;
+    const isUnasked = ofChecks || 'push' in workflow.on;
+    const isOfIssues = 'issues' in workflow.on || 'issue_comment' in workflow.on || isUnasked;
+    const goesOn = 'pull_request_review_comment' in workflow.on || isUnasked;
     const reads = {
       ...(isOfIssues ? { issues: 'read' } : {}),
       ...(goesOn ? { 'pull-requests': 'read' } : {}),
@@ -77,7 +78,7 @@ describe.each(TEMPLATES)('the template %s', (name) => {
     const { prepare, publish } = workflow.jobs;
     const forIssues = isOfIssues ? { issues: 'write' } : {};
     // Where a pull request is there already, nothing has to be permitted anew.
-    const writers = ofChecks ? [publish] : [prepare, publish];
+    const writers = isUnasked ? [publish] : [prepare, publish];
     for (const job of publish === undefined ? [] : writers)
       expect(job?.permissions).toEqual({ contents: 'write', 'pull-requests': 'write', ...forIssues });
   });

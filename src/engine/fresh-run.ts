@@ -85,7 +85,8 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
   session.stage = 'sandbox';
   // A server may write to the work tree as soon as it runs.
   const hasServers = Object.keys(session.input.servers ?? {}).length > 0;
-  const waits = isCheck || hasServers || plan.setup.length > 0 || baseline !== null;
+  const merges = (plan.followUp?.facts.merge ?? null) !== null;
+  const waits = isCheck || hasServers || merges || plan.setup.length > 0 || baseline !== null;
   const folder = join(checkout.root, task.workingDirectory);
   const orient = isCheck ? null : beginOrientation(session, { root: checkout.root, folder });
   const known = { orientation: '' };
@@ -120,7 +121,7 @@ async function admit(place: Place): Promise<Admitted | Stopped> {
       waits
         ? null
         : prefetch(session, provider, openingOf(firstRequest(session, task, { sandbox, ...known }))),
-    settle: (opened) => settle(place, task, { ...opened, ...known }),
+    settle: (opened) => mergeAndSettle(place, task, { ...opened, ...known }),
   };
 }
 
@@ -146,6 +147,25 @@ function begin(
       workspace: await (waits ? begun.takeBaseline() : begun.takeMeanwhile()),
     }),
   };
+}
+
+/** A check writes nothing to the checkout. */
+async function mergeAndSettle(
+  place: Place,
+  task: Task,
+  opened: OpenedRun<TakenWorkspace> & Orientation,
+): Promise<Settled | Stopped> {
+  const { env, isCheck = false } = place.session.input;
+  const facts = task.plan.followUp?.facts;
+  if (facts === undefined || facts.merge === null || isCheck) return settle(place, task, opened);
+  const { putMerge } = await import('./continued/merge.ts');
+  const { workspace } = opened.taken;
+  const { shadowGit: shadowDir } = place.directory;
+  const put = await putMerge({ facts: { ...facts, merge: facts.merge }, workspace, shadowDir, env });
+  if (put.status === 'failed') return stopped(usageError(put.message));
+  const settled = await settle(place, task, opened);
+  if (settled.status === 'stopped') await put.takeBack();
+  return settled;
 }
 
 async function settle(

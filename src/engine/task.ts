@@ -11,6 +11,7 @@ import type { Plan } from '../domain/run/plan.ts';
 import { raceAbort } from '../host/deadline.ts';
 import type { AnswerSchema, Tool } from '../ports.ts';
 import { toolsOf } from '../tools/registry.ts';
+import { pathsOf } from './path-rules.ts';
 import { interruptedOutcome, type Stopped, stopped } from './ready.ts';
 import type { Session } from './session.ts';
 import type { TrustedPlan } from './trust/plan.ts';
@@ -74,7 +75,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     plan,
     principles: principles.principles,
     // What commands change all the same is put back.
-    paths: pathsOf(settings, plan),
+    paths: pathsOf(settings, plan.followUp?.paths),
     verify,
     baseline: plan.verifyBaseline || settings.verifyBaseline ? verify : null,
     tools: toolsOf(session.input, {
@@ -86,15 +87,6 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     toolNames,
     answer,
     workingDirectory: settings.workingDirectory ?? checkout.prefix,
-  };
-}
-
-/** The globs of the settings; where they say nothing, those of the run that is continued. */
-function pathsOf({ allow, protect, readOnly }: Settings, { followUp }: Plan): RunStarted['paths'] {
-  const first = followUp?.paths ?? { allow: [], protect: [] };
-  return {
-    allow: [...(allow.length > 0 ? allow : first.allow)],
-    protect: readOnly ? ['**'] : [...new Set([...protect, ...first.protect])],
   };
 }
 

@@ -23,7 +23,7 @@ import { beginWorkspace, foreignIn, nestedFolders, nestedIn, type WorkspacePlace
 import { shadowRepository, snapshotParts } from './parts.ts';
 import { keptSandboxGitDir } from './reset-sandbox-git-dir.ts';
 import { isTemporary, removeLeftovers } from './restore/leftovers.ts';
-import { openRestorer } from './restore/restore.ts';
+import { openRestorer, type RestorePlaces } from './restore/restore.ts';
 import { describeSandboxGitDir, hideSubmodules, makeSandboxGitDir } from './sandbox-git-dir.ts';
 import { Snapshot, type SnapshotParts } from './snapshot/snapshot.ts';
 import { type Kept, keepRepositories, keptRepositories } from './unwalked/kept-repositories.ts';
@@ -222,10 +222,10 @@ async function newAgentGit(
 
 /** Restores paths of the work tree to their state before these changes. Null on success, otherwise the reason. */
 export async function revertChanges(
-  { root, shadowDir }: { root: string; shadowDir: string },
+  places: RestorePlaces,
   changes: readonly PathChange[],
 ): Promise<string | null> {
-  const restorer = await openRestorer({ root, shadowDir });
+  const restorer = await openRestorer(places);
   for (const { path, before } of deletionsFirst(changes, (change) => change.before)) {
     const failure = await restorer.put(path, before);
     if (failure !== null) return failure;

@@ -2,6 +2,7 @@
 
 import checks from '../../../docs/workflows/checks.yml';
 import comment from '../../../docs/workflows/comment.yml';
+import conflicts from '../../../docs/workflows/conflicts.yml';
 import fork from '../../../docs/workflows/fork.yml';
 import issue from '../../../docs/workflows/issue.yml';
 import matrix from '../../../docs/workflows/matrix.yml';
@@ -45,6 +46,11 @@ export const WORKFLOW_TEMPLATES: Readonly<Record<string, WorkflowTemplate>> = {
       KEY,
       'Name your workflows in it, publish with the token of a GitHub App, and give allow-bot the id of its bot.',
     ],
+  },
+  conflicts: {
+    workflow: conflicts,
+    plans: { 'issue.md': issuePlan },
+    next: [KEY, 'Name the branches in it that pull requests are merged into.'],
   },
   schedule: {
     workflow: schedule,

@@ -135,7 +135,9 @@ async function publish(job: PublishJob): Promise<RunOutcome> {
   if (verdict.status === 'nothing')
     return job.result.followUp === null ? settleStale(job, verdict.outcome) : verdict.outcome;
   if (verdict.status === 'refused') return verdict.outcome;
-  if (job.run.result.baseDirty === true) return usageError(UNCOMMITTED);
+  // A merge is no commit yet, and is made again.
+  const merges = (job.result.followUp?.merge ?? null) !== null;
+  if (job.run.result.baseDirty === true && !merges) return usageError(UNCOMMITTED);
   const { patch } = job.run;
   if (patch === null) return usageError('The run has no patch.');
   if (job.result.followUp !== null) {

@@ -24,17 +24,21 @@ export interface Change {
   readonly flags: readonly Flag[];
 }
 
-/** Rebuilds a run's patch on the base as it is now, and checks it against the policy. */
+/**
+ * Rebuilds a run's patch on the base as it is now, and checks it against the policy. `mergedTree` is what the run began with if
+ * that is the tree of no commit: that of a merge.
+ */
 export async function rebuildRun(
   job: PublishJob,
   base: Base,
   patch: CheckedPatch,
+  mergedTree: string | null = null,
 ): Promise<Refused | { status: 'ok'; change: Change }> {
   const { result, upstream, settings, told, say } = job;
   const refuse = (outcome: RunOutcome): Refused => ({ status: 'refused', outcome });
   const bench = openScratchRepository(job.scratch);
   const began = result.baseSha === null ? null : await findCommit(upstream, result.baseSha);
-  const runTree = began?.tree.sha ?? null;
+  const runTree = mergedTree ?? began?.tree.sha ?? null;
   const rebuilt = await rebuild({ where: upstream, patch, runTree, baseTree: base.tree, bench });
   if (rebuilt.status === 'broken')
     return refuse(publishFailed(sentence(`The patch cannot be trusted: ${rebuilt.message}`)));
@@ -47,7 +51,11 @@ export async function rebuildRun(
       ),
     );
   }
-  if (base.sha === result.baseSha && result.baseDirty === false && rebuilt.tree !== result.treeSha)
+  const isOwnBase =
+    mergedTree === null
+      ? base.sha === result.baseSha && result.baseDirty === false
+      : base.tree === mergedTree;
+  if (isOwnBase && rebuilt.tree !== result.treeSha)
     return refuse(
       publishFailed(
         `The patch makes the tree ${rebuilt.tree} of the run's own base, and the result says ${result.treeSha}: it is not the patch that the run proved.`,

@@ -16,6 +16,7 @@ import {
 } from '../../domain/github/publishing/rebase-file.ts';
 import { repositoriesAround } from '../../domain/review/git-folder.ts';
 import type { ReviewedFile } from '../../domain/review/review-flags.ts';
+import { isBinary } from '../../domain/text/binary.ts';
 import type { ScratchRepository } from '../../git/store/scratch-apply.ts';
 import type { NewFile } from '../../ports.ts';
 import type { CheckedPatch } from './read-run.ts';
@@ -180,11 +181,6 @@ async function newState(
   if ([then, there, bytes].some(isBinary)) return 'both sides changed it, and it is binary';
   const merged = await bench.merge({ before: then, now: there, after: bytes });
   return merged === null ? 'both sides changed the same lines' : { mode, ...merged };
-}
-
-/** By git's own rule. */
-function isBinary(bytes: Buffer): boolean {
-  return bytes.subarray(0, 8_000).includes(0);
 }
 
 type FileNow = Occupant & { kind: 'file' };

@@ -3,16 +3,19 @@
 import { fetchIssue } from '../../adapters/github/untrusted-texts.ts';
 import { readPlan } from '../../adapters/plan/plan-file.ts';
 import { parseRepoPath } from '../../domain/changes/path.ts';
+import { pathPolicy } from '../../domain/changes/path-policy.ts';
 import type { FollowUp } from '../../domain/github/follow-up.ts';
 import type { PullRecord } from '../../domain/github/publishing/record.ts';
 import { noChange, publishFailed, type RunOutcome, usageError } from '../../domain/run/outcome.ts';
 import type { ContextPart, Plan } from '../../domain/run/plan.ts';
 import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { pathsOf } from '../path-rules.ts';
 import type { Session } from '../session.ts';
 import { CONTEXT_BOUNDS, contextPart, type IssueTask } from '../trust/context.ts';
 import { type ChecksRead, failedChecks } from './checks.ts';
 import type { Continued } from './find.ts';
-import { openBesideCheckout } from './local-merge.ts';
+import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
+import { type ConflictFound, conflictWithBase } from './merge.ts';
 import { openThreads, type ThreadsRead } from './threads.ts';
 
 /** Most characters of the work so far that the model is shown; it can read the files. */
@@ -41,7 +44,21 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   if (checks.status === 'failed' && trigger === 'check') return checks;
   if (checks.status === 'failed') session.warn(`Failed checks are left out. ${checks.outcome.reason}`);
   const { threads } = open;
-  const asks = [...open.asks, ...(checks.status === 'ok' ? checks.asks : [])];
+  const first = await firstPlan(task, pull.record);
+  if (first.status === 'failed') return first;
+  const paths = pull.record.rules[1] ?? { allow: [], protect: [] };
+  const permits = pathPolicy(first.plan, pathsOf(task.settings, paths));
+  const { diff, conflict } = await besideCheckout(task, async (beside) => ({
+    diff: await beside.diff(commits.mergeBase, pull.head, MAX_DIFF),
+    conflict: trigger === 'check' ? NO_CONFLICT : await conflictOf(beside, continued, permits),
+  }));
+  if (conflict.status === 'refused' && trigger === 'request')
+    session.warn(`The conflict with its base is left alone: ${conflict.why}`);
+  const asks = [
+    ...open.asks,
+    ...(checks.status === 'ok' ? checks.asks : []),
+    ...(conflict.status === 'found' ? conflict.asks : []),
+  ];
   const facts: FollowUp = {
     pullRequest: pull.number,
     marker: pull.marker,
@@ -51,17 +68,17 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
     trigger,
     round,
     threads,
-    merge: null,
+    merge: conflict.status === 'found' ? pull.base.sha : null,
   };
-  const first = await firstPlan(task, pull.record);
-  if (first.status === 'failed') return first;
+  const check = conflict.status === 'found' ? conflict.check : null;
   const plan: Plan = {
     ...first.plan,
+    verify: [...first.plan.verify, ...(check === null ? [] : [check])],
     followUp: {
       facts,
-      paths: pull.record.rules[1] ?? { allow: [], protect: [] },
+      paths,
       title: pull.title,
-      diff: await diffOf(task, commits.mergeBase, pull.head),
+      diff,
       asks,
       context: await firstRequest(task, pull.record),
     },
@@ -73,11 +90,13 @@ export async function continuedPlan(task: ContinueTask): Promise<ContinuedPlan> 
   });
   const refusal = whyNot(task, {
     round,
+    conflict,
     hasAsks: asks.length > 0 || plan.outside !== undefined || isGiven(task),
   });
   return refusal === null ? { status: 'ok', plan } : { status: 'failed', outcome: refusal };
 }
 
+const NO_CONFLICT: ConflictFound = { status: 'none' };
 const NO_CHECKS: ChecksRead = { status: 'ok', asks: [] };
 const NOTHING: ThreadsRead = { status: 'ok', threads: [], asks: [] };
 
@@ -100,7 +119,7 @@ function isAutomatic(request: string | null): boolean {
 
 function whyNot(
   { continued: { pull, commits, trigger }, settings }: ContinueTask,
-  { round, hasAsks }: { round: number; hasAsks: boolean },
+  { round, conflict, hasAsks }: { round: number; conflict: ConflictFound; hasAsks: boolean },
 ): RunOutcome | null {
   const name = `Pull request #${pull.number}`;
   const { foreign } = commits;
@@ -112,6 +131,8 @@ function whyNot(
     return noChange(
       `${name} was continued ${settings.followUpRounds} times without anyone asking for it, which is the most (--follow-up-rounds). Comment there with /patchsmith and what to do, and it goes on.`,
     );
+  if (conflict.status === 'refused' && trigger === 'conflict')
+    return publishFailed(`${name} is not continued: ${conflict.why}`);
   return hasAsks ? null : noChange(`Nothing asks for more work on pull request #${pull.number}.`);
 }
 
@@ -164,11 +185,24 @@ async function firstRequest(task: ContinueTask, { source }: PullRecord): Promise
   return read.status === 'ok' ? [await contextPart(read.data, CONTEXT_BOUNDS.body)] : [];
 }
 
-/** Between the base and the head, in full only where it is not large. */
-async function diffOf({ session, root }: ContinueTask, from: string, to: string): Promise<string> {
+/** Not where the base has not moved. */
+async function conflictOf(
+  beside: BesideCheckout,
+  { pull: { head, base }, commits }: Continued,
+  permits: (path: string) => boolean,
+): Promise<ConflictFound> {
+  if (commits.behind === 0) return NO_CONFLICT;
+  return conflictWithBase(beside, { before: commits.mergeBase, head, base, permits });
+}
+
+/** Work with a repository of our own beside the checkout, which is gone afterwards. */
+async function besideCheckout<T>(
+  { session, root }: ContinueTask,
+  work: (beside: BesideCheckout) => Promise<T>,
+): Promise<T> {
   const folder = makeTemporaryFolder(session.input.env);
   try {
-    return await (await openBesideCheckout(root, folder.path, session.input.env)).diff(from, to, MAX_DIFF);
+    return await work(await openBesideCheckout(root, folder.path, session.input.env));
   } finally {
     folder.remove();
   }

@@ -1,6 +1,7 @@
 /** Merges two commits' trees without a work tree, whatever their history, and without anyone's merge drivers. */
 
 import { type Failed, failed } from '../../domain/failed.ts';
+import { type Conflict, SIDES } from '../../domain/github/conflict.ts';
 import { decodeName } from '../../files/names.ts';
 import { askGit, type GitAnswer } from '../git.ts';
 
@@ -12,14 +13,10 @@ export interface TreesToMerge {
   readonly theirs: string;
 }
 
-/** Files with conflicts have both sides in `tree`, between git's markers; `conflicts` names them. */
+/** Files with conflicts have both sides in `tree`, and what they began from, between git's markers. */
 export type MergedTrees =
-  | { readonly status: 'merged'; readonly tree: string; readonly conflicts: readonly string[] }
+  | { readonly status: 'merged'; readonly tree: string; readonly conflicts: readonly Conflict[] }
   | Failed;
-
-/** Names in the markers of a conflict. */
-const OURS = 'pull-request';
-const THEIRS = 'base';
 
 /**
  * The same trees give the same result, in any repository that has them and with the same version of git. `gitDir` is one of
@@ -42,16 +39,32 @@ export async function mergeTrees(
     run(['commit-tree', `${side}^{tree}`, '-m', 'x', ...parents.flatMap((parent) => ['-p', parent])]);
   // Commits of our own have just these three in their history, however much of the real one is here.
   const before = await commit(sides.before, []);
-  await run(['update-ref', `refs/heads/${OURS}`, await commit(sides.ours, [before])]);
-  await run(['update-ref', `refs/heads/${THEIRS}`, await commit(sides.theirs, [before])]);
+  await run(['update-ref', `refs/heads/${SIDES.ours}`, await commit(sides.ours, [before])]);
+  await run(['update-ref', `refs/heads/${SIDES.theirs}`, await commit(sides.theirs, [before])]);
   const bad = answers.find(({ exitCode }) => exitCode !== 0);
   if (bad !== undefined) return failed(bad.stderr);
-  const merge = ['merge-tree', '--write-tree', '--name-only', '-z', '--no-messages', OURS, THEIRS];
-  const answer = await git(merge);
+  const merge = ['merge-tree', '--write-tree', '-z', '--no-messages', SIDES.ours, SIDES.theirs];
+  const answer = await git(['-c', 'merge.conflictStyle=diff3', ...merge]);
   if (answer.exitCode !== 0 && answer.exitCode !== 1) return failed(answer.stderr);
-  const [tree = '', ...names] = decodeName(answer.stdout).split('\0');
-  return { status: 'merged', tree, conflicts: names.filter((name) => name !== '') };
+  const [tree = '', ...entries] = answer.stdout.toString('latin1').split('\0');
+  return { status: 'merged', tree, conflicts: conflictsIn(entries) };
 }
+
+/** `mode id stage TAB path`, one for each side that has the path. */
+function conflictsIn(entries: readonly string[]): Conflict[] {
+  const found = new Map<string, Conflict>();
+  for (const entry of entries) {
+    const [, mode = '', blob = '', stage = '', name = ''] =
+      /^(\d+) ([0-9a-f]+) ([123])\t(.*)$/s.exec(entry) ?? [];
+    if (stage === '') continue;
+    const path = decodeName(Buffer.from(name, 'latin1'));
+    const known = found.get(path) ?? { path, before: null, ours: null, theirs: null };
+    found.set(path, { ...known, [STAGES[Number(stage) - 1] ?? '']: { mode, blob } });
+  }
+  return [...found.values()];
+}
+
+const STAGES = ['before', 'ours', 'theirs'] as const;
 
 const ENV = {
   GIT_AUTHOR_NAME: 'patchsmith',

@@ -15,6 +15,13 @@ export function filled(text: string, contexts: Contexts): string {
   });
 }
 
+/** The value of a text that is one expression: a list. */
+export function listIn(text: string, contexts: Contexts): unknown[] {
+  const value = evaluate(/^\s*\$\{\{(.*)\}\}\s*$/s.exec(text)?.[1] ?? text, contexts);
+  if (!Array.isArray(value)) throw new Error(`This is no list: ${text}`);
+  return value;
+}
+
 /** Whether a job or step is due; one that asks for no status goes on only after success. */
 export function isDue(condition: string | undefined, contexts: Contexts): boolean {
   const isGoingOn = !contexts.failed && !contexts.cancelled;

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../files/repository.ts';
 import type { GitHub, GitHubRepository } from '../github-server/server.ts';
 import type { Access } from '../github-server/state/world.ts';
 import { type ActionEnd, type ActionRun, runAction } from './action-runner.ts';
-import { type Contexts, filled, isDue } from './expressions.ts';
+import { type Contexts, filled, isDue, listIn } from './expressions.ts';
 
 interface WorkflowStep {
   readonly name?: string;
@@ -30,7 +30,8 @@ interface WorkflowJob {
   readonly needs?: string | readonly string[];
   readonly permissions?: Readonly<Record<string, Access>>;
   readonly outputs?: Readonly<Record<string, string>>;
-  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
+  /** Each a list, or an expression that gives one. */
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[] | string>> };
   readonly steps: readonly WorkflowStep[];
 }
 
@@ -69,7 +70,7 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   const ends: JobEnd[] = [];
   const needs: Record<string, JobEnd> = {};
   for (const [name, job] of Object.entries(jobs)) {
-    for (const matrix of combinations(job)) {
+    for (const matrix of combinations(job, needs)) {
       const end = await runJob(run, { name, job, matrix, artifacts, needs });
       ends.push(end);
       needs[name] = end;
@@ -78,9 +79,19 @@ export async function runWorkflow(run: WorkflowRun): Promise<JobEnd[]> {
   return ends;
 }
 
-function combinations({ strategy }: WorkflowJob): Record<string, string>[] {
-  return Object.entries(strategy?.matrix ?? {}).reduce<Record<string, string>[]>(
-    (all, [key, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [key]: value }))),
+/** A job whose condition does not hold is skipped before its matrix is looked at. */
+function combinations(
+  { strategy, if: condition }: WorkflowJob,
+  needs: Readonly<Record<string, JobEnd>>,
+): Record<string, string>[] {
+  const contexts = { values: { needs }, failed: false, cancelled: false };
+  const listOf = (given: readonly string[] | string): readonly unknown[] =>
+    typeof given === 'string' ? listIn(given, contexts) : given;
+  const matrix = Object.entries(strategy?.matrix ?? {});
+  if (matrix.some(([, given]) => typeof given === 'string') && !isDue(condition, contexts)) return [{}];
+  return matrix.reduce<Record<string, string>[]>(
+    (all, [key, given]) =>
+      all.flatMap((one) => listOf(given).map((value) => ({ ...one, [key]: String(value) }))),
     [{}],
   );
 }

@@ -6,12 +6,12 @@ import type { PathChange } from '../../../domain/changes/change.ts';
 import type { BaseRevision } from '../../../domain/run/events.ts';
 import { askGit, runGit } from '../../../git/git.ts';
 import { blobId, ObjectStore } from '../../../git/store/object-store.ts';
+import { sizesOf } from '../../../git/store/tree-differences.ts';
 import type { ReadBlobs } from '../../../ports.ts';
 import {
   committedTree,
   MAX_KEPT_BYTES,
   MAX_KEPT_FILE_BYTES,
-  sizesOf,
   uncommittedFiles,
   withinBounds,
 } from './uncommitted.ts';

@@ -1,8 +1,8 @@
 /** The files of a run's base that its commit does not have: what was uncommitted or untracked when the run began. */
 
 import type { BaseRevision } from '../../../domain/run/events.ts';
-import { decodeName } from '../../../files/names.ts';
-import { askGit, runGit } from '../../../git/git.ts';
+import { askGit } from '../../../git/git.ts';
+import { sizesOf, treeDifferences } from '../../../git/store/tree-differences.ts';
 import type { TreeEdit } from '../../../git/store/trees.ts';
 
 /** The largest uncommitted file that a run directory keeps although the run did not change it. */
@@ -42,35 +42,16 @@ export async function uncommittedFiles(
   committed: string,
   tree: string,
 ): Promise<UncommittedFile[]> {
-  const git = { cwd: shadowDir };
-  const args = [`--git-dir=${shadowDir}`, 'diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
-  const listed = await runGit({ ...git, args: [...args, '--ignore-submodules=none', committed, tree] });
-  const found = [...listed.toString('latin1').matchAll(ENTRY)].map(
-    ([, fromMode = '', mode, from = '', to = '', path = '']) => ({
-      path: decodeName(Buffer.from(path, 'latin1')),
-      committed: fromMode === NO_MODE ? null : ({ mode: fromMode, blob: from } as TreeEdit['state']),
-      blob: mode === NO_MODE || mode === SUBMODULE ? null : to,
-    }),
-  );
+  const found = (await treeDifferences(shadowDir, committed, tree)).map(({ path, before, after }) => ({
+    path,
+    committed: before,
+    blob: after === null || after.mode === SUBMODULE ? null : after.blob,
+  }));
   const sizes = await sizesOf(
     shadowDir,
     found.flatMap(({ blob }) => blob ?? []),
   );
   return found.map((file) => ({ ...file, size: sizes.get(file.blob ?? '') ?? 0 }));
-}
-
-/** Bytes of the objects that are there, in this store or one that it reads from. */
-export async function sizesOf(gitDir: string, ids: readonly string[]): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>();
-  if (ids.length === 0) return sizes;
-  const listed = await runGit({
-    cwd: gitDir,
-    args: [`--git-dir=${gitDir}`, 'cat-file', '--batch-check=%(objectname) %(objectsize)'],
-    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
-  });
-  for (const [, id = '', size] of listed.toString('latin1').matchAll(/^([0-9a-f]+) (\d+)$/gm))
-    sizes.set(id, Number(size));
-  return sizes;
 }
 
 /** Those of the files that fit into the bounds, smallest first; `isNeeded` are kept whatever their size. */
@@ -89,8 +70,4 @@ export function withinBounds(
   return kept;
 }
 
-const NO_MODE = '000000';
 const SUBMODULE = '160000';
-
-/** `:mode mode id id status NUL path NUL` */
-const ENTRY = /:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*\0([^\0]+)\0/g;

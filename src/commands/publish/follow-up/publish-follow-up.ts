@@ -31,6 +31,7 @@ import type { CheckedPatch } from '../read-run.ts';
 import { rebuildRun } from '../rebuild-run.ts';
 import { answerThreads } from './answer-threads.ts';
 import { cleanMergeOn } from './clean-merge.ts';
+import { remakeMerge } from './remade-merge.ts';
 
 /** A follow-up that may be published. */
 export interface FollowUpToPublish {
@@ -120,22 +121,33 @@ async function commitOn(
       ),
     );
   const where = `${upstream.owner}/${upstream.repo}`;
-  const base: Base = { repository: where, branch: pull.branch, sha: pull.head, tree: head.tree.sha };
-  const rebuilt = await rebuildRun(job, base, patch);
+  const { merge } = followUp;
+  const remade = merge === null ? null : await remakeMerge(job, pull, { ...followUp, merge });
+  if (remade?.status === 'refused') return remade;
+  const base: Base = {
+    repository: where,
+    branch: pull.branch,
+    sha: pull.head,
+    tree: remade?.tree ?? head.tree.sha,
+  };
+  const rebuilt =
+    remade === null
+      ? await rebuildRun(job, base, patch)
+      : await rebuildRun({ ...job, upstream: remade.where }, base, patch, remade.runTree);
   if (rebuilt.status === 'refused') return rebuilt;
   const { tree, files } = rebuilt.change;
+  const onHead = { baseCommit: pull.head, baseTree: head.tree.sha, files, parents: [pull.head] };
+  const order = remade === null ? { status: 'ok' as const, ...onHead } : await remade.order(rebuilt.change);
+  if (order.status === 'refused') return order;
   const lacking = await lackingLfs(job, files);
   if (lacking !== null) return refuse(lacking);
   const { author, committer: by, ...wishes } = await commitWishes(job);
   const made = await (await committerFor(job)).commit({
+    ...order,
     tree,
-    baseCommit: pull.head,
-    baseTree: head.tree.sha,
-    files,
     message: messageOf(result, { tree, base: pull.base.branch, followUp, wishes }),
     author,
     committer: by,
-    parents: [pull.head],
     branch: pull.branch,
     head: pull.head,
   });

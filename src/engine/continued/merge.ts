@@ -1,0 +1,169 @@
+/** A conflict of the pull request with its base: what the model is asked to resolve, and how the merge gets into the work tree. */
+
+import { revertChanges } from '../../adapters/workspace/reopen.ts';
+import type { PathChange } from '../../domain/changes/change.ts';
+import { type Failed, failed } from '../../domain/failed.ts';
+import { conflictHunks, conflictKind, markerCheck } from '../../domain/github/conflict.ts';
+import type { FollowUp } from '../../domain/github/follow-up.ts';
+import { isTaken } from '../../domain/run/events.ts';
+import type { FollowUpAsk } from '../../domain/run/plan.ts';
+import { listed } from '../../domain/text/listed.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import { readBlobs } from '../../git/store/blobs.ts';
+import { sizesOf, treeDifferences } from '../../git/store/tree-differences.ts';
+import type { Workspace } from '../../ports.ts';
+import { type BesideCheckout, openBesideCheckout } from './local-merge.ts';
+
+/** Most files of a conflict, bytes of one of them, and characters of it that the model is shown. */
+const MAX_FILES = 20;
+const MAX_BYTES = 1024 * 1024;
+const MAX_HUNKS = 8_000;
+
+/** What is to be merged. */
+export interface MergeQuestion {
+  /** The newest commit that both contain, the head of the pull request, and the commit that its base is at. */
+  readonly before: string;
+  readonly head: string;
+  readonly base: { readonly branch: string; readonly sha: string };
+  /** Whether the run may change a path. */
+  readonly permits: (path: string) => boolean;
+}
+
+/** `check` is a command that fails until all is resolved; null where nothing stands between markers. */
+export type ConflictFound =
+  | { status: 'none' }
+  | { status: 'found'; asks: FollowUpAsk[]; check: string | null }
+  | { status: 'refused'; why: string };
+
+/** Whether the two conflict, and whether a model can resolve that. */
+export async function conflictWithBase(
+  beside: BesideCheckout,
+  { before, head, base, permits }: MergeQuestion,
+): Promise<ConflictFound> {
+  const merged = await beside.merge(before, head, base.sha);
+  const name = `${base.branch} (${base.sha.slice(0, 8)})`;
+  if (merged.status === 'failed')
+    return {
+      status: 'refused',
+      why: `${name} cannot be merged here: ${merged.message}. Check it out with the whole history (fetch-depth: 0), and run it again.`,
+    };
+  const { tree, conflicts } = merged;
+  if (conflicts.length === 0) return { status: 'none' };
+  const states = new Map(
+    (await treeDifferences(beside.gitDir, head, tree)).map(({ path, after }) => [path, after]),
+  );
+  const mergedOf = (path: string, ours: { blob: string } | null) =>
+    (states.has(path) ? states.get(path) : ours)?.blob ?? '';
+  const ids = conflicts.map(({ path, ours }) => mergedOf(path, ours));
+  const contents = await readBlobs(beside.gitDir, ids, () => MAX_BYTES);
+  const found = conflicts.map((conflict) => {
+    const { path, ours } = conflict;
+    const bytes = contents.get(mergedOf(path, ours)) ?? null;
+    return { path, bytes, kind: conflictKind(conflict, bytes) };
+  });
+  const by = `Merge ${base.branch} into the branch yourself, and push it.`;
+  const hopeless = found.filter(({ path, kind }) => kind === null || !isPlain(path));
+  if (hopeless.length > 0)
+    return {
+      status: 'refused',
+      why: `it conflicts with ${name} in files that cannot be merged as text (binary, moved, too large, or of an odd name): ${namesOf(hopeless)}. ${by}`,
+    };
+  const barred = found.filter(({ path }) => !permits(path));
+  if (barred.length > 0)
+    return {
+      status: 'refused',
+      why: `it conflicts with ${name} in files that plan and settings do not allow to change: ${namesOf(barred)}. ${by}`,
+    };
+  if (found.length > MAX_FILES)
+    return {
+      status: 'refused',
+      why: `it conflicts with ${name} in ${found.length} files, and ${MAX_FILES} are the most that a run is given. ${by}`,
+    };
+  const inLines = found.filter(({ kind }) => kind === 'lines');
+  return {
+    status: 'found',
+    asks: found.map(({ path, bytes, kind }) => ({
+      tag: 'conflict',
+      attributes: { path, ...(kind === 'lines' ? {} : { kind: `${kind}, changed on the other side` }) },
+      text: kind === 'lines' ? conflictHunks(bytes?.toString('utf8') ?? '', MAX_HUNKS) : IN_WORK_TREE,
+      remarks: [],
+    })),
+    check: inLines.length === 0 ? null : markerCheck(inLines.map(({ path }) => path)),
+  };
+}
+
+const IN_WORK_TREE = 'The changed file is in the work tree.';
+
+function namesOf(files: readonly { path: string }[]): string {
+  return listed(
+    files.map(({ path }) => path),
+    10,
+    'file',
+  );
+}
+
+/** A name that a command line can hold. */
+function isPlain(path: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(path);
+}
+
+/** Where a merge is to be put. */
+export interface MergePlace {
+  readonly facts: FollowUp & { readonly merge: string };
+  /** Its baseline is that of the head, and is made that of the merge. */
+  readonly workspace: Workspace;
+  readonly shadowDir: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Puts the merge with its conflicts into the work tree, and into the baseline: the patch of the run is what it makes of the
+ * merge. `takeBack` restores the head's files.
+ */
+export async function putMerge({
+  facts,
+  workspace,
+  shadowDir,
+  env,
+}: MergePlace): Promise<Failed | { status: 'ok'; takeBack: () => Promise<void> }> {
+  const { root } = workspace;
+  const begun = workspace.base();
+  if (!isTaken(begun) || begun.dirty)
+    return failed(
+      `The work tree has uncommitted changes, and the merge of ${facts.base.branch} needs one without. Commit or stash them.`,
+    );
+  const folder = makeTemporaryFolder(env);
+  try {
+    const { merge, gitDir } = await openBesideCheckout(root, folder.path, env);
+    const merged = await merge(facts.base.sha, facts.head, facts.merge);
+    if (merged.status === 'failed') return merged;
+    const wanted = await statesOf(gitDir, facts.head, merged.tree);
+    const failure = await revertChanges({ root, shadowDir, objectsGitDir: gitDir }, wanted);
+    const changes = await workspace.capture('all');
+    const takeBack = async () => void (await workspace.putBack(changes, changes));
+    await workspace.rebase(changes);
+    const base = workspace.base();
+    if (failure === null && isTaken(base) && base.tree === merged.tree) return { status: 'ok', takeBack };
+    const found = new Map(changes.map(({ path, after }) => [path, after?.blob]));
+    const other = wanted.filter(({ path, before }) => found.get(path) !== before?.blob);
+    await takeBack();
+    const why = failure ?? `other contents in ${namesOf(other)}`;
+    return failed(`The merge of ${facts.base.branch} cannot be put into the work tree: ${why}`);
+  } finally {
+    folder.remove();
+  }
+}
+
+/** What differs in `to`, as states to put back to. */
+async function statesOf(gitDir: string, from: string, to: string): Promise<PathChange[]> {
+  const found = await treeDifferences(gitDir, from, to);
+  const sizes = await sizesOf(
+    gitDir,
+    found.flatMap(({ after }) => after?.blob ?? []),
+  );
+  return found.map(({ path, after }) => ({
+    path,
+    before: after && { ...after, size: sizes.get(after.blob) ?? 0 },
+    after: null,
+  }));
+}

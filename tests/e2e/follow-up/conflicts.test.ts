@@ -1,0 +1,144 @@
+/** The base of a pull request of ours has changed the same lines: a run resolves that, and publishes a merge of both. */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { recordIn } from '../../../src/domain/github/publishing/record.ts';
+import { removeFolders } from '../../support/files/repository.ts';
+import {
+  expectDone,
+  type Life,
+  type LifeEvent,
+  openLife,
+  writes,
+} from '../../support/jobs/pull-request-life.ts';
+import { call } from '../../support/runs/scripted-run.ts';
+
+let life: Life;
+let branch: string;
+const PUSH: LifeEvent = { name: 'push', payload: { ref: 'refs/heads/main' } };
+
+/** Pull request #1 has changed the first line of a.txt. */
+beforeEach(async () => {
+  life = await openLife({
+    'a.txt': 'a\n\n\n\nz\n',
+    'b.txt': 'b\n',
+    'd.txt': 'd\n',
+    'plans/p.md': 'Small.\n',
+  });
+  const first = await life.run(writes('a.txt', 'new\n\n\n\nz\n', 'Renewed a.'), ['--message', 'Make a new']);
+  expectDone(first);
+  expectDone(await life.publish(first));
+  branch = life.pull(1).pull?.head ?? '';
+});
+
+afterEach(async () => {
+  expect(life.github.invalid).toEqual([]);
+  await life.github.close();
+});
+afterAll(removeFolders);
+
+test('it is resolved on the merge of both, which becomes a commit with two parents', async () => {
+  const before = await life.hosted.head(branch);
+  const base = await life.hosted.commit('main', {
+    'a.txt': 'theirs\n\n\n\nz, too\n',
+    'b.txt': 'better\n',
+    'c.txt': 'c\n',
+    '.github/workflows/ci.yml': 'on: push\n',
+  });
+  await life.toHead(1);
+  const more = await life.run(
+    writes('a.txt', 'new and theirs\n\n\n\nz, too\n', 'Kept both.'),
+    ['--continue', '1', '--verify', 'grep -q better b.txt && test -f c.txt'],
+    PUSH,
+  );
+  expectDone(more);
+  expect(more.result.followUp).toMatchObject({ trigger: 'conflict', round: 1, merge: base });
+  expect(life.prompt(more)).toContain('<conflict path="a.txt">\nline 1:\n<<<<<<< pull-request\nnew\n');
+  expect(life.prompt(more)).toMatch(/\n\|{7} [0-9a-f]+\na\n={7}\ntheirs\n>{7} base\n/);
+  const published = await life.publish(more);
+  expectDone(published);
+  const head = published.told?.commit?.sha ?? '';
+  expect(await life.hosted.git('rev-parse', `${head}^1`, `${head}^2`)).toBe(`${before}\n${base}`);
+  expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt');
+  expect(await life.hosted.git('show', `${head}:a.txt`)).toBe('new and theirs\n\n\n\nz, too');
+  expect(await life.hosted.git('merge-tree', '--write-tree', 'main', branch)).toBe(
+    await life.hosted.git('rev-parse', `${head}^{tree}`),
+  );
+  expect(recordIn(life.pull(1).body ?? '')?.record.rounds).toBe(1);
+  expect(life.pull(1).body).toContain('for a conflict with the base');
+  expect(life.hosted.pulls().length).toBe(1);
+  const again = await life.publish(more);
+  expectDone(again);
+  expect(again.told?.commit).toMatchObject({ operation: 'none', sha: head });
+
+  // Nothing is left to be resolved.
+  await life.toHead(1);
+  const idle = await life.run([], ['--continue', '1'], PUSH);
+  expect([idle.result.outcome, idle.server.requests.length]).toEqual(['no_change', 0]);
+});
+
+test('commits of people are kept when one of them asks, and so are those that come while it works', async () => {
+  const theirs = await life.hosted.commit(branch, { 'd.txt': 'more\n' }, { author: 'Ann' });
+  const base = await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n', 'd.txt': null });
+  await life.toHead(1);
+  const refused = await life.run([], ['--continue', '1'], PUSH);
+  expect([refused.result.outcome, refused.server.requests.length]).toEqual(['publish_failed', 0]);
+  const script = [
+    { calls: [call('write_file', { path: 'a.txt', content: 'both\n\n\n\nz\n' })] },
+    { calls: [call('run_command', { command: 'rm d.txt' })] },
+    { calls: [call('finish', { status: 'done', summary: 'Kept both.' })] },
+  ];
+  const more = await life.run(script, ['--continue', '1', '--message', 'resolve the conflict']);
+  expectDone(more);
+  expect(life.prompt(more)).toContain(
+    '<conflict path="d.txt" kind="deleted in the base, changed on the other side">',
+  );
+  const later = await life.hosted.commit(branch, { 'e.txt': 'e\n' }, { author: 'Ann' });
+  const published = await life.publish(more);
+  expectDone(published);
+  const head = published.told?.commit?.sha ?? '';
+  expect(await life.hosted.git('rev-list', '--first-parent', '-3', head)).toBe(
+    [head, later, theirs].join('\n'),
+  );
+  expect(await life.hosted.git('diff-tree', '-r', '--name-status', base, head)).toBe('M\ta.txt\nA\te.txt');
+});
+
+test('what is not resolved is not published, and what cannot be is refused before a model is asked', async () => {
+  await life.hosted.commit('main', { 'a.txt': 'theirs\n\n\n\nz\n' });
+  await life.toHead(1);
+  const barred = await life.run([], ['--continue', '1', '--protect', 'a.txt'], PUSH);
+  expect([barred.result.outcome, barred.server.requests.length]).toEqual(['publish_failed', 0]);
+  expect(barred.result.reason).toContain('that plan and settings do not allow to change: a.txt.');
+  const finish = call('finish', { status: 'done', summary: 'Done.' });
+  const lazy = [
+    { calls: [call('write_file', { path: 'b.txt', content: 'x\n' })] },
+    ...[1, 2, 3, 4].map(() => ({ calls: [finish] })),
+  ];
+  const red = await life.run(lazy, ['--continue', '1'], PUSH);
+  expect(red.result.outcome).toBe('verify_failed');
+  const unresolved = await life.publish(red);
+  expect([unresolved.exitCode, unresolved.told?.reason]).toEqual([
+    11,
+    expect.stringMatching(/^The conflict with main \([0-9a-f]{8}\) is not resolved in a\.txt\./),
+  ]);
+  // A run directory that has merged what is nobody's.
+  const other = await life.hosted.commit('elsewhere', { 'x.txt': 'x\n' });
+  const file = join(red.runDir, 'result.json');
+  const result = JSON.parse(readFileSync(file, 'utf8'));
+  result.followUp.merge = other;
+  writeFileSync(file, JSON.stringify(result));
+  const hostile = await life.publish(red);
+  expect([hostile.exitCode, hostile.told?.reason]).toEqual([
+    11,
+    expect.stringContaining('which is not in main.'),
+  ]);
+
+  await life.hosted.commit('main', { 'a.txt': 'a\0binary' });
+  await life.toHead(1);
+  const binary = await life.run([], ['--continue', '1'], PUSH);
+  expect([binary.result.outcome, binary.server.requests.length]).toEqual(['publish_failed', 0]);
+  expect(binary.result.reason).toMatch(
+    /^Pull request #1 is not continued: it conflicts with main \([0-9a-f]{8}\) in files that cannot be merged as text \(.*\): a\.txt\. Merge main into the branch yourself, and push it\.$/,
+  );
+});
