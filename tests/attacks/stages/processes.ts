@@ -157,6 +157,17 @@ export const RESOURCES: Stage = {
       20,
     ),
     byLimit(
+      'bomb-endless',
+      'A fork bomb that forks as fast as it can',
+      () => "perl -e 'fork while 1'",
+      toDo(({ said }) =>
+        /more processes than --max-processes allows/.test(said) ? null : said.slice(0, 200),
+      ),
+      20,
+      // As root, nothing but the watch would be between it and the machine.
+      { none: 'untried' },
+    ),
+    byLimit(
       'memory',
       'A command that takes 1 GB of memory',
       () =>

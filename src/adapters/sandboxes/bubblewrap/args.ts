@@ -1,5 +1,10 @@
 /** bubblewrap's argument list. Pure: what is mounted where was decided before. */
 
+import { join } from 'node:path';
+
+/** Below /proc: how many process numbers the pid namespace of whoever opens it has. */
+export const PID_MAX = 'sys/kernel/pid_max';
+
 /** Applied in order: a later mount covers an earlier one. `optional`: skipped if the source no longer exists. */
 export type Mount =
   | { kind: 'read-only'; source: string; at: string; optional?: boolean }
@@ -28,6 +33,8 @@ export interface BubblewrapCall {
   readonly argsFd: number | null;
   /** The descriptor from which bubblewrap reads the system call filter; null for no filter. */
   readonly filterFd: number | null;
+  /** The descriptor from which bubblewrap reads how many process numbers there are inside; null for as many as outside. */
+  readonly numbersFd: number | null;
   /** The command line of process 1. */
   readonly command: readonly string[];
 }
@@ -41,6 +48,7 @@ export function bubblewrapArgs({
   statusFd,
   argsFd,
   filterFd,
+  numbersFd,
   command,
 }: BubblewrapCall): string[] {
   return [
@@ -53,7 +61,7 @@ export function bubblewrapArgs({
     '--clearenv',
     ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(argsFd === null ? [] : ['--args', String(argsFd)]),
-    ...mounts.flatMap((mount) => mountArgs(mount, features)),
+    ...mounts.flatMap((mount) => mountArgs(mount, features, numbersFd)),
     ...(filterFd === null ? [] : ['--seccomp', String(filterFd)]),
     ...['--chdir', directory, '--json-status-fd', String(statusFd)],
     '--',
@@ -61,7 +69,7 @@ export function bubblewrapArgs({
   ];
 }
 
-function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
+function mountArgs(mount: Mount, features: BubblewrapFeatures, numbersFd: number | null): string[] {
   switch (mount.kind) {
     case 'read-only':
       return [mount.optional ? '--ro-bind-try' : '--ro-bind', mount.source, mount.at];
@@ -73,7 +81,11 @@ function mountArgs(mount: Mount, features: BubblewrapFeatures): string[] {
       return [...(features.tmpfsSize ? ['--size', String(mount.bytes)] : []), '--tmpfs', mount.at];
     case 'processes':
       // Read-only as a whole: for root, bubblewrap 0.8 leaves /proc/sys/kernel/core_pattern and similar files writable.
-      return ['--proc', mount.at, '--remount-ro', mount.at];
+      return [
+        ...['--proc', mount.at],
+        ...(numbersFd === null ? [] : ['--file', String(numbersFd), join(mount.at, PID_MAX)]),
+        ...['--remount-ro', mount.at],
+      ];
     case 'devices':
       return ['--dev', mount.at];
     case 'closed':

@@ -45,6 +45,8 @@ export interface BubblewrapSetup {
   readonly outerEnv: Readonly<Record<string, string>>;
   /** The file with the system call filter; null if there is none for this machine. */
   readonly filter: string | null;
+  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
+  readonly numbers: { readonly count: number; readonly path: string } | null;
   readonly limits: EnforcedLimits;
   /** Paths on the disks that commands can write to. */
   readonly writable: readonly string[];
@@ -71,8 +73,9 @@ const COMPLAINT_MS = 500;
 const STATUS_FD = 3;
 const FILTER_FD = 4;
 const GATE_FD = 5;
-const ARGS_FD = 6;
-const ERRORS_FD = 7;
+const NUMBERS_FD = 6;
+const ARGS_FD = 7;
+const ERRORS_FD = 8;
 /** How much of bubblewrap's own output an error message includes. */
 const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
 
@@ -102,12 +105,13 @@ async function start(
   setup: BubblewrapSetup,
   { command, pipes, foreign, script, onBytes }: Start,
 ): Promise<ContainedProcess> {
-  const { filter } = setup;
   const args = argsFor(setup, command, script);
   const { talk } = command;
   const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
-  // bubblewrap reads it to its end, so every command needs a descriptor of its own.
-  const filterFd = filter === null ? null : openSync(filter, 'r');
+  // bubblewrap reads them to their ends, so every command needs descriptors of its own.
+  const [filterFd, numbersFd] = [setup.filter, setup.numbers?.path].map((path) =>
+    path == null ? null : openSync(path, 'r'),
+  );
   // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
   const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
   const stdio = foreign.withNothingElse([
@@ -116,12 +120,13 @@ async function start(
     'pipe',
     filterFd ?? 'ignore',
     'pipe',
+    numbersFd ?? 'ignore',
     ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
     ...(talk === undefined ? [] : (['pipe'] as const)),
   ]);
   const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
   if (merged.talk === null) merged.closeWriter();
-  if (filterFd !== null) closeSync(filterFd);
+  for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
   openGate(child.stdio.at(GATE_FD) as Duplex);
   if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
   const complaint = new OutputCapture(COMPLAINT_LIMITS);
@@ -203,7 +208,7 @@ function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): voi
 }
 
 function argsFor(setup: BubblewrapSetup, command: Start['command'], script: ScriptPlace): string[] {
-  const { features, env, directory, filter, relay, shell, shells, limits } = setup;
+  const { features, env, directory, filter, numbers, relay, shell, shells, limits } = setup;
   const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
   const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
   const { isStrict = false } = command;
@@ -216,6 +221,7 @@ function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Scri
     statusFd: STATUS_FD,
     argsFd: command.env === undefined ? null : ARGS_FD,
     filterFd: filter === null ? null : FILTER_FD,
+    numbersFd: numbers === null ? null : NUMBERS_FD,
     command: initCommand(shells.init, GATE_FD, {
       line,
       limits,

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { arch, execPath, getuid } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import { isWithin } from '../../../domain/changes/path.ts';
-import type { Sandbox } from '../../../ports.ts';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { CacheSurroundings, CachesResult } from '../caches/open-caches.ts';
-import { enforcedLimits } from '../command/limits.ts';
+import { enforcedLimits, processNumbers } from '../command/limits.ts';
 import { OutputPipes } from '../command/output-pipe.ts';
 import { findProgram, findShell } from '../command/shell.ts';
 import { realPathOf, statOf } from '../host-files.ts';
@@ -17,12 +17,12 @@ import { GIT_CONFIG_INSIDE } from '../visible/etc-folder.ts';
 import { cacheVariables } from '../visible/package-caches.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
-import type { Mount } from './args.ts';
-import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import { type Mount, PID_MAX } from './args.ts';
+import type { BubblewrapSetup } from './bubblewrap.ts';
 import { closedShells } from './closed-shells.ts';
 import { CACHES_INSIDE, HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
-import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
+import { proveNewest } from './prove.ts';
 import { ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
 import { seccompProgram } from './seccomp.ts';
 
@@ -106,9 +106,18 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     files,
   };
   const filter = await filterFile(files);
+  const numbers = await numbersFile(files, setup.limits);
   const warnings = [...caches.warnings, ...(await warningsAbout(root, boundaries.homes))];
   const shown = [...shownPlaces(mounts, [files, agentGit.gitDir]), ...caches.shown];
-  const proving = proveNewest(setup, filter);
+  const proving = proveNewest(
+    { ...setup, numbers, limits: enforcedLimits(options.limits, true, numbers !== null) },
+    filter,
+  ).then((proven) =>
+    // The watch counts alone where bubblewrap may not set the number.
+    proven.status === 'unavailable' && proven.reason.includes(PID_MAX)
+      ? proveNewest({ ...setup, numbers: null }, filter)
+      : proven,
+  );
   // By then the command is running.
   await setImmediate();
   options.onProving?.();
@@ -137,47 +146,6 @@ async function cachesOf(
   return openCaches({ ...places, wanted, isOffline, hostEnv, home: HOME_INSIDE, shownAt: CACHES_INSIDE });
 }
 
-/** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
-type Plan = Omit<BubblewrapSetup, 'features' | 'filter'>;
-
-type Proven =
-  /** `unfiltered` says why there is no system call filter; null when there is one. */
-  { status: 'ok'; sandbox: Sandbox; unfiltered: string | null } | { status: 'unavailable'; reason: string };
-
-/** Assumes the newest bubblewrap, which saves asking for its version on every start, and asks only if that fails. */
-async function proveNewest(plan: Plan, filter: string | null): Promise<Proven> {
-  const best = await prove({ ...plan, features: NEWEST, filter });
-  if (best.failure === null && filter !== null)
-    return { status: 'ok', sandbox: best.sandbox, unfiltered: null };
-  const features = await featuresOf(plan.program);
-  if (features === 'too old') {
-    return { status: 'unavailable', reason: 'This bubblewrap is too old: 0.5 or later is needed.' };
-  }
-  const isNewest = features.disableUserns && features.tmpfsSize;
-  const second = isNewest ? best : await prove({ ...plan, features, filter });
-  if (second.failure === null && filter !== null)
-    return { status: 'ok', sandbox: second.sandbox, unfiltered: null };
-  // Even without the filter the namespaces contain commands; if they do not, that is the reason to report.
-  const last = filter === null ? second : await prove({ ...plan, features, filter: null });
-  if (last.failure !== null) {
-    const { explain, readMachineFacts } = await import('./unavailable.ts');
-    return { status: 'unavailable', reason: explain(last.failure, readMachineFacts()) };
-  }
-  // Both processes of bubblewrap may print it, at the same time.
-  const unfiltered = second.failure?.split('\n')[0] ?? `it cannot be made for ${arch}`;
-  return { status: 'ok', sandbox: last.sandbox, unfiltered };
-}
-
-/** `failure` is what the probe found wrong with this setup; null if nothing. */
-async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failure: string | null }> {
-  // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
-  // programs: a folder of the repository may be on PATH, and the covers are not known yet.
-  const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
-  const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
-  const failure = await probe(probed, setup.files).finally(() => probed.close());
-  return { sandbox: bubblewrapSandbox(setup), failure };
-}
-
 /** `more`, with the two values of `name` combined if both have one. */
 function withBoth(
   name: string,
@@ -204,6 +172,15 @@ async function filterFile(files: string): Promise<string | null> {
   const path = join(files, 'seccomp');
   await writeFile(path, program, { mode: 0o600 });
   return path;
+}
+
+/** Null if the process numbers of a namespace cannot be limited here. */
+async function numbersFile(files: string, limits: EnforcedLimits): Promise<BubblewrapSetup['numbers']> {
+  const count = processNumbers(limits);
+  if (count === null) return null;
+  const path = join(files, 'process-numbers');
+  await writeFile(path, `${count}`, { mode: 0o600 });
+  return { count, path };
 }
 
 /** The toolchains that commands may see, and the home folders that they may not. */

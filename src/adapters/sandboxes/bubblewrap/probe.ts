@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../../ports.ts';
-import type { BubblewrapFeatures } from './args.ts';
-import { BubblewrapFailure } from './bubblewrap.ts';
+import { type BubblewrapFeatures, PID_MAX } from './args.ts';
+import { BubblewrapFailure, type BubblewrapSetup } from './bubblewrap.ts';
 
 /** A variable in bubblewrap's own environment that must not be visible inside. */
 export const CANARY = 'PATCHSMITH_CANARY';
@@ -24,8 +24,11 @@ export async function featuresOf(program: string): Promise<BubblewrapFeatures | 
   return { disableUserns: version >= 8, tmpfsSize: version >= 7 };
 }
 
-/** Null if every assertion held, otherwise what went wrong. `hidden` is a path that must not exist inside. */
-export async function probe(sandbox: Sandbox, hidden: string): Promise<string | null> {
+/** Null if every assertion held, otherwise what went wrong. `files` is a path that must not exist inside. */
+export async function probe(
+  sandbox: Sandbox,
+  { files, numbers }: Pick<BubblewrapSetup, 'files' | 'numbers'>,
+): Promise<string | null> {
   const [pidNamespace, netNamespace] = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
   const script = `
     fail() { echo "$1"; exit 1; }
@@ -41,8 +44,9 @@ export async function probe(sandbox: Sandbox, hidden: string): Promise<string | 
     esac
     [ "$(readlink /proc/self/ns/net)" != '${netNamespace}' ] || fail 'the network is shared'
     ${filterAssertion(sandbox)}
+    ${numbers === null ? '' : `read -r most < /proc/${PID_MAX}; [ "$most" = ${numbers.count} ] || fail '/proc/${PID_MAX} is not limited'`}
     if (: < /proc/1/environ) 2> /dev/null; then fail 'process 1 can be traced'; fi
-    [ ! -e ${quoted(hidden)} ] || fail 'the run directory is visible'
+    [ ! -e ${quoted(files)} ] || fail 'the run directory is visible'
     if (: > /usr/.patchsmith-probe) 2> /dev/null; then fail 'files outside the work tree can be written'; fi
     if (: >> /proc/sys/kernel/core_pattern) 2> /dev/null; then fail 'kernel settings can be written'; fi
     echo contained`;

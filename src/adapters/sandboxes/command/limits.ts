@@ -10,12 +10,16 @@ import {
 
 const MAX_OPEN_FILES = 4096;
 
-/** `contained`: the commands of one sandbox are alone in their user namespace. */
+/**
+ * `contained`: the commands of one sandbox are alone in their user namespace. `numbered`: their pid namespace has no more process
+ * numbers than `processNumbers` says.
+ */
 export function enforcedLimits(
   { maxProcesses, maxMemoryBytes, maxFileBytes, maxDiskBytes }: CommandLimits = DEFAULT_COMMAND_LIMITS,
   contained: boolean,
+  numbered = false,
 ): EnforcedLimits {
-  const kernelCounts = contained && countsInNamespace(release()) && getuid?.() !== 0;
+  const kernelCounts = numbered || (contained && isSince(5014) && getuid?.() !== 0);
   return {
     processes: { limit: maxProcesses, keptBy: kernelCounts ? 'kernel' : 'watch' },
     memoryBytes: { limit: maxMemoryBytes ?? Math.floor(memoryOfMachine() * 0.75), keptBy: 'watch' },
@@ -30,7 +34,7 @@ export function enforcedLimits(
  * Bourne shells count file sizes in blocks of 512 bytes. A limit that is already lower is kept.
  */
 export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimits): string {
-  const count = processes.limit;
+  const count = processes.limit + HEADROOM;
   return [
     'ulimit -c 0',
     `ulimit -f ${Math.max(1, Math.floor(fileBytes.limit / 512))}`,
@@ -42,10 +46,26 @@ export function limitingScript({ processes, fileBytes, openFiles }: EnforcedLimi
     .join('; ');
 }
 
-/** Since Linux 5.14 RLIMIT_NPROC counts per user namespace. It has never limited the machine's root. */
-function countsInNamespace(kernel: string): boolean {
-  const [major = 0, minor = 0] = kernel.split('.').map(Number);
-  return major * 1000 + minor >= 5014;
+/**
+ * The kernel's bound is that much above the limit, so that the watch finds a command that is over it and ends it: at the bound a
+ * fork bomb would only go on trying. It is also how many process numbers the kernel gives out only once (RESERVED_PIDS in kernel/pid.c).
+ */
+const HEADROOM = 300;
+/** PID_MAX_LIMIT of include/linux/threads.h. */
+const MOST_NUMBERS = 4 * 1024 * 1024;
+
+/**
+ * How many process numbers the pid namespace of one command has, which binds root as well. Null before Linux 6.14, where pid_max is
+ * that of the whole machine and must never be written.
+ */
+export function processNumbers({ processes }: EnforcedLimits, kernel = release()): number | null {
+  return isSince(6014, kernel) ? Math.min(processes.limit + HEADROOM, MOST_NUMBERS) : null;
+}
+
+/** Since Linux 5.14 RLIMIT_NPROC counts per user namespace. It has never limited the machine's root. `version`: 5014 is 5.14. */
+function isSince(version: number, kernel = release()): boolean {
+  const [major = 0, minor = 0] = kernel.split('.').map((part) => Number.parseInt(part, 10));
+  return major * 1000 + minor >= version;
 }
 
 /** In bytes; a container's limit if that is less than what the machine has. */

@@ -1,10 +1,14 @@
 /** What commands can take of the machine, and what becomes of one that takes more. */
 
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { arch } from 'node:process';
 import { describe, expect, test } from 'vitest';
-import { enforcedLimits, limitingScript } from '../../../../src/adapters/sandboxes/command/limits.ts';
+import {
+  enforcedLimits,
+  limitingScript,
+  processNumbers,
+} from '../../../../src/adapters/sandboxes/command/limits.ts';
 import type { CommandEnd } from '../../../../src/domain/conversation/tool.ts';
 import { RUNS_LEADERLESS, writeLeaderlessProgram } from '../../../support/machine/leaderless-program.ts';
 import { oddSeconds, processesWith } from '../../../support/machine/processes.ts';
@@ -94,8 +98,7 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
         ? `bomb() { sleep ${seconds} & [ $1 -gt 8 ] || { bomb $(($1 + 1)) | bomb $(($1 + 1)) & }; }; bomb 1`
         : `for i in $(seq 300); do setsid sleep ${seconds} & done`;
     const { end } = await run(`${bomb}; sleep ${seconds}`, { timeoutMs: 10_000 });
-    // The kernel lets the bomb fail; a watch kills it.
-    expect(end.exceeded === 'processes' || end.exitCode !== 0).toBe(true);
+    expect(end).toEqual(killedFor('processes'));
     expect(processesWith(seconds)).toEqual([]);
     expect(await text('echo next')).toBe('next\n');
   });
@@ -138,7 +141,8 @@ describe.each(['required', 'off'] as const)('with sandbox %s', (mode) => {
 
   test('says what it enforces', async () => {
     const { sandbox } = await opened();
-    const keptBy = mode === 'required' && !isRoot ? 'kernel' : 'watch';
+    const kernelCounts = mode === 'required' && (!isRoot || processNumbers(sandbox.limits) !== null);
+    const keptBy = kernelCounts ? 'kernel' : 'watch';
     expect(sandbox.limits).toEqual({
       processes: { limit: 60, keptBy },
       memoryBytes: { limit: 300 * MIB, keptBy: 'watch' },
@@ -158,10 +162,32 @@ test('a sandbox has no place where files could fill the memory', async () => {
   expect(sizes.output.head).toBe(`${1024 * 1024}\n${256 * 1024}\n${256 * 1024}\n`);
 });
 
+test.runIf(processNumbers(enforcedLimits(LIMITS, true)) !== null)(
+  'the kernel gives out no more process numbers than the limit needs, to root neither',
+  async () => {
+    const { run } = await open(makePlace(), 'required', process.env, LIMITS);
+    const { output } = await run('for i in $(seq 400); do : & wait; echo $!; done | sort -n | tail -n 1');
+    expect(output.head).toBe('359\n');
+    const outside = Number(readFileSync('/proc/sys/kernel/pid_max', 'utf8'));
+    expect(outside).toBeGreaterThan(360);
+    expect((await run('echo 4000 > /proc/sys/kernel/pid_max')).end.exitCode).not.toBe(0);
+  },
+);
+
+test('process numbers are limited only where a namespace has its own', () => {
+  const limits = (maxProcesses: number) => enforcedLimits({ ...LIMITS, maxProcesses }, true);
+  expect(processNumbers(limits(60), '6.13.9')).toBeNull();
+  expect(processNumbers(limits(60), '5.15.0-1042-azure')).toBeNull();
+  expect(processNumbers(limits(60), '6.14-rc1')).toBe(360);
+  expect(processNumbers(limits(60), '7.0.0')).toBe(360);
+  // More is an error of the kernel's.
+  expect(processNumbers(limits(10_000_000), '6.18.1')).toBe(4_194_304);
+});
+
 test('every Bourne shell takes the limits', () => {
   const limits = enforcedLimits(LIMITS, true);
   expect(limitingScript({ ...limits, processes: { limit: 60, keptBy: 'kernel' } })).toBe(
     '{ ulimit -c 0; } 2> /dev/null; { ulimit -f 16384; } 2> /dev/null; { ulimit -n 4096; } 2> /dev/null; ' +
-      '{ ulimit -u 60 || ulimit -p 60; } 2> /dev/null',
+      '{ ulimit -u 360 || ulimit -p 360; } 2> /dev/null',
   );
 });
