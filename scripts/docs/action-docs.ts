@@ -41,28 +41,6 @@ export function actionPage(): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The table of README.md. */
-export function mainInputsTable(): string {
-  return inputTable(actionInputs().filter(({ name }) => MAIN_INPUTS.includes(name)));
-}
-
-const MAIN_INPUTS = [
-  'mode',
-  'plan',
-  'plan-file',
-  'plan-from-issue',
-  'api-key',
-  'federation-rule-id',
-  'github-token',
-  'sandbox-setup',
-  'verify',
-  'principles',
-  'working-directory',
-  'run-dir',
-  'max-cost-usd',
-  'deadline',
-];
-
 /** The names in a sentence; what they mean stands in the tables of the other modes. */
 function namesOf(inputs: readonly ActionInput[]): string {
   return inputs.map(({ name }) => `\`${name}\``).join(', ');
@@ -89,7 +67,7 @@ const ABOUT = `# The GitHub Action
 
 A JavaScript action for Linux runners (x64, arm64) with node24. It needs nothing but its own checkout: the program is one file,
 ripgrep lies beside it, and nothing of it is downloaded when it runs. Commands need
-[bubblewrap](../README.md#is-it-contained-here) on the runner, as everywhere in CI; on runners that GitHub hosts the action
+[bubblewrap](containment.md#is-it-contained-here) on the runner, as everywhere in CI; on runners that GitHub hosts the action
 [sees to that](#the-sandbox-on-hosted-runners).
 
 \`\`\`yaml
@@ -197,7 +175,7 @@ const OF_PUBLISH = `They are the settings of \`patchsmith publish\`. The run is 
 
 const ENDINGS = `## How a step ends
 
-The exit code of the step is that of the [outcome](../README.md#outcomes), and \`outcome\` is always set: \`internal_error\` from the
+The exit code of the step is that of the [outcome](outcomes.md), and \`outcome\` is always set: \`internal_error\` from the
 first moment, in case the process is killed without a word; \`interrupted\` from the signal on; then what it came to. In mode
 \`run-and-publish\` it is the run's, unless the pull request that is due cannot be made.
 

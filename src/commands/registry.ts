@@ -306,13 +306,14 @@ export const COMMANDS: readonly Command[] = [
     examples: [],
     operands: [],
     settings: [],
-    switches: {},
-    async start(edge, { problems }) {
+    switches: { hostile: 'By a model that first tries what it must not' },
+    async start(edge, { switches, problems }) {
       if (problems.length > 0) return { status: 'refused', problems: [...problems] };
       // No other command needs the library that makes its project.
       const { runDemo } = await import('./demo/demo.ts');
       const env = withoutKey(edge.env);
-      return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [] }) };
+      const hostile = switches.has('hostile');
+      return { status: 'told', outcome: await runDemo({ ...edge, env, startNotes: [], hostile }) };
     },
   },
 ];

@@ -8,8 +8,14 @@ import type { RunOutcome } from '../../domain/run/outcome.ts';
 import { type RunInput, runPatchsmith } from '../../engine/run.ts';
 import { fixturePath, materialise, testFixture } from './materialise.ts';
 
+/** A run of the demo: everything that the demo does not choose itself. */
+export interface DemoInput extends Omit<RunInput, 'settings' | 'apiKey'> {
+  /** By a model that first tries what it must not. The tests are then protected, and a sandbox is required. */
+  readonly hostile: boolean;
+}
+
 /** Everything but the model is what `run` uses: loop, tools, sandbox, workspace, verification, proof and publisher. */
-export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Promise<RunOutcome> {
+export async function runDemo({ hostile, ...input }: DemoInput): Promise<RunOutcome> {
   const repo = emptyFolder(input.env);
   await materialise('price-list', repo);
   input.stderr.write(`demo: a small project, in ${repo}\n`);
@@ -19,7 +25,8 @@ export async function runDemo(input: Omit<RunInput, 'settings' | 'apiKey'>): Pro
     repo,
     plan: fixturePath('plans/fix-quantity.md'),
     provider: 'replay',
-    recording: fixturePath('transcripts/fix-quantity.jsonl'),
+    recording: fixturePath(hostile ? 'transcripts/hostile.yml' : 'transcripts/fix-quantity.jsonl'),
+    ...(hostile && { protect: ['test/**'], sandbox: 'required' }),
     output: 'patch',
   });
   const outcome = await runPatchsmith({ ...input, settings, apiKey: null });

@@ -17,13 +17,13 @@ describe('exit codes', () => {
       expect(code).toBe(128 + constants.signals[signal as StopSignal]);
   });
 
-  test('the table of the README is that of the code', () => {
+  test.each(['README.md', 'docs/outcomes.md'])('the table of %s is that of the code', (page) => {
     const known = [
       ...Object.entries(EXIT_CODE).map(([name, code]) => `${code} ${name}`),
       `${CHANGES_EXPECTED_EXIT_CODE} no_change`,
       ...Object.values(SIGNAL_EXIT_CODE).map((code) => `${code} interrupted`),
     ];
-    expect(readmeRows().sort()).toEqual(known.sort());
+    expect(rowsOf(page).sort()).toEqual(known.sort());
   });
 
   test('help lists them all, in ascending order', () => {
@@ -33,9 +33,9 @@ describe('exit codes', () => {
   });
 });
 
-/** What the README's table says: each code of a row with each outcome of it. */
-function readmeRows(): string[] {
-  const [, section = ''] = readFileSync('README.md', 'utf8').split('\n## Outcomes\n');
+/** What the page's table says: each code of a row with each outcome of it. */
+function rowsOf(page: string): string[] {
+  const [, section = ''] = readFileSync(page, 'utf8').split('\n| exit | outcome | when |\n');
   return [...section.matchAll(/^\| (\d[\d /]*) \| (`.*?`) \|/gm)].flatMap(([, codes = '', names = '']) =>
     codes
       .split(' / ')

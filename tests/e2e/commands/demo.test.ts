@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
@@ -23,6 +23,8 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   expect(stderr).toContain(`  cd "${project}"\n  patchsmith blame `);
   expect(stderr).toContain('\nthe model says:\n    | ');
 
+  expect(comparable(stderr)).toEqual(expect.arrayContaining(shown('plan: ')));
+
   const patchPath = /^patch: (.*)$/m.exec(stderr)?.[1] ?? '';
   expect(readFileSync(patchPath, 'utf8')).toBe(stdout);
   const fresh = tempFolder();
@@ -31,3 +33,36 @@ test('the demo: red before, green after, and a patch on stdout that applies and 
   await execa('git', ['apply', '--index'], { cwd: fresh, input: stdout });
   expect(await testFixture(fresh)).toBe(0);
 });
+
+test('the demo of a hostile model: what README shows is what it prints, and nothing of it was reached', async () => {
+  const home = tempFolder();
+  const { exitCode, stderr } = await runCli(['demo', '--hostile'], {
+    cwd: home,
+    env: { XDG_CACHE_HOME: home },
+    built: true,
+  });
+  expect(exitCode, stderr).toBe(0);
+  expect(comparable(stderr)).toEqual(expect.arrayContaining(shown('[1] run_command cat')));
+  const project = join(home, 'patchsmith', 'demo');
+  expect(existsSync(join(project, '.git/hooks/pre-commit'))).toBe(false);
+  expect(existsSync(join(project, '../.bashrc'))).toBe(false);
+  expect(existsSync(join(project, 'test/total.test.js'))).toBe(true);
+});
+
+/** The lines of README's block that begins so. */
+function shown(beginning: string): string[] {
+  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```text\n(.*?)^```$/gms)].map(
+    ([, block = '']) => block,
+  );
+  const block = blocks.find((text) => text.startsWith(beginning));
+  if (block === undefined) throw new Error(`README has no block that begins with ${beginning}`);
+  return comparable(block);
+}
+
+/** Lines without the times of this machine. */
+function comparable(text: string): string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/\d+\.\d s$/, 'N s'));
+}
