@@ -42,6 +42,16 @@ test('every decision has a number of its own, without gaps', () => {
   expect(numbers).toEqual(pages.map((_, at) => String(at + 1).padStart(3, '0')));
 });
 
+test('README lists every page, and so does the menu of the site, which is made of that list', () => {
+  const [, list = ''] = readFileSync('README.md', 'utf8').split('\n## All pages\n');
+  const listed = [...list.matchAll(/\]\(docs\/([\w-]+\.md)\)/g)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(
+    readdirSync('docs')
+      .filter((name) => name.endsWith('.md'))
+      .sort(),
+  );
+});
+
 test('the page of settings says what the code says', () => {
   expect(readFileSync('docs/settings.md', 'utf8')).toBe(settingsPage());
 });
