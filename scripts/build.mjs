@@ -37,7 +37,7 @@ const REQUIRE =
 // The ripgrep of the action is no work of this script (scripts/ripgrep.mjs).
 for (const name of outdir === 'dist' ? builtBefore() : []) rmSync(`${outdir}/${name}`);
 
-const [cli, action] = await Promise.all([
+const [cli, action, documents] = await Promise.all([
   build({
     ...common,
     entryPoints: { cli: 'src/cli.ts', library: 'src/library.ts' },
@@ -54,19 +54,28 @@ const [cli, action] = await Promise.all([
     metafile: true,
     alias: { '@vscode/ripgrep': './src/adapters/workspace/search/bundled-ripgrep.ts' },
   }),
+  // A program of its own, which both of them start.
+  build({
+    ...common,
+    entryPoints: { documents: 'src/adapters/documents/program.ts' },
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+  }),
 ]);
 await mergeChunks(outdir, 'cli.js', { ...common, external: [...common.external, '@vscode/ripgrep'] });
 for (const name of readdirSync(outdir).filter((file) => /^(?!action).*\.js$/.test(file))) {
   const text = readFileSync(join(outdir, name), 'utf8');
   if (/\brequire\b/.test(text)) writeFileSync(join(outdir, name), withRequire(text));
 }
+for (const { path, contents } of documents.outputFiles) writeFileSync(path, contents);
 // The two steps are told apart by a file of their own: a post step whose main step was killed at once knows nothing else.
 writeFileSync(`${outdir}/action-post.js`, "process.argv[2] = 'post';\nawait import('./action.js');\n");
 
 for (const [name, { metafile }] of Object.entries({ cli, action }))
   writeFileSync(
     `${outdir}/${name}.licenses.txt`,
-    licensesOf([...Object.keys(metafile.inputs), ...ofThePage]),
+    licensesOf([...Object.keys(metafile.inputs), ...Object.keys(documents.metafile.inputs), ...ofThePage]),
   );
 
 /** The licences of all packages that a bundle holds a part of. */

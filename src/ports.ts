@@ -119,6 +119,19 @@ export type ToolResult =
   | { status: 'failed'; reason: FailureReason; output: Excerpt; next?: NextCall; command?: CommandEnd }
   | { status: 'finished'; verdict: 'done' | 'blocked'; summary: string; answer?: z.core.util.JSONType };
 
+/** Reads documents that are no text themselves. */
+export interface DocumentReader {
+  /** Such as `a PDF document`, by what is in it; null for what is none that can be read. */
+  kindOf(bytes: Uint8Array): string | null;
+  /** Its text. Bounded in time and memory, whatever the bytes are. */
+  read(bytes: Uint8Array, signal: AbortSignal): Promise<DocumentRead>;
+}
+
+/** The text of a document, which may be empty, or why there is none, as the end of a sentence. */
+export type DocumentRead =
+  | { status: 'ok'; text: string }
+  | { status: 'failed'; reason: 'interrupted' | 'timeout' | 'too_large' | 'not_text'; why: string };
+
 /** Reads pages of the web. It follows redirections, and refuses every address that is not a public one. */
 export interface PageReader {
   /** `url` is what the model has asked for. */

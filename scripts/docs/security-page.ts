@@ -70,6 +70,10 @@ programs of the machine (git, bubblewrap, the toolchains on PATH) and the endpoi
 What the model is shown leaves the machine: it goes to the provider. Whatever lies in the work tree can be read by the model.
 Where the environment names a collector of OpenTelemetry, times, names and counts go there ([observability.md](observability.md#traces)).
 
+Documents (PDF, \`.docx\`) are read outside the sandbox, by a process of patchsmith's own: it has no variables, may open no file, start
+no program and write nowhere (Node's permission model), and is killed after 30 seconds or at 768 MiB; nothing of a document becomes code.
+What it does have is the network.
+
 ## What is promised
 
 | | in the sandbox (\`required\`, \`auto\` if it is available) | \`--sandbox off\` |

@@ -1,5 +1,6 @@
 /** What a new run is to do: its plan, if whoever triggered the run may start one, and the principles. */
 
+import { documentReader } from '../adapters/documents/reader.ts';
 import { readPlan } from '../adapters/plan/plan-file.ts';
 import { readPrinciples } from '../adapters/plan/principles.ts';
 import type { Checkout } from '../adapters/workspace/find-checkout.ts';
@@ -81,6 +82,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
     tools: toolsOf(session.input, {
       ...settings,
       ...webOf(session.input, { webFetch: settings.webFetch, webSearch: searchesWeb(session.input) }),
+      documents: documentReader(),
       tools: toolNames,
       answer,
     }),

@@ -1,4 +1,4 @@
-/** `read_file`: a text file, or some of its lines, verbatim. */
+/** `read_file`: a text file, or some of its lines, verbatim; of a document, its text. */
 
 import * as z from 'zod';
 import description from '../../prompts/tools/read_file.md';
@@ -6,7 +6,7 @@ import { parseRepoPath, type RepoPath } from '../domain/changes/path.ts';
 import type { Excerpt } from '../domain/conversation/excerpt.ts';
 import { formatNumber } from '../domain/text/format-number.ts';
 import { firstUnits } from '../domain/text/shorten.ts';
-import type { FileRead, Tool, ToolContext, ToolResult } from '../ports.ts';
+import type { DocumentReader, FileRead, SeenFiles, Tool, ToolResult } from '../ports.ts';
 import { failedCall, literalCall, PATH_ALIASES, said, shellWord } from './result.ts';
 import { countLines, type LineRange, missingLines, startOfLine } from './text/lines.ts';
 import { describeNotText } from './text/not-text.ts';
@@ -21,24 +21,54 @@ const Input = z.strictObject({
 });
 type Input = z.infer<typeof Input>;
 
-/** Reads a file, or some of its lines. */
-export const readFileTool: Tool<Input> = {
-  name: 'read_file',
-  description,
-  schema: Input,
-  lane: 'read',
-  aliases: PATH_ALIASES,
-  async execute(input, context) {
-    const parsed = parseRepoPath(input.path);
-    if (!parsed.ok) return failedCall('path_refused', parsed.message);
-    const { path } = parsed;
-    const file = await context.workspace.readFile(path);
-    if (file.status === 'failed') return unreadable(path, file);
-    if (file.text === null) return failedCall('not_text', describeNotText(path, file.bytes));
-    if (file.text === '') return said('(the file is empty)');
-    return showLines({ path, blob: file.blob, text: file.text, size: file.bytes.length }, input, context);
-  },
+/** Reads a file, or some of its lines. Without a reader of documents, every file is text or nothing. */
+export function readFileTool(documents: DocumentReader = NO_DOCUMENTS): Tool<Input> {
+  return {
+    name: 'read_file',
+    description,
+    schema: Input,
+    lane: 'read',
+    aliases: PATH_ALIASES,
+    async execute(input, context) {
+      const parsed = parseRepoPath(input.path);
+      if (!parsed.ok) return failedCall('path_refused', parsed.message);
+      const { path } = parsed;
+      const file = await context.workspace.readFile(path);
+      if (file.status === 'failed') return unreadable(path, file);
+      const { blob, text, bytes } = file;
+      const kind = documents.kindOf(bytes);
+      if (kind !== null)
+        return readDocument({ kind, path, blob, bytes }, { documents, input, signal: context.signal });
+      if (text === null) return failedCall('not_text', describeNotText(path, bytes));
+      if (text === '') return said('(the file is empty)');
+      return showLines({ path, blob, text, size: bytes.length }, input, context);
+    },
+  };
+}
+
+const NO_DOCUMENTS: DocumentReader = {
+  kindOf: () => null,
+  read: async () => ({ status: 'failed', reason: 'not_text', why: 'documents are not read' }),
 };
+
+interface DocumentFile extends Omit<TextFile, 'text' | 'size'> {
+  readonly kind: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Nothing of the file itself has been seen then: what is shown is made of it. */
+async function readDocument(
+  { kind, path, blob, bytes }: DocumentFile,
+  { documents, input, signal }: { documents: DocumentReader; input: Input; signal: AbortSignal },
+): Promise<ToolResult> {
+  const read = await documents.read(bytes, signal);
+  if (read.status === 'failed') {
+    const what = `${JSON.stringify(path)} is ${kind} of ${formatNumber(bytes.length)} bytes`;
+    return failedCall(read.reason, `${what}, and its text cannot be read: ${read.why.replace(/\.$/, '')}.`);
+  }
+  const text = `[Text of ${kind}, without layout and pictures]\n${read.text}`;
+  return showLines({ path, blob, text, size: bytes.length }, input, { seen: { saw: () => undefined } });
+}
 
 interface TextFile {
   readonly path: RepoPath;
@@ -53,7 +83,11 @@ function unreadable(path: RepoPath, file: Extract<FileRead, { status: 'failed' }
   return failedCall('too_large', `${file.message} Next: ${next}`);
 }
 
-function showLines(file: TextFile, { offset, limit }: Input, { seen }: ToolContext): ToolResult {
+function showLines(
+  file: TextFile,
+  { offset, limit }: Input,
+  { seen }: { readonly seen: Pick<SeenFiles, 'saw'> },
+): ToolResult {
   const total = countLines(file.text);
   const from = offset ?? 1;
   if (from > total) {

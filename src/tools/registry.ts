@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { ToolDefinition } from '../domain/conversation/conversation.ts';
-import type { AnswerSchema, PageReader, SearchProvider, Tool } from '../ports.ts';
+import type { AnswerSchema, DocumentReader, PageReader, SearchProvider, Tool } from '../ports.ts';
 import { appendFileTool } from './append-file.ts';
 import { editFileTool } from './edit-file.ts';
 import { finishTool, finishWithAnswer } from './finish.ts';
@@ -21,6 +21,8 @@ import { writeFileTool } from './write-file.ts';
 export interface ToolChoice extends CommandTimes {
   /** The only ones besides `finish`; null for all. */
   readonly tools?: readonly string[] | null;
+  /** Reads documents. Default: every file is text or nothing. */
+  readonly documents?: DocumentReader;
   /** Reads pages of the web; null where none may be read. */
   readonly pages?: PageReader | null;
   /** Searches the web; null where there is no key for it. */
@@ -35,10 +37,11 @@ export function createTools({
   answer = null,
   pages = null,
   search = null,
+  documents,
   ...times
 }: ToolChoice): readonly Tool[] {
   const all = [
-    readFileTool,
+    readFileTool(documents),
     writeFileTool,
     editFileTool,
     ...(tools?.includes('append_file') ? [appendFileTool] : []),

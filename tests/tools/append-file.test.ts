@@ -42,7 +42,7 @@ test('what is no text, outside or too large stays as it is', async () => {
 
 test('a file that was read in part is not known as a whole by adding to it', async () => {
   workspace.put('long.txt', 'a line of text\n'.repeat(100));
-  await workspace.call(readFileTool, { path: 'long.txt', offset: 1, limit: 10 });
+  await workspace.call(readFileTool(), { path: 'long.txt', offset: 1, limit: 10 });
   await append('long.txt', 'end\n');
   expect(await workspace.call(writeFileTool, { path: 'long.txt', content: 'x' })).toMatchObject({
     status: 'ok',

@@ -202,10 +202,10 @@ describe('refused', () => {
 test('a file that was seen in part is still seen in part after an edit, and one seen whole still whole', async () => {
   const replaceWhole = () => workspace.call(writeFileTool, { path: 'file', content: 'new' });
   workspace.put('file', 'one\ntwo\nthree\n');
-  await workspace.call(readFileTool, { path: 'file', limit: 1 });
+  await workspace.call(readFileTool(), { path: 'file', limit: 1 });
   expect(await edit('one', '1')).toMatchObject({ status: 'ok' });
   expect(await replaceWhole()).toMatchObject({ reason: 'conflict' });
-  await workspace.call(readFileTool, { path: 'file' });
+  await workspace.call(readFileTool(), { path: 'file' });
   expect(await edit('1', 'one')).toMatchObject({ status: 'ok' });
   expect(await replaceWhole()).toMatchObject({ status: 'ok' });
 });

@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => workspace.remove());
 
-const read = (input: object, limit?: number) => workspace.call(readFileTool, input, limit);
+const read = (input: object, limit?: number) => workspace.call(readFileTool(), input, limit);
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`).join('');
 
 /** The coverage of a file that was shown as far as the calls so far went. */

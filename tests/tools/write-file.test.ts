@@ -36,14 +36,14 @@ test('a file that was never read, or read whole, may be replaced', async () => {
   workspace.put('a', 'old');
   expect(await write('a', 'new')).toEqual({ status: 'ok', text: 'Replaced "a": 3 bytes.' });
   workspace.put('b', 'old');
-  await workspace.call(readFileTool, { path: 'b' });
+  await workspace.call(readFileTool(), { path: 'b' });
   expect(await write('b', 'new')).toEqual({ status: 'ok', text: 'Replaced "b": 3 bytes.' });
 });
 
 test('a file of which only a part was shown keeps its content until the rest is read', async () => {
   const text = 'a line of text\n'.repeat(100);
   workspace.put('long.txt', text);
-  await workspace.call(readFileTool, { path: 'long.txt' }, 1_000);
+  await workspace.call(readFileTool(), { path: 'long.txt' }, 1_000);
   expect(await write('long.txt', 'short')).toEqual({
     status: 'failed',
     reason: 'conflict',
@@ -52,14 +52,14 @@ test('a file of which only a part was shown keeps its content until the rest is 
       'read_file {"path":"long.txt","offset":1,"limit":50} and read_file {"path":"long.txt","offset":51}',
   });
   expect(onDisk('long.txt')).toBe(text);
-  await workspace.call(readFileTool, { path: 'long.txt', offset: 1, limit: 50 });
-  await workspace.call(readFileTool, { path: 'long.txt', offset: 51 });
+  await workspace.call(readFileTool(), { path: 'long.txt', offset: 1, limit: 50 });
+  await workspace.call(readFileTool(), { path: 'long.txt', offset: 51 });
   expect(await write('long.txt', 'short')).toMatchObject({ status: 'ok' });
 });
 
 test('a file that changed since it was shown in part is another version, and may be replaced', async () => {
   workspace.put('a', 'one\ntwo\n');
-  await workspace.call(readFileTool, { path: 'a', limit: 1 });
+  await workspace.call(readFileTool(), { path: 'a', limit: 1 });
   workspace.put('a', 'three\n');
   expect(await write('a', 'new')).toMatchObject({ status: 'ok' });
 });

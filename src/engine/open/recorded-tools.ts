@@ -1,5 +1,6 @@
 /** The tools that a recorded run had, for its resumption and its replay. */
 
+import { documentReader } from '../../adapters/documents/reader.ts';
 import { type Failed, failed } from '../../domain/failed.ts';
 import type { RunStarted } from '../../domain/run/events.ts';
 import { listed } from '../../domain/text/listed.ts';
@@ -18,7 +19,7 @@ export async function recordedTools(
   const { ownTools } = toolSettings;
   if (ownTools.length > 0)
     return failed(`The run had tools that only the program has that started it: ${listed(ownTools, 5)}.`);
-  const choice = { ...toolSettings, ...webOf(input, toolSettings) };
+  const choice = { ...toolSettings, ...webOf(input, toolSettings), documents: documentReader() };
   // Whoever makes their calls gives them what they take.
   const ofServers = toolSettings.serverTools.map((tool) => serverTool(tool, notHere));
   if (answerSchema === null) return { status: 'ok', tools: [...toolsOf(input, choice), ...ofServers] };

@@ -1,0 +1,109 @@
+/** The text of a Word document (.docx): its paragraphs, with headings, lists and tables as Markdown has them. */
+
+import { Tokenizer } from 'parse5';
+import { unzip } from './zip.ts';
+
+/** The part of the archive that holds the text. */
+export const DOCX_TEXT = 'word/document.xml';
+
+const MAX_XML_BYTES = 64 * 1024 * 1024;
+
+/** Throws RangeError when there is no such part, or when it is too large. Headers, footnotes and comments are left out. */
+export function docxText(bytes: Buffer): string {
+  const xml = unzip(bytes, DOCX_TEXT, MAX_XML_BYTES);
+  if (xml === null) throw new RangeError('It has no text.');
+  const text = new DocxText();
+  // Names of elements have prefixes that HTML does not know, so that no rule of HTML applies to them.
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      onStartTag: ({ tagName, attrs, selfClosing }) => {
+        text.open(localName(tagName), attrs.find(({ name }) => localName(name) === 'val')?.value ?? '');
+        if (selfClosing) text.close(localName(tagName));
+      },
+      onEndTag: ({ tagName }) => text.close(localName(tagName)),
+      onCharacter: ({ chars }) => text.add(chars),
+      onWhitespaceCharacter: ({ chars }) => text.add(chars),
+      onNullCharacter: () => undefined,
+      onComment: () => undefined,
+      onDoctype: () => undefined,
+      onEof: () => undefined,
+    },
+  );
+  tokenizer.write(xml.toString('utf8'), true);
+  return text.end();
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+class DocxText {
+  readonly #lines: string[] = [];
+  #paragraph = '';
+  #prefix = '';
+  /** The cells of each table that is open, innermost last. */
+  readonly #rows: string[][] = [];
+  #isText = false;
+  /** Depth of what is said a second time, for older programs. */
+  #repeated = 0;
+
+  open(name: string, value: string): void {
+    if (name === 'fallback') this.#repeated += 1;
+    else if (name === 't') this.#isText = true;
+    else if (name === 'tab') this.#put('\t');
+    else if (name === 'br' || name === 'cr') this.#put(this.#rows.length > 0 ? ' ' : '\n');
+    else if (name === 'pstyle') this.#prefix = headingOf(value) ?? this.#prefix;
+    else if (name === 'numpr' && this.#prefix === '') this.#prefix = '- ';
+    else if (name === 'tr') this.#rows.push([]);
+  }
+
+  close(name: string): void {
+    if (name === 'fallback') this.#repeated -= 1;
+    else if (name === 't') this.#isText = false;
+    else if (name === 'p') this.#endParagraph();
+    else if (name === 'tc') this.#rows.at(-1)?.push(this.#takeParagraph());
+    else if (name === 'tr') this.#endRow();
+  }
+
+  add(chars: string): void {
+    if (this.#isText) this.#put(chars);
+  }
+
+  end(): string {
+    this.#endParagraph();
+    return this.#lines.join('\n');
+  }
+
+  #put(chars: string): void {
+    if (this.#repeated === 0) this.#paragraph += chars;
+  }
+
+  #endParagraph(): void {
+    if (this.#rows.length > 0) {
+      this.#paragraph += ' ';
+      this.#prefix = '';
+    } else this.#lines.push(this.#takeParagraph());
+  }
+
+  #endRow(): void {
+    const cells = this.#rows.pop() ?? [];
+    const row = `| ${cells.join(' | ')} |`;
+    if (this.#rows.length > 0) this.#paragraph += `${row} `;
+    else this.#lines.push(row);
+  }
+
+  #takeParagraph(): string {
+    const text = `${this.#prefix}${this.#paragraph}`.trimEnd();
+    this.#paragraph = '';
+    this.#prefix = '';
+    return text;
+  }
+}
+
+/** Styles are called `Heading1` to `Heading6`, or `Title`; by other names in other languages, which stay plain. */
+function headingOf(style: string): string | null {
+  if (style === 'Title') return '# ';
+  const level = /^Heading([1-6])$/.exec(style)?.[1];
+  return level === undefined ? null : `${'#'.repeat(Number(level))} `;
+}
