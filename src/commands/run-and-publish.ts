@@ -14,10 +14,11 @@ import { interrupted, type RunOutcome } from '../domain/run/outcome.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import { oneLine } from '../domain/text/terminal.ts';
 import { finalLine } from '../engine/finish/result.ts';
+import type { WorkAhead } from '../engine/session.ts';
 import type { CommandOutcome, HostContext } from '../host/context.ts';
 import type { Given } from './command.ts';
 import { handOver } from './hand-over.ts';
-import { readRunInputs } from './inputs.ts';
+import { readRunInputs, withoutKeyAndTokens } from './inputs.ts';
 import { type PublishInputs, publishAndTell, readPublishInputs } from './publish/start.ts';
 import { startRun } from './run/start.ts';
 import { SETTINGS_TAKEN } from './settings-taken.ts';
@@ -53,7 +54,7 @@ export async function runAndPublish(asked: RunAndPublish): Promise<RunAndPublish
     {
       ...edge,
       // No call is made with the write token for someone who may not start a run.
-      beforeSpending: () => obstacleToPublishing(edge, ready),
+      beforeSpending: (work) => obstacleToPublishing(edge, ready, work),
       watcher: {
         onStart: () => edge.watcher?.onStart(),
         onDirectory(made) {
@@ -110,10 +111,14 @@ function unpublished(
   );
 }
 
-/** Looked up without changing anything: null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. */
+/**
+ * Null if GitHub would permit the publication. A dry run changes nothing, and needs only read access. Nothing is changed, but
+ * that a pull request is told of commits of others on its branch.
+ */
 export async function obstacleToPublishing(
   { interrupt: signal, version, env }: HostContext,
   { settings, repository, token }: PublishInputs & { status: 'ok' },
+  work: WorkAhead | null,
 ): Promise<RunOutcome | null> {
   if (settings.dryRun) return null;
   // Nothing else loads the libraries that talk to GitHub.
@@ -121,7 +126,12 @@ export async function obstacleToPublishing(
   const { preflightPublishing } = await import('./publish/preflight.ts');
   const fetch = await fetchByEnvironment(env);
   const github = openGitHub({ apiUrl: settings.githubApiUrl, token, version, signal, fetch });
-  return preflightPublishing({ github, repository, settings });
+  const continues = (work?.plan.followUp ?? null) !== null;
+  const obstacle = await preflightPublishing({ github, repository, settings, continues });
+  if (obstacle !== null || work === null || continues) return obstacle;
+  const { foreignObstacle } = await import('./publish/foreign-branch.ts');
+  const question = { github, repository, settings, token, version, env: withoutKeyAndTokens(env), signal };
+  return foreignObstacle(question, { ...work, hasIssue: false });
 }
 
 /**

@@ -144,7 +144,7 @@ async function publishingLine(edge: HostContext, { flags }: Given): Promise<Chec
   });
   if (ready.status === 'refused') return lacking('publishing', ready.problems.join('; '));
   edge.hide(ready.token);
-  const obstacle = await obstacleToPublishing(edge, ready);
+  const obstacle = await obstacleToPublishing(edge, ready, null);
   if (obstacle !== null) return lacking('publishing', obstacle.reason);
   return fine('publishing', `the token may push branches and open pull requests in ${ready.repository}`);
 }

@@ -25,6 +25,7 @@ import type { ChangeLimits } from '../domain/run/change-limits.ts';
 import type { CommandReport, RunEvent } from '../domain/run/events.ts';
 import { type Interruption, Limits, MAX_RECOVERIES, MAX_STALL_TURNS } from '../domain/run/limits.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
+import type { Plan } from '../domain/run/plan.ts';
 import type { RunResult } from '../domain/run/result.ts';
 import {
   knownSecretFinder,
@@ -83,13 +84,20 @@ export interface RunInput {
   /** Number of files above which a work tree is large. Default: that of the workspace. */
   readonly manyFiles?: number;
   /** Called once the run may go on and before it spends anything; returns an outcome when it may not. */
-  readonly beforeSpending?: () => Promise<RunOutcome | null>;
+  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
   /** Called when the run has ended, unless it was interrupted; returns a line for people, or null. */
   readonly afterwards?: () => Promise<string | null>;
   /** Absent when it was not examined, as for the demo. */
   readonly trust?: Trust;
   /** Nothing but what comes before the first request, for whoever prints what was found. Default: false. */
   readonly isCheck?: boolean;
+}
+
+/** What a run that is about to begin works for. */
+export interface WorkAhead {
+  readonly plan: Plan;
+  /** The branch that is checked out; null for none. */
+  readonly base: string | null;
 }
 
 /** Told about a run while it goes on. */

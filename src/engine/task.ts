@@ -46,7 +46,7 @@ export async function readTask(session: Session, checkout: Checkout): Promise<Ta
   const planned = await raceAbort(session.interrupt, planOf(session, checkout.root));
   if (planned === null || session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (planned.status === 'failed') return stopped(planned.outcome);
-  const barred = await raceAbort(session.interrupt, beforeSpending(session));
+  const barred = await raceAbort(session.interrupt, beforeSpending(session, planned.plan, checkout));
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   if (barred !== null) return stopped(barred);
   const plan = { ...planned.plan, setup: [...new Set([...settings.setup, ...planned.plan.setup])] };
@@ -139,6 +139,11 @@ async function planOf(session: Session, root: string): Promise<TrustedPlan> {
 }
 
 /** Null when the run may spend. */
-async function beforeSpending({ input }: Session): Promise<RunOutcome | null> {
-  return (await input.beforeSpending?.()) ?? null;
+async function beforeSpending(
+  { input }: Session,
+  plan: Plan,
+  { head: { branchRef } }: Checkout,
+): Promise<RunOutcome | null> {
+  const base = branchRef?.replace(/^refs\/heads\//, '') ?? null;
+  return (await input.beforeSpending?.({ plan, base })) ?? null;
 }

@@ -3,7 +3,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Publication } from '../domain/github/publishing/publication.ts';
 import type { RunOutcome } from '../domain/run/outcome.ts';
-import type { RunWatcher } from '../engine/session.ts';
+import type { RunWatcher, WorkAhead } from '../engine/session.ts';
 import type { Federation, Terminal } from '../ports.ts';
 
 /** The process as a command sees it. */
@@ -38,7 +38,7 @@ export interface HostContext {
   /** Has this called before a second signal or a crash ends the process at once; it must not wait for anything. */
   readonly onSuddenEnd?: (keep: (outcome: RunOutcome) => void) => void;
   /** Called for a run that may go on, before it spends anything; returns an outcome if it may not. */
-  readonly beforeSpending?: () => Promise<RunOutcome | null>;
+  readonly beforeSpending?: (work: WorkAhead) => Promise<RunOutcome | null>;
   /** Receives the result of a publication, without the secrets of the environment. */
   readonly onPublication?: (publication: Publication) => void;
 }

@@ -16,6 +16,7 @@ import type { Base } from './base.ts';
 import { committerFor, commitWishes } from './committer-for.ts';
 import { fixFor, workflowsAmong } from './explain-refusal.ts';
 import { cleanMergeOn } from './follow-up/clean-merge.ts';
+import { foreignReason, sayOnPull } from './foreign-branch.ts';
 import { named, type PublishJob, type Refused } from './job.ts';
 import type { Change } from './rebuild-run.ts';
 
@@ -43,10 +44,11 @@ export async function commitRun(
       head === null
         ? { whose: 'nobody' }
         : await judgeBranch({ base: upstream, baseSha: base.sha, fork, head, cleanMerge });
-    if (state.whose === 'foreign')
-      return refuse(
-        `The branch ${branch} has commits by others (${state.sha.slice(0, 8)} by ${state.author}), which are not overwritten. Merge or delete the branch, or choose another one with --branch. The patch is kept in ${job.run.directory.patch}.`,
-      );
+    if (state.whose === 'foreign') {
+      const reason = foreignReason(branch, state);
+      if (job.askedIn === null) await sayOnPull({ ...job, base: base.branch }, publishFailed(reason));
+      return refuse(`${reason} The patch is kept in ${job.run.directory.patch}.`);
+    }
     if (state.whose === 'ours' && state.origin !== null && !isMadeFor(state.origin, base.branch)) {
       const other = await pullOfOtherBase(job, base);
       if (other !== null)

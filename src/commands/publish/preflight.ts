@@ -17,6 +17,8 @@ export interface PreflightInput {
   /** OWNER/NAME. */
   readonly repository: string;
   readonly settings: Pick<Settings, 'base' | 'branch' | 'headRepository'>;
+  /** There is a pull request that the run goes on with, so that none has to be opened. Default: false. */
+  readonly continues?: boolean;
 }
 
 /** Null if publishing is permitted, otherwise exit 11 with what is missing and how to fix it. Leaves nothing visible. */
@@ -24,6 +26,7 @@ export async function preflightPublishing({
   github,
   repository,
   settings,
+  continues = false,
 }: PreflightInput): Promise<RunOutcome | null> {
   const upstream = await repositoryAt(github, repository);
   if ('name' in upstream) return upstream;
@@ -51,6 +54,7 @@ export async function preflightPublishing({
     isRepeatable: true,
   });
   if (stored.status === 'refused') return why(stored.refusal);
+  if (continues) return null;
   const asked = await github.ask({
     route: 'POST /repos/{owner}/{repo}/pulls',
     parameters: {

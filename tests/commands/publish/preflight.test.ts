@@ -41,6 +41,17 @@ function preflight(
 
 const state = async () => [await shop.git('for-each-ref'), shop.pulls().length, shop.issues.size];
 
+test('a pull request that is there already need not be opened', async () => {
+  shop.settings.actionsMayOpenPulls = false;
+  const token = server.addToken({ kind: 'installation', permissions: ALL });
+  const { signal } = new AbortController();
+  const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
+  const settings = { base: null, branch: null, headRepository: null };
+  const asked = (continues: boolean) =>
+    preflightPublishing({ github, repository: NAME, settings, continues });
+  expect([(await asked(false))?.exitCode, await asked(true)]).toEqual([11, null]);
+});
+
 test('a token that may publish passes, and nothing is left that anybody sees', async () => {
   const before = await state();
   expect(await preflight()).toBeNull();

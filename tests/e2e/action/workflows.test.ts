@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { sha256Of } from '../../../src/files/hash.ts';
 import type { Script } from '../../support/claude-server/script.ts';
 import { type ClaudeServer, startClaudeServer } from '../../support/claude-server/server.ts';
 import { removeFolders } from '../../support/files/repository.ts';
@@ -233,7 +234,7 @@ describe('a labelled issue', () => {
     expect(labels(place)).toEqual(['patchsmith:failed']);
   });
 
-  test.each<[string, (place: Place) => void, Record<string, string>, [string, string?][], RegExp]>([
+  test.each<[string, (place: Place) => unknown, Record<string, string>, [string, string?][], RegExp]>([
     [
       'Actions may not open pull requests',
       ({ repository }) => {
@@ -242,6 +243,16 @@ describe('a labelled issue', () => {
       { ANTHROPIC_API_KEY: KEY },
       [['failure', 'publish_failed'], ['skipped'], ['skipped']],
       /^\*\*The run was not started\*\*[\s\S]*Turn on "Allow GitHub Actions to create and approve pull requests"/,
+    ],
+    [
+      'others have committed to its branch',
+      ({ github, repository }) => {
+        const id = sha256Of(`${github.serverUrl}/${NAME}/issues/1`).slice(0, 8);
+        return repository.commit(`patchsmith/issue-1-${id}`, { 'b.txt': 'b\n' }, { author: 'Ann' });
+      },
+      { ANTHROPIC_API_KEY: KEY },
+      [['failure', 'publish_failed'], ['skipped'], ['skipped']],
+      /^\*\*The run was not started\*\*[\s\S]*has commits by others \(\w{8} by Ann\)/,
     ],
     [
       'the key is missing',
@@ -257,7 +268,7 @@ describe('a labelled issue', () => {
   ])('says so on the issue, without asking a model, when %s', async (...[, set, secrets, ends, says]) => {
     const place = await scratch([edit, done]);
     place.github.addIssue(NAME, { title: 'Make it new', author: 'ann', labels: ['patchsmith'] });
-    set(place);
+    await set(place);
     const jobs = await labelled(place, { secrets });
     expect(
       outcomes(jobs).map(([, ...end]) => end),

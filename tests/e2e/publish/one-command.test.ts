@@ -72,6 +72,21 @@ describe('run --publish', () => {
     expect([...written, asked, end.stderr].filter((text) => text.includes(at.token))).toEqual([]);
   });
 
+  test('asks no model where others have committed to the branch of its plan', async () => {
+    const first = await runAndPublish([edit, done]);
+    const branch = first.at.hosted.pulls()[0]?.pull?.head ?? '';
+    await first.at.hosted.commit(branch, { 'b.txt': 'theirs\n' }, { author: 'Ann' });
+    const asked = first.at.model.requests.length;
+    await first.at.checkout.git('checkout', '--quiet', '--force', 'main');
+    const words = ['run', '-m', 'Do it', '--publish', '--run-dir', join(temporaryFolder(), 'run')];
+    const end = await runCli(words, { cwd: first.at.checkout.root, env: environment(first.at) });
+    expect([end.exitCode, first.at.model.requests.length], end.stderr).toEqual([11, asked]);
+    expect(end.lastLine).toMatch(/has commits by others \(\w{8} by Ann\)/);
+    expect(first.at.hosted.pulls()[0]?.comments.map(({ body }) => body.split('\n')[0])).toEqual([
+      '**The run was not started**',
+    ]);
+  });
+
   test('prints one document with --output json: the result of the run, and the publication beside it', async () => {
     const { at, runDir, ...end } = await runAndPublish([edit, done], ['--output', 'json']);
     expect(end.exitCode, end.stderr).toBe(0);

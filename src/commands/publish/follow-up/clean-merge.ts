@@ -7,8 +7,11 @@ import { openPartialClone, type PartialClone } from '../../../adapters/github/co
 import { mergeTrees } from '../../../git/store/merge-trees.ts';
 import type { PublishJob } from '../job.ts';
 
+/** What a clone is made from. */
+type MergePlace = Pick<PublishJob, 'fork' | 'settings' | 'scratch' | 'token' | 'signal' | 'env'>;
+
 /** A clone of the repository with the branch, apart from the one that commits are pushed from. */
-export function cloneToMerge({ fork, settings, scratch, token, signal, env }: PublishJob): PartialClone {
+export function cloneToMerge({ fork, settings, scratch, token, signal, env }: MergePlace): PartialClone {
   const folder = join(scratch, 'merges');
   mkdirSync(folder, { recursive: true });
   const url = `${settings.githubServerUrl}/${fork.owner}/${fork.repo}.git`;
@@ -16,7 +19,7 @@ export function cloneToMerge({ fork, settings, scratch, token, signal, env }: Pu
 }
 
 /** The tree of a merge without conflicts; null otherwise. */
-export function cleanMergeOn(job: PublishJob): CleanMerge {
+export function cleanMergeOn(job: MergePlace & Pick<PublishJob, 'upstream'>): CleanMerge {
   const clone = cloneToMerge(job);
   return async (ours, theirs) => {
     const before = await mergeBaseOf(job.upstream, theirs, ours);

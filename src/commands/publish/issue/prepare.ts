@@ -3,13 +3,18 @@
  * work begins, or why it does not.
  */
 
+import { posix } from 'node:path';
+import { readGitHubEvent } from '../../../adapters/github/event-file.ts';
+import type { OnGitHub } from '../../../adapters/github/request.ts';
 import { putComment } from '../../../adapters/github/sticky-comment.ts';
+import type { Settings } from '../../../config/resolve.ts';
 import {
   conclude,
   nothingPublished,
   type Publication,
 } from '../../../domain/github/publishing/publication.ts';
 import { done, type RunOutcome } from '../../../domain/run/outcome.ts';
+import type { PlanSource } from '../../../domain/run/plan.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
 import { finalLine, refusedResult } from '../../../engine/finish/result.ts';
 import type { CommandOutcome, HostContext } from '../../../host/context.ts';
@@ -17,7 +22,8 @@ import { acknowledgement } from '../../../texts/issue-comment.ts';
 import type { Given } from '../../command.ts';
 import { withoutKeyAndTokens } from '../../inputs.ts';
 import { ended, openFor } from '../ended.ts';
-import { named, runUrlOf } from '../job.ts';
+import { type BranchWork, foreignObstacle } from '../foreign-branch.ts';
+import { type IssueOfWork, named, runUrlOf } from '../job.ts';
 import { preflightPublishing } from '../preflight.ts';
 import { type PublishInputs, readPublishInputs } from '../start.ts';
 import { type CommentJob, commentOnIssue } from './comment-on-issue.ts';
@@ -54,7 +60,14 @@ async function prepare(
   if ('name' in read) return read;
   if (read.status === 'refused') return read.outcome;
   // The question whether it may write is a write itself, if one without an effect.
-  const obstacle = settings.dryRun ? null : await preflightPublishing({ github, repository, settings });
+  const continues = await ended(place, () => continuesIn(edge, named(github, repository), settings));
+  if (typeof continues !== 'boolean') return continues;
+  const permitted = settings.dryRun
+    ? null
+    : await preflightPublishing({ github, repository, settings, continues });
+  const work = settings.dryRun || continues ? null : workOf(edge, settings, read.found);
+  const question = { github, repository, settings, token, version, env, signal };
+  const obstacle = permitted === null && work !== null ? await foreignObstacle(question, work) : permitted;
   if (read.found === null) return obstacle ?? PERMITTED;
   const { askedIn, marker } = read.found;
   const job: CommentJob = {
@@ -75,6 +88,39 @@ async function prepare(
   if (unheard !== null) told.warnings.push(unheard.reason);
   await labelIssue(job, obstacle === null ? 'running' : 'failed');
   return obstacle ?? PERMITTED;
+}
+
+/** The issue, or the plan's file; null where the plan is not known here. */
+function workOf(
+  { env }: HostContext,
+  { plan }: Pick<Settings, 'plan'>,
+  found: IssueOfWork | null,
+): BranchWork | null {
+  const [, base = null] = /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '') ?? [];
+  const workFrom = (source: PlanSource) => ({
+    plan: { source, title: '', sha256: '' },
+    base,
+    hasIssue: found !== null,
+  });
+  if (found === null) {
+    const isFile = plan !== null && plan !== '-';
+    return isFile ? workFrom({ kind: 'file', path: posix.normalize(plan) }) : null;
+  }
+  const { repository, number, url, isPullRequest } = found.askedIn;
+  return isPullRequest ? null : workFrom({ kind: 'issue', repository, number, url, author: '' });
+}
+
+/** Whether there is a pull request that the run will go on with. */
+async function continuesIn(
+  { env }: HostContext,
+  where: OnGitHub,
+  { continued }: Pick<Settings, 'continued'>,
+): Promise<boolean> {
+  if (continued !== 'auto') return continued !== 'never';
+  const read = await readGitHubEvent(env);
+  const { pullOfEvent } = await import('../../../engine/continued/find.ts');
+  const pull = read.status === 'ok' ? await pullOfEvent(where, read.event) : null;
+  return pull !== null && typeof pull !== 'string';
 }
 
 const PERMITTED = done('GitHub permits the publication; the run can begin.');

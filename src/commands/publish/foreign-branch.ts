@@ -1,0 +1,109 @@
+/** A branch of a plan's name with commits of others: found before a run is paid for, and said where people look. */
+
+import * as z from 'zod';
+import { type BranchState, judgeBranch } from '../../adapters/github/branch.ts';
+import { findHead } from '../../adapters/github/committers/api.ts';
+import { findPullRequest } from '../../adapters/github/pull-requests.ts';
+import { getOrThrow } from '../../adapters/github/request.ts';
+import { putComment } from '../../adapters/github/sticky-comment.ts';
+import { branchOf, markerOf, planId, type RunPlan } from '../../domain/github/publishing/identity.ts';
+import { publishFailed, type RunOutcome } from '../../domain/run/outcome.ts';
+import { refusedResult } from '../../engine/finish/result.ts';
+import { sha256Of } from '../../files/hash.ts';
+import { makeTemporaryFolder } from '../../files/temporary.ts';
+import type { GitHub } from '../../ports.ts';
+import { commentText } from '../../texts/issue-comment.ts';
+import { ended } from './ended.ts';
+import { cleanMergeOn } from './follow-up/clean-merge.ts';
+import { named, type PublishJob, runUrlOf } from './job.ts';
+
+/** What a run is to work for. */
+export interface BranchWork {
+  /** `sha256` matters only for a plan that came from no file and no issue. */
+  readonly plan: Pick<RunPlan, 'source' | 'title' | 'sha256'>;
+  /** The branch that it begins on; null where that is the default branch. */
+  readonly base: string | null;
+  /** Whoever asks says it on the issue. */
+  readonly hasIssue: boolean;
+}
+
+/** What is known before the run. */
+export interface WorkQuestion extends Pick<PublishJob, 'settings' | 'token' | 'env' | 'signal'> {
+  readonly github: GitHub;
+  /** OWNER/NAME. */
+  readonly repository: string;
+  readonly version: string;
+}
+
+/** In words for the maintainer. */
+export function foreignReason(branch: string, { sha, author }: BranchState & { whose: 'foreign' }): string {
+  return `The branch ${branch} has commits by others (${sha.slice(0, 8)} by ${author}), which are not overwritten. To build on them, comment /patchsmith and what to do on its pull request (--continue); else merge or delete the branch, or choose another one with --branch.`;
+}
+
+/**
+ * Exit 11 where publishing would be refused for that; null otherwise. It is said once, on the pull request where
+ * there is no issue.
+ */
+export async function foreignObstacle(question: WorkQuestion, work: BranchWork): Promise<RunOutcome | null> {
+  const { settings, signal } = question;
+  // With a suffix each run has a branch of its own.
+  if (settings.branchSuffix !== 'none') return null;
+  const place = { settings, signal, result: { changedFiles: [] }, patchFile: null };
+  return ended(place, () => lookAtBranch(question, work));
+}
+
+async function lookAtBranch(
+  question: WorkQuestion,
+  { plan, base: begun, hasIssue }: BranchWork,
+): Promise<RunOutcome | null> {
+  const { settings, github, repository, version, env } = question;
+  const upstream = named(github, repository);
+  const fork = settings.headRepository === null ? upstream : named(github, settings.headRepository);
+  const { source, title, sha256 } = plan;
+  const full: RunPlan = { source, title, sha256, allow: [], protect: [] };
+  const id = planId(full, repository, sha256Of);
+  const branch = settings.branch ?? branchOf(full, id);
+  const head = await findHead(fork, branch);
+  if (head === null) return null;
+  const schema = z.object({ default_branch: z.string() });
+  const base =
+    settings.base ??
+    begun ??
+    (await getOrThrow(upstream, { route: 'GET /repos/{owner}/{repo}', schema })).default_branch;
+  const baseSha = await findHead(upstream, base);
+  if (baseSha === null) return null;
+  const scratch = makeTemporaryFolder(env);
+  try {
+    const cleanMerge = cleanMergeOn({ ...question, upstream, fork, scratch: scratch.path });
+    const state = await judgeBranch({ base: upstream, baseSha, fork, head, cleanMerge });
+    if (state.whose !== 'foreign') return null;
+    const outcome = publishFailed(foreignReason(branch, state));
+    if (!hasIssue) {
+      const result = { ...refusedResult(outcome, version), runId: 'none yet' };
+      const runUrl = runUrlOf(settings.githubServerUrl, env);
+      await sayOnPull(
+        { upstream, fork, settings, base, branch, result, runUrl, marker: markerOf(id) },
+        outcome,
+      );
+    }
+    return outcome;
+  } finally {
+    scratch.remove();
+  }
+}
+
+/** Where the branch belongs, and whose work it was to have. */
+interface BranchOfWork
+  extends Pick<PublishJob, 'upstream' | 'fork' | 'settings' | 'branch' | 'result' | 'runUrl' | 'marker'> {
+  readonly base: string;
+}
+
+/** One comment, if the branch has a pull request; its words are replaced when they change. */
+export async function sayOnPull(work: BranchOfWork, outcome: RunOutcome): Promise<void> {
+  const { upstream, fork, settings, base, branch, result, runUrl, marker } = work;
+  if (settings.comment === 'never') return;
+  const pull = await findPullRequest(upstream, { base, branch, headOwner: fork.owner, headRepo: fork.repo });
+  if (pull === null) return;
+  const body = commentText({ result, outcome, pullRequest: null, conflicts: [], runUrl, marker });
+  await putComment(upstream, { issue: pull.number, marker, body });
+}

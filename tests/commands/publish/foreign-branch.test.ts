@@ -1,0 +1,97 @@
+/** Commits of others on a plan's branch are found before anything is paid for. */
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openGitHub } from '../../../src/adapters/github/client.ts';
+import { type BranchWork, foreignObstacle } from '../../../src/commands/publish/foreign-branch.ts';
+import { resolveSettings } from '../../../src/config/resolve.ts';
+import { branchOf, planId } from '../../../src/domain/github/publishing/identity.ts';
+import { sha256Of } from '../../../src/files/hash.ts';
+import { ask } from '../../support/github-server/ask.ts';
+import { type GitHub, type GitHubRepository, startGitHub } from '../../support/github-server/server.ts';
+
+const NAME = 'acme/shop';
+let server: GitHub;
+let shop: GitHubRepository;
+let token: string;
+
+beforeEach(async () => {
+  server = await startGitHub();
+  shop = await server.addRepository(NAME, { files: { 'a.txt': 'a\n' } });
+  token = server.addToken({
+    kind: 'installation',
+    permissions: { contents: 'write', pull_requests: 'write' },
+  });
+});
+
+afterEach(async () => {
+  expect(server.invalid).toEqual([]);
+  await server.close();
+});
+
+const plan = (source: BranchWork['plan']['source']) => ({ source, title: '', sha256: '' });
+const ofFile = plan({ kind: 'file', path: 'plans/weekly.md' });
+
+function obstacle(work: BranchWork, flags: Record<string, unknown> = {}) {
+  const { signal } = new AbortController();
+  const resolved = resolveSettings({
+    flags: { 'github-server-url': server.serverUrl, ...flags },
+    env: {},
+    file: null,
+    nearest: () => '',
+  });
+  if (resolved.status !== 'ok') throw new Error(JSON.stringify(resolved));
+  const { settings } = resolved;
+  const github = openGitHub({ apiUrl: server.url, token, version: '0', signal });
+  return foreignObstacle({ github, repository: NAME, settings, token, version: '0', env: {}, signal }, work);
+}
+
+const branchFor = (work: BranchWork) => {
+  const full = { ...work.plan, allow: [], protect: [] };
+  return branchOf(full, planId(full, NAME, sha256Of));
+};
+
+test('they are said once on the pull request of the branch', async () => {
+  const work = { plan: ofFile, base: null, hasIssue: false };
+  expect(await obstacle(work)).toBeNull();
+  const branch = branchFor(work);
+  await shop.commit(branch, { 'b.txt': 'b\n' }, { author: 'Ann' });
+  const opened = await ask(server, token, `POST /repos/${NAME}/pulls`, {
+    title: 'x',
+    head: branch,
+    base: 'main',
+  });
+  for (const _ of [1, 2]) {
+    const told = await obstacle(work);
+    expect(told).toMatchObject({ name: 'publish_failed', exitCode: 11 });
+    expect(told?.reason).toMatch(/^The branch patchsmith\/weekly-\w+ has commits by others \(\w{8} by Ann\)/);
+  }
+  const comments = shop.issues.get(opened.body.number)?.comments ?? [];
+  expect(comments.map(({ body }) => body.split('\n')[0])).toEqual(['**The run was not started**']);
+  expect(comments[0]?.body).toContain('comment /patchsmith');
+  // A branch of its own for each run is nobody's yet.
+  expect(await obstacle(work, { 'branch-suffix': 'random' })).toBeNull();
+});
+
+test('what the base has beyond the default branch is no commit of others', async () => {
+  const work = { plan: ofFile, base: 'next', hasIssue: false };
+  await shop.commit('next', { 'n.txt': 'n\n' });
+  await shop.git('branch', branchFor(work), 'next');
+  expect(await obstacle(work)).toBeNull();
+  expect((await obstacle({ ...work, base: null }))?.exitCode).toBe(11);
+});
+
+test('for an issue the comment belongs there, and none is made on the pull request', async () => {
+  const { number } = server.addIssue(NAME, { title: 'Please', body: 'Do it', author: 'ann' });
+  const url = `${server.serverUrl}/${NAME}/issues/${number}`;
+  const work = {
+    plan: plan({ kind: 'issue', repository: NAME, number, url, author: '' }),
+    base: null,
+    hasIssue: true,
+  };
+  const branch = branchFor(work);
+  await shop.commit(branch, { 'b.txt': 'b\n' }, { author: 'Ann' });
+  const head = { title: 'x', head: branch, base: 'main' };
+  const opened = await ask(server, token, `POST /repos/${NAME}/pulls`, head);
+  expect((await obstacle(work))?.exitCode).toBe(11);
+  expect(shop.issues.get(opened.body.number)?.comments).toEqual([]);
+});
