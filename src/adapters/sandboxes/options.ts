@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly proxySocket?: string | null;
   /** The proxy permits no host: programs need not try again. */
   readonly isNetworkClosed?: boolean;
+  /** While no command runs, a contained one is set up for the next. Default: false. */
+  readonly keepsSpare?: boolean;
   /** The environment in which to find toolchains. Commands get little of it. */
   readonly hostEnv: Readonly<Record<string, string | undefined>>;
   /** Called while a first command proves the sandbox, which takes some milliseconds: time for other work. */

@@ -44,7 +44,7 @@ export async function openContained(
     proxySocket: egress?.socket ?? null,
     isNetworkClosed: allowed.length === 0,
   };
-  const opened = await openSandbox(withProxy);
+  const opened = await openSandbox({ ...withProxy, keepsSpare: true });
   if (opened.status !== 'ok') return opened;
   const { sandbox } = opened;
   const withNotes = (one: Sandbox) => (egress === null ? one : namingRefusals(one, egress));

@@ -68,6 +68,7 @@ export async function tryToOpen(
   limits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
   proxySocket: string | null = null,
+  keepsSpare = false,
 ): Promise<OpenedSandbox> {
   const { root, agentGit, runDir } = place;
   const opened = await openSandbox({
@@ -79,6 +80,7 @@ export async function tryToOpen(
     limits,
     mounts,
     proxySocket,
+    keepsSpare,
   });
   if (opened.status === 'ok') onTestFinished(() => opened.sandbox.close());
   return opened;
@@ -91,8 +93,9 @@ export async function open(
   limits: CommandLimits = DEFAULT_COMMAND_LIMITS,
   mounts: readonly string[] = [],
   proxySocket: string | null = null,
+  keepsSpare = false,
 ): Promise<Opened> {
-  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts, proxySocket);
+  const opened = await tryToOpen(place, mode, hostEnv, limits, mounts, proxySocket, keepsSpare);
   if (opened.status !== 'ok') throw new Error(opened.reason);
   const { sandbox, warnings } = opened;
   const run: Opened['run'] = (script, options = {}) =>

@@ -1,6 +1,7 @@
 /** The runner as a process: its memory, and its death. */
 
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommandLimits } from '../../../src/domain/run/command-limits.ts';
-import { oddSeconds, processesWith } from '../../support/machine/processes.ts';
+import { oddSeconds, processesSeeing, processesWith } from '../../support/machine/processes.ts';
 import { until } from '../../support/waiting/until.ts';
 import { makePlace, type Place, PROJECT } from './fixture.ts';
 
@@ -81,6 +82,20 @@ test('when the runner is killed, everything in its sandbox dies with it', async 
   // The kernel ends the namespace by itself.
   await until('nothing of it is left', () => processesWith(seconds).length === 0);
   expect(readdirSync(place.root)).toEqual(['.git', 'begun', 'hello.txt']);
+});
+
+test('a sandbox that waits for a command dies with its runner', async () => {
+  const place = makePlace();
+  const [program, options, script] = command(place, 'required', 'true');
+  const spare = JSON.stringify({ ...JSON.parse(options ?? ''), keepsSpare: true });
+  const runner = spawn(process.execPath, [program ?? '', spare, script ?? '', 'stay'], {
+    cwd: PROJECT,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(runner.stdout, 'data');
+  await until('a sandbox waits', () => processesSeeing(place.root).length > 0);
+  runner.kill('SIGKILL');
+  await until('nothing of it is left', () => processesSeeing(place.root).length === 0);
 });
 
 test.each(['required', 'off'])(

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { openSandbox, type SandboxOptions } from '../../../src/adapters/sandboxes/open.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as SandboxOptions;
-const [script = '', isTalk] = process.argv.slice(3);
+/** `talk`: the script is talked to. `stay`: the program stays when it has run. */
+const [script = '', how] = process.argv.slice(3);
 const talk = { onStart() {}, onOutput() {}, onErrors() {} };
 const opened = await openSandbox({ ...options, hostEnv: process.env });
 if (opened.status !== 'ok') throw new Error(opened.reason);
@@ -14,7 +15,7 @@ const run = (text: string) =>
     script: text,
     timeoutMs: 240_000,
     signal: new AbortController().signal,
-    ...(text === script && isTalk === 'talk' ? { talk } : {}),
+    ...(text === script && how === 'talk' ? { talk } : {}),
   });
 
 await run('true');
@@ -23,7 +24,8 @@ const { end, output } = await run(script);
 const characters = output.head.length + output.omitted + output.tail.length;
 const peakMiB = peakMemory();
 console.log(JSON.stringify({ exitCode: end.exitCode, characters, peakMiB, growthMiB: peakMiB - before }));
-await sandbox.close();
+if (how === 'stay') setInterval(() => {}, 60_000);
+else await sandbox.close();
 
 /** The most memory this process ever had, in MiB. */
 function peakMemory(): number {

@@ -1,232 +1,43 @@
 /** Commands in namespaces of their own: no network, no other processes, no files but the work tree and the toolchains. */
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
-import type { Duplex, Readable, Writable } from 'node:stream';
-import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
 import type { Sandbox, SandboxCommand } from '../../../ports.ts';
-import type { ForeignDescriptors } from '../command/descriptors.ts';
-import { OutputCapture } from '../command/output-capture.ts';
-import type { OutputPipes } from '../command/output-pipe.ts';
-import {
-  asFirstVictim,
-  killDescendants,
-  killProcess,
-  type ProcessId,
-  waitUntilGone,
-} from '../command/process-table.ts';
 import { openLifecycle } from '../command/sandbox-lifecycle.ts';
-import { exitOf, initCommand, type ScriptPlace, scriptCommand, withScript } from '../command/shell.ts';
-import { type ContainedProcess, type ExitStatus, superviseCommand } from '../command/supervise-command.ts';
-import { converse } from '../command/talk.ts';
-import { usageInNamespace } from '../command/usage.ts';
-import { withTimeout } from '../command/with-timeout.ts';
-import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
-import type { ClosedShells } from './closed-shells.ts';
-import { oursInside } from './mounts.ts';
-import type { Relay } from './relay.ts';
-import { readStatus } from './status.ts';
-
-/** Everything known about the machine and decided about the view. */
-export interface BubblewrapSetup {
-  readonly program: string;
-  readonly features: BubblewrapFeatures;
-  /** The host's shell that runs scripts; its copy is among `shells`. */
-  readonly shell: string;
-  readonly shells: ClosedShells;
-  /** The working directory of commands. */
-  readonly directory: string;
-  readonly mounts: readonly Mount[];
-  /** Further mounts, as needed when a command is about to run. */
-  readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
-  readonly env: Readonly<Record<string, string>>;
-  /** bubblewrap's own environment. Commands do not inherit it. */
-  readonly outerEnv: Readonly<Record<string, string>>;
-  /** The file with the system call filter; null if there is none for this machine. */
-  readonly filter: string | null;
-  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
-  readonly numbers: { readonly count: number; readonly path: string } | null;
-  readonly limits: EnforcedLimits;
-  /** Paths on the disks that commands can write to. */
-  readonly writable: readonly string[];
-  /** The way to the network; null for no network. */
-  readonly relay: Relay | null;
-  /** A private folder, removed with the sandbox. */
-  readonly files: string;
-  /** Made in `files`. */
-  readonly pipes: OutputPipes;
-}
-
-/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
-export class BubblewrapFailure extends Error {
-  override readonly name = 'BubblewrapFailure';
-}
-
-/** How long bubblewrap may take to report its namespace's init, and the kernel to end it. */
-const STATUS_MS = 5_000;
-/** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
-const KILL_MS = 30_000;
-/** What init does not take with it in this time is killed one by one, and again as often. */
-const SWEEP_MS = 250;
-const COMPLAINT_MS = 500;
-const STATUS_FD = 3;
-const FILTER_FD = 4;
-const GATE_FD = 5;
-const NUMBERS_FD = 6;
-const ARGS_FD = 7;
-const ERRORS_FD = 8;
-/** How much of bubblewrap's own output an error message includes. */
-const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
+import { type ScriptPlace, withScript } from '../command/shell.ts';
+import { superviseCommand } from '../command/supervise-command.ts';
+import { Spare } from './spare.ts';
+import { type BubblewrapSetup, lineOf, setUp } from './start.ts';
 
 /** A sandbox in which each command has namespaces of its own, made by bubblewrap. */
 export function bubblewrapSandbox(setup: BubblewrapSetup): Sandbox {
   const level = setup.filter === null ? 'namespaces' : 'namespaces+seccomp';
-  return openLifecycle({ level, ...setup }, (command, { path, ...own }) =>
-    withScript(command.script, path, (script) =>
-      superviseCommand(
-        (onBytes) => start(setup, { ...own, command, script, onBytes }),
+  const spare = new Spare(setup);
+  const lifecycle = openLifecycle({ level, ...setup }, (command, { path, ...own }) =>
+    withScript(command.script, path, async (script) => {
+      const ended = await superviseCommand(
+        async (onBytes) => {
+          const line = canWait(command, script) ? lineOf(setup, command, script) : null;
+          const found = line === null ? null : await spare.take(line, onBytes);
+          if (found !== null) return found;
+          const waiting = await setUp(setup, { ...own, command, script, onBytes });
+          waiting.begin();
+          return waiting.contained;
+        },
         command,
         own.watchdog,
-      ),
-    ),
+      );
+      if (setup.keepsSpare) spare.makeSoon(own);
+      return ended;
+    }),
   );
-}
-
-interface Start {
-  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
-  readonly pipes: OutputPipes;
-  readonly foreign: ForeignDescriptors;
-  readonly script: ScriptPlace;
-  readonly onBytes: (bytes: Uint8Array) => void;
-}
-
-async function start(
-  setup: BubblewrapSetup,
-  { command, pipes, foreign, script, onBytes }: Start,
-): Promise<ContainedProcess> {
-  const args = argsFor(setup, command, script);
-  const { talk } = command;
-  const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
-  // bubblewrap reads them to their ends, so every command needs descriptors of its own.
-  const [filterFd, numbersFd] = [setup.filter, setup.numbers?.path].map((path) =>
-    path == null ? null : openSync(path, 'r'),
-  );
-  // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
-  const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
-  const stdio = foreign.withNothingElse([
-    ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
-    'pipe',
-    'pipe',
-    filterFd ?? 'ignore',
-    'pipe',
-    numbersFd ?? 'ignore',
-    ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
-    ...(talk === undefined ? [] : (['pipe'] as const)),
-  ]);
-  const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
-  if (merged.talk === null) merged.closeWriter();
-  for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
-  openGate(child.stdio.at(GATE_FD) as Duplex);
-  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
-  const complaint = new OutputCapture(COMPLAINT_LIMITS);
-  const words = child.stdio[2] as Readable;
-  words.on('data', (chunk: Buffer) => complaint.write(chunk));
-  const status = readStatus(child.stdio[STATUS_FD] as Readable);
-  let init: ProcessId | null = null;
-  status.init.then((found) => {
-    init = found;
-  });
-  const ended = exitOf(child);
-  const output =
-    merged.talk === null
-      ? merged.output
-      : converse(merged.talk, {
-          stdin: child.stdio[0] as Writable,
-          stdout: child.stdio[1] as Readable,
-          stderr: child.stdio.at(ERRORS_FD) as Readable,
-        });
-
-  async function exited(): Promise<ExitStatus> {
-    const exit = await ended;
-    if (exit.exitCode === null || (await status.commandStarted)) return exit;
-    await withTimeout(COMPLAINT_MS, once(words, 'close'));
-    const said = complaint.excerpt().head.trim();
-    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
-  }
-
-  /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
-  async function endsWithInit(init: ProcessId): Promise<boolean> {
-    const gone = ended.catch((): ExitStatus => ({ exitCode: null, signal: 'SIGKILL' }));
-    const deadline = performance.now() + KILL_MS;
-    while (performance.now() < deadline) {
-      const exit = await withTimeout(SWEEP_MS, gone);
-      if (exit !== null) return exit.signal === null;
-      // In the middle of thousands that fork, init waits for minutes for the locks of the memory that it shares with them.
-      killDescendants(init);
-    }
-    return false;
-  }
-
   return {
-    exited: exited(),
-    output,
-    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
-    async killAll() {
-      const init = await withTimeout(STATUS_MS, status.init);
-      if (init !== null) {
-        // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
-        // it has reaped init, which the kernel permits only once nothing else is left.
-        killProcess(init);
-        if (await endsWithInit(init)) return;
-      }
-      child.kill('SIGKILL');
-      if (init !== null) await waitUntilGone(init, KILL_MS);
+    ...lifecycle,
+    async close() {
+      await Promise.all([spare.close(), lifecycle.close()]);
     },
   };
 }
 
-/**
- * Lets process 1 start once it reports that it exists. Only from then on does it die with bubblewrap, and bubblewrap with
- * us: if either died earlier, the command would run on without limits. If we die, process 1 gets no answer and exits.
- */
-function openGate(gate: Duplex): void {
-  gate.once('data', () => gate.end('\n'));
-  // It ended before it started, as the exit code shows.
-  gate.once('error', () => gate.destroy());
-}
-
-/** Command lines can be read by everyone on the machine, so these variables are given by a descriptor. */
-function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): void {
-  more.on('error', () => more.destroy());
-  more.end(
-    Object.entries(env)
-      .flatMap(([name, value]) => ['--setenv', name, value])
-      .map((argument) => `${argument}\0`)
-      .join(''),
-  );
-}
-
-function argsFor(setup: BubblewrapSetup, command: Start['command'], script: ScriptPlace): string[] {
-  const { features, env, directory, filter, numbers, relay, shell, shells, limits } = setup;
-  const file = script.by === 'file' ? oursInside(script.path, 'script') : null;
-  const inside: ScriptPlace = file === null ? script : { by: 'file', path: file.at };
-  const { isStrict = false } = command;
-  const line = scriptCommand({ program: shells.script, name: shell, isStrict }, inside);
-  return bubblewrapArgs({
-    features,
-    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers(command)],
-    env,
-    directory,
-    statusFd: STATUS_FD,
-    argsFd: command.env === undefined ? null : ARGS_FD,
-    filterFd: filter === null ? null : FILTER_FD,
-    numbersFd: numbers === null ? null : NUMBERS_FD,
-    command: initCommand(shells.init, GATE_FD, {
-      line,
-      limits,
-      before: relay?.start ?? null,
-      errors: command.talk === undefined ? null : ERRORS_FD,
-    }),
-  });
+/** Whether a sandbox that knows nothing of the command yet will do for it. */
+function canWait({ env, talk }: SandboxCommand, script: ScriptPlace): boolean {
+  return env === undefined && talk === undefined && script.by === 'argument';
 }

@@ -18,13 +18,13 @@ import { cacheVariables } from '../visible/package-caches.ts';
 import { findToolchains, searchPath } from '../visible/toolchains.ts';
 import { userMounts } from '../visible/user-mounts.ts';
 import { type Mount, PID_MAX } from './args.ts';
-import type { BubblewrapSetup } from './bubblewrap.ts';
 import { closedShells } from './closed-shells.ts';
 import { CACHES_INSIDE, HOME_INSIDE, mountsOf, type View } from './mounts.ts';
 import { nestedCovers } from './nested-covers.ts';
 import { proveNewest } from './prove.ts';
 import { ONE_TRY, relayTo, TUNNEL_INSIDE } from './relay.ts';
 import { seccompProgram } from './seccomp.ts';
+import type { BubblewrapSetup } from './start.ts';
 
 /** A sandbox by bubblewrap, or what prevents it and how to fix that. */
 export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSandbox> {
@@ -102,6 +102,7 @@ export async function openBubblewrap(options: SandboxOptions): Promise<OpenedSan
     outerEnv: {},
     relay,
     limits: enforcedLimits(options.limits, true),
+    keepsSpare: options.keepsSpare ?? false,
     writable: [root, agentGit.gitDir, ...(caches.mounts.length > 0 ? [files] : [])],
     files,
   };

@@ -5,7 +5,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Sandbox } from '../../../ports.ts';
 import { type BubblewrapFeatures, PID_MAX } from './args.ts';
-import { BubblewrapFailure, type BubblewrapSetup } from './bubblewrap.ts';
+import { BubblewrapFailure, type BubblewrapSetup } from './start.ts';
 
 /** A variable in bubblewrap's own environment that must not be visible inside. */
 export const CANARY = 'PATCHSMITH_CANARY';

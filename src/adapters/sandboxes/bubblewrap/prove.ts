@@ -2,8 +2,9 @@
 
 import { arch } from 'node:process';
 import type { Sandbox } from '../../../ports.ts';
-import { type BubblewrapSetup, bubblewrapSandbox } from './bubblewrap.ts';
+import { bubblewrapSandbox } from './bubblewrap.ts';
 import { CANARY, featuresOf, NEWEST, probe } from './probe.ts';
+import type { BubblewrapSetup } from './start.ts';
 
 /** All decisions about the sandbox except those that depend on the machine's kernel and bubblewrap. */
 type Plan = Omit<BubblewrapSetup, 'features' | 'filter'>;
@@ -41,7 +42,7 @@ async function prove(setup: BubblewrapSetup): Promise<{ sandbox: Sandbox; failur
   // In the C locale, which needs no files: bash starts with a warning if a locale is not installed. With the system's own
   // programs: a folder of the repository may be on PATH, and the covers are not known yet.
   const env = { ...setup.env, LC_ALL: 'C', PATH: '/usr/bin:/bin' };
-  const probed = bubblewrapSandbox({ ...setup, env, outerEnv: { [CANARY]: 'outside' } });
+  const probed = bubblewrapSandbox({ ...setup, env, keepsSpare: false, outerEnv: { [CANARY]: 'outside' } });
   const failure = await probe(probed, setup).finally(() => probed.close());
   return { sandbox: bubblewrapSandbox(setup), failure };
 }

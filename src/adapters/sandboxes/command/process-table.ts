@@ -16,7 +16,8 @@ export function identify(pid: number): ProcessId | null {
   return stat === null || (stat.ended && !hasLivingThread(pid)) ? null : { pid, startTime: stat.startTime };
 }
 
-function isAlive(process: ProcessId): boolean {
+/** Whether any thread of exactly this process runs. */
+export function isAlive(process: ProcessId): boolean {
   return identify(process.pid)?.startTime === process.startTime;
 }
 

@@ -40,8 +40,8 @@ export function lastingCommand(line: readonly string[], lifeline: number, limits
 
 /**
  * The command line of process 1 of a sandbox: it runs `line` within limits, with its stderr in its output or in a descriptor of
- * its own, and exits with its exit code. Its own errors are kept apart. First it writes a line to the descriptor `gate` and waits for one in reply;
- * without it nothing is run. The command does not get that descriptor.
+ * its own, and exits with its exit code. Its own errors are kept apart. Before that it writes a line to the descriptor `gate` and waits for
+ * one in reply; without it the command is not run. Neither the command nor what comes before it gets that descriptor.
  */
 export function initCommand(
   sh: string,
@@ -51,17 +51,25 @@ export function initCommand(
   const steps = [
     // The one signal that shells handle by themselves would let a command end its own namespace with any exit code.
     'trap : INT',
-    `echo >&${gate}; read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
+    `echo >&${gate}`,
     limitingScript(limits),
-    ...(before === null ? [] : [before]),
+    ...(before === null ? [] : [`{ ${before}; } ${gate}>&-`]),
+    `read -r answer <&${gate} || exit 1; exec ${gate}>&-`,
+    ...(isLine(line) ? [] : [`. ${quoted(line.file)}`]),
     `"$@" ${errors === null ? '2>&1' : `2>&${errors} ${errors}>&-`}; exit $?`,
   ];
-  return [sh, '-c', steps.join('; '), 'sh', ...line];
+  return [sh, '-c', steps.join('; '), 'sh', ...(isLine(line) ? line : [])];
+}
+
+/** Shell text that makes a command line of process 1 known to it later. */
+export function lateLine(line: readonly string[]): string {
+  return `set -- ${line.map(quoted).join(' ')}\n`;
 }
 
 /** What process 1 runs. */
 export interface Contained {
-  readonly line: readonly string[];
+  /** The command line, or the file that holds it as a `lateLine` by the time of the reply. */
+  readonly line: readonly string[] | { readonly file: string };
   readonly limits: EnforcedLimits;
   /** Shell text that comes first, within the same limits; what it prints is the command's output. */
   readonly before: string | null;
@@ -115,6 +123,14 @@ export function exitOf(child: ChildProcess): Promise<ExitStatus> {
     child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
     child.on('error', reject);
   });
+}
+
+function isLine(line: Contained['line']): line is readonly string[] {
+  return Array.isArray(line);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function isExecutable(path: string): boolean {

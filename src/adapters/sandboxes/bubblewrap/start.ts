@@ -1,0 +1,265 @@
+/** Starts bubblewrap: a sandbox for one command, which begins when it is told to. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { EnforcedLimits } from '../../../domain/run/command-limits.ts';
+import type { SandboxCommand } from '../../../ports.ts';
+import type { ForeignDescriptors } from '../command/descriptors.ts';
+import { OutputCapture } from '../command/output-capture.ts';
+import type { OutputPipes } from '../command/output-pipe.ts';
+import {
+  asFirstVictim,
+  isAlive,
+  killDescendants,
+  killProcess,
+  type ProcessId,
+  waitUntilGone,
+} from '../command/process-table.ts';
+import { exitOf, initCommand, type ScriptPlace, scriptCommand } from '../command/shell.ts';
+import type { ContainedProcess, ExitStatus } from '../command/supervise-command.ts';
+import { converse } from '../command/talk.ts';
+import { usageInNamespace } from '../command/usage.ts';
+import { withTimeout } from '../command/with-timeout.ts';
+import { type BubblewrapFeatures, bubblewrapArgs, type Mount } from './args.ts';
+import type { ClosedShells } from './closed-shells.ts';
+import { oursInside } from './mounts.ts';
+import type { Relay } from './relay.ts';
+import { readStatus } from './status.ts';
+
+/** Everything known about the machine and decided about the view. */
+export interface BubblewrapSetup {
+  readonly program: string;
+  readonly features: BubblewrapFeatures;
+  /** The host's shell that runs scripts; its copy is among `shells`. */
+  readonly shell: string;
+  readonly shells: ClosedShells;
+  /** The working directory of commands. */
+  readonly directory: string;
+  readonly mounts: readonly Mount[];
+  /** Further mounts, as needed when a command is about to run. */
+  readonly covers: (command: Pick<SandboxCommand, 'isSetup'>) => readonly Mount[];
+  readonly env: Readonly<Record<string, string>>;
+  /** bubblewrap's own environment. Commands do not inherit it. */
+  readonly outerEnv: Readonly<Record<string, string>>;
+  /** The file with the system call filter; null if there is none for this machine. */
+  readonly filter: string | null;
+  /** How many process numbers there are inside, and the file that says so; null for as many as outside. */
+  readonly numbers: { readonly count: number; readonly path: string } | null;
+  readonly limits: EnforcedLimits;
+  /** Paths on the disks that commands can write to. */
+  readonly writable: readonly string[];
+  /** The way to the network; null for no network. */
+  readonly relay: Relay | null;
+  /** Whether a sandbox for the next command is set up while none runs. */
+  readonly keepsSpare: boolean;
+  /** A private folder, removed with the sandbox. */
+  readonly files: string;
+  /** Made in `files`. */
+  readonly pipes: OutputPipes;
+}
+
+/** bubblewrap could not set up a sandbox; the message is bubblewrap's. */
+export class BubblewrapFailure extends Error {
+  override readonly name = 'BubblewrapFailure';
+}
+
+/** How long bubblewrap may take to report its namespace's init. */
+const STATUS_MS = 5_000;
+/** The kernel ends a thousand processes one at a time, which takes a while on a busy machine. */
+const KILL_MS = 30_000;
+/** What init does not take with it in this time is killed one by one, and again as often. */
+const SWEEP_MS = 250;
+const COMPLAINT_MS = 500;
+const STATUS_FD = 3;
+const FILTER_FD = 4;
+const GATE_FD = 5;
+const NUMBERS_FD = 6;
+const ARGS_FD = 7;
+const ERRORS_FD = 8;
+/** How much of bubblewrap's own output an error message includes. */
+const COMPLAINT_LIMITS = { head: 2_000, tail: 0 };
+
+/** What one sandbox is set up for. */
+export interface Start {
+  readonly command: Pick<SandboxCommand, 'isSetup' | 'isStrict' | 'env' | 'talk'>;
+  readonly pipes: OutputPipes;
+  readonly foreign: ForeignDescriptors;
+  /** `later`: a file that is to hold the command line (`lateLine`) before the command begins. */
+  readonly script: ScriptPlace | { readonly by: 'later'; readonly path: string };
+  readonly onBytes: (bytes: Uint8Array) => void;
+}
+
+/** A sandbox whose command has not begun. */
+export interface Waiting {
+  readonly contained: ContainedProcess;
+  /** Lets the command begin, as soon as the sandbox is set up. */
+  begin(): void;
+  /** Whether a command can still begin. Known when it is set up, or has died. */
+  isReady(): Promise<boolean>;
+  /** Whether it is the reason that this process does not end. It is until told otherwise. */
+  hold(isHeld: boolean): void;
+}
+
+/** Has bubblewrap set up a sandbox, whose process 1 waits for `begin`. */
+export async function setUp(
+  setup: BubblewrapSetup,
+  { command, pipes, foreign, script, onBytes }: Start,
+): Promise<Waiting> {
+  const args = argsFor(setup, command, script);
+  const { talk } = command;
+  const merged = talk === undefined ? { talk: null, ...(await pipes.open(onBytes)) } : { talk };
+  // bubblewrap reads them to their ends, so every command needs descriptors of its own.
+  const [filterFd, numbersFd] = [setup.filter, setup.numbers?.path].map((path) =>
+    path == null ? null : openSync(path, 'r'),
+  );
+  // A direct child without a shell in between: bubblewrap dies with us, and everything in it with bubblewrap.
+  const variables = command.env === undefined ? ('ignore' as const) : ('pipe' as const);
+  const stdio = foreign.withNothingElse([
+    ...(merged.talk === null ? (['ignore', merged.writer] as const) : (['pipe', 'pipe'] as const)),
+    'pipe',
+    'pipe',
+    filterFd ?? 'ignore',
+    'pipe',
+    numbersFd ?? 'ignore',
+    ...(variables === 'pipe' || talk !== undefined ? [variables] : []),
+    ...(talk === undefined ? [] : (['pipe'] as const)),
+  ]);
+  const child = asFirstVictim(() => spawn(setup.program, args, { stdio, env: { ...setup.outerEnv } }));
+  if (merged.talk === null) merged.closeWriter();
+  for (const fd of [filterFd, numbersFd]) if (fd != null) closeSync(fd);
+  const gate = gateOf(child.stdio.at(GATE_FD) as Duplex);
+  if (command.env !== undefined) giveVariables(child.stdio.at(ARGS_FD) as Duplex, command.env);
+  const complaint = new OutputCapture(COMPLAINT_LIMITS);
+  const words = child.stdio[2] as Readable;
+  words.on('data', (chunk: Buffer) => complaint.write(chunk));
+  const status = readStatus(child.stdio[STATUS_FD] as Readable);
+  let init: ProcessId | null = null;
+  status.init.then((found) => {
+    init = found;
+  });
+  const ended = exitOf(child);
+  const output =
+    merged.talk === null
+      ? merged.output
+      : converse(merged.talk, {
+          stdin: child.stdio[0] as Writable,
+          stdout: child.stdio[1] as Readable,
+          stderr: child.stdio.at(ERRORS_FD) as Readable,
+        });
+
+  async function exited(): Promise<ExitStatus> {
+    const exit = await ended;
+    if (exit.exitCode === null || (await status.commandStarted)) return exit;
+    await withTimeout(COMPLAINT_MS, once(words, 'close'));
+    const said = complaint.excerpt().head.trim();
+    throw new BubblewrapFailure(said || `bubblewrap ended with exit code ${exit.exitCode}.`);
+  }
+
+  /** Whether bubblewrap ended by itself, which means that nothing of the namespace is left. */
+  async function endsWithInit(init: ProcessId): Promise<boolean> {
+    const gone = ended.catch((): ExitStatus => ({ exitCode: null, signal: 'SIGKILL' }));
+    const deadline = performance.now() + KILL_MS;
+    while (performance.now() < deadline) {
+      const exit = await withTimeout(SWEEP_MS, gone);
+      if (exit !== null) return exit.signal === null;
+      // In the middle of thousands that fork, init waits for minutes for the locks of the memory that it shares with them.
+      killDescendants(init);
+    }
+    return false;
+  }
+
+  const contained: ContainedProcess = {
+    exited: exited(),
+    output,
+    usage: (enough) => (init === null ? null : usageInNamespace(init, enough)),
+    async killAll() {
+      const init = await withTimeout(STATUS_MS, status.init);
+      if (init !== null) {
+        // Killing init makes the kernel kill the whole namespace, including other sessions and orphans. bubblewrap ends when
+        // it has reaped init, which the kernel permits only once nothing else is left.
+        killProcess(init);
+        if (await endsWithInit(init)) return;
+      }
+      child.kill('SIGKILL');
+      if (init !== null) await waitUntilGone(init, KILL_MS);
+    },
+  };
+  const handles: readonly unknown[] = [child, output, ...child.stdio];
+  return {
+    contained,
+    begin: gate.open,
+    async isReady() {
+      const settled = Promise.race([gate.reported, ended.catch(() => undefined)]).then(() => status.init);
+      const found = await withTimeout(STATUS_MS, settled);
+      return found !== null && isAlive(found);
+    },
+    hold(isHeld) {
+      for (const handle of handles as readonly (Handle | null)[])
+        isHeld ? handle?.ref?.() : handle?.unref?.();
+    },
+  };
+}
+
+/** Of Node's streams, only sockets can do this. */
+interface Handle {
+  readonly ref?: () => unknown;
+  readonly unref?: () => unknown;
+}
+
+/**
+ * `open` lets the command begin once process 1 has reported that it exists. Only from then on does that die with bubblewrap, and
+ * bubblewrap with us: if either died earlier, the command would run on without limits. If we die, process 1 gets no answer and exits.
+ */
+function gateOf(gate: Duplex): { reported: Promise<void>; open: () => void } {
+  const reported = new Promise<void>((resolve) => gate.once('data', () => resolve()));
+  // It ended before it started, as the exit code shows.
+  gate.once('error', () => gate.destroy());
+  return { reported, open: () => void reported.then(() => gate.end('\n')) };
+}
+
+/** Command lines can be read by everyone on the machine, so these variables are given by a descriptor. */
+function giveVariables(more: Duplex, env: Readonly<Record<string, string>>): void {
+  more.on('error', () => more.destroy());
+  more.end(
+    Object.entries(env)
+      .flatMap(([name, value]) => ['--setenv', name, value])
+      .map((argument) => `${argument}\0`)
+      .join(''),
+  );
+}
+
+function argsFor(setup: BubblewrapSetup, command: Start['command'], script: Start['script']): string[] {
+  const { features, env, directory, filter, numbers, relay, shells, limits } = setup;
+  const file = script.by === 'argument' ? null : oursInside(script.path, 'script');
+  const line =
+    script.by === 'later'
+      ? { file: oursInside(script.path, 'script').at }
+      : lineOf(setup, command, file === null ? script : { by: 'file', path: file.at });
+  return bubblewrapArgs({
+    features,
+    mounts: [shells.mount, ...(file === null ? [] : [file]), ...setup.mounts, ...setup.covers(command)],
+    env,
+    directory,
+    statusFd: STATUS_FD,
+    argsFd: command.env === undefined ? null : ARGS_FD,
+    filterFd: filter === null ? null : FILTER_FD,
+    numbersFd: numbers === null ? null : NUMBERS_FD,
+    command: initCommand(shells.init, GATE_FD, {
+      line,
+      limits,
+      before: relay?.start ?? null,
+      errors: command.talk === undefined ? null : ERRORS_FD,
+    }),
+  });
+}
+
+/** The command line that runs a script inside. */
+export function lineOf(
+  { shell, shells }: BubblewrapSetup,
+  { isStrict = false }: Pick<SandboxCommand, 'isStrict'>,
+  script: ScriptPlace,
+): string[] {
+  return scriptCommand({ program: shells.script, name: shell, isStrict }, script);
+}
