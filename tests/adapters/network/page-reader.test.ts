@@ -48,6 +48,7 @@ const page = (type: string, body: string | Buffer) => (response: ServerResponse)
   void response.writeHead(200, { 'content-type': type }).end(body);
 const moved = (location: string) => (response: ServerResponse) =>
   void response.writeHead(302, { location }).end();
+const never = new AbortController().signal;
 const HERE = 'http://docs.example.test:PORT';
 
 describe('what is read', () => {
@@ -94,10 +95,33 @@ describe('what is read', () => {
 
   test('a page that is nested too deeply is refused, and nobody waits for it', async () => {
     const html = Buffer.from('<div>'.repeat(300_000));
-    expect(await pageText(html, 'text/html', 200)).toMatchObject({
+    expect(await pageText(html, 'text/html', { signal: never, maxMs: 200 })).toMatchObject({
       status: 'failed',
       why: expect.stringContaining('too long'),
     });
+  });
+
+  test('a run that is stopped waits for one such page, not for all that its model has asked for', async () => {
+    const html = Buffer.from('<div>'.repeat(300_000));
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 1);
+    const read = () => pageText(html, 'text/html', { signal: stop.signal, maxMs: 50 });
+    const ends = await Promise.allSettled([read(), read(), read(), read()]);
+    expect(ends.filter(({ status }) => status === 'fulfilled').length).toBeLessThan(2);
+  });
+
+  test.each([
+    ['240 lists around a million numbers', `${'['.repeat(240)}${'1,'.repeat(990_000)}1${']'.repeat(240)}`],
+    ['a million lists in each other', '['.repeat(1_000_000) + ']'.repeat(1_000_000)],
+  ])('JSON that would grow without measure stays as it is: %s', async (_what, json) => {
+    const read = await pageText(Buffer.from(json), 'application/json', { signal: never });
+    expect('text' in read && read.text.length).toBe(json.length);
+  });
+
+  test('brackets in texts do not count', async () => {
+    const json = JSON.stringify({ text: `${'['.repeat(10_000)}"\\` });
+    const read = await pageText(Buffer.from(json), 'application/json', { signal: never });
+    expect('text' in read && read.text.split('\n')).toHaveLength(3);
   });
 
   test('what a server says of its failure', async () => {
@@ -110,6 +134,18 @@ describe('what is read', () => {
 });
 
 describe('where it is read', () => {
+  test('a name server that does not answer holds up nobody who is stopped', async () => {
+    const stop = new AbortController();
+    const reader = openPageReader({
+      hosts: ['*'],
+      agent: 'patchsmith/1',
+      resolve: () => new Promise(() => stop.abort()),
+    });
+    expect(await reader.read('https://slow.example.test/', stop.signal)).toMatchObject({
+      reason: 'interrupted',
+    });
+  });
+
   test('redirections are followed, at most five, and each is looked at', async () => {
     const { read, asked } = await web({
       '/a': moved('/b'),

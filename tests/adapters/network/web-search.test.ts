@@ -49,6 +49,23 @@ test('pages come with title, address and text, on a line each', async () => {
   expect(asked).toEqual(['how to']);
 });
 
+test('a redirect is not followed, since the key would go along', async () => {
+  const { search } = await brave((response) => void response.writeHead(307, { location: '/else' }).end());
+  expect(await search('x')).toMatchObject({ message: expect.stringContaining('answered 307') });
+});
+
+test('an answer without end is not read on', async () => {
+  const { search } = await brave((response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(1024 * 1024)));
+      response.once('drain', more);
+    };
+    more();
+  });
+  expect(await search('x')).toMatchObject({ message: expect.stringContaining('no list of pages') });
+});
+
 test('without results there are none', async () => {
   expect(await (await brave(json({ type: 'search' }))).search('x')).toEqual({ status: 'ok', found: [] });
 });

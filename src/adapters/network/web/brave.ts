@@ -3,7 +3,9 @@
 import * as z from 'zod';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
+import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { WebSearch } from '../../../ports.ts';
+import { firstBytes } from './first-bytes.ts';
 import type { SearchEntry, SearchOptions } from './search-entry.ts';
 
 const ADDRESS = 'https://api.search.brave.com/res/v1/web/search';
@@ -11,6 +13,8 @@ const MAX_SEARCH_MS = 30_000;
 /** The API refuses longer ones. */
 const MAX_QUERY_CHARS = 400;
 const MAX_TEXT_CHARS = 500;
+/** Of an answer, which has some 100 KB. */
+const MAX_BYTES = 2 * 1024 * 1024;
 
 const Answer = z.object({
   web: z
@@ -30,7 +34,7 @@ export const brave: SearchEntry = {
       search(options, {
         query,
         count,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(MAX_SEARCH_MS)]),
+        signal: AbortSignal.any([signal, timeoutSignal(MAX_SEARCH_MS)]),
       }),
   }),
 };
@@ -46,12 +50,14 @@ async function search(
     const fetch = await ask();
     const response = await fetch(url, {
       signal,
+      // The key is for this host alone.
+      redirect: 'manual',
       headers: { accept: 'application/json', 'x-subscription-token': key },
     });
-    const body = await response.text();
+    const { bytes } = await firstBytes(response.body, MAX_BYTES);
     if (!response.ok)
       return failed('not_found', `Brave answered ${response.status}: ${hint(response.status)}.`);
-    const parsed = Answer.safeParse(jsonOrUndefined(body));
+    const parsed = Answer.safeParse(jsonOrUndefined(Buffer.from(bytes).toString('utf8')));
     if (!parsed.success)
       return failed('not_found', 'Brave answered with something that is no list of pages.');
     const results = parsed.data.web?.results ?? [];

@@ -7,11 +7,14 @@ import { formatNumber } from '../../../domain/text/format-number.ts';
 import { listed } from '../../../domain/text/listed.ts';
 import { sentence } from '../../../domain/text/sentence.ts';
 import { oneLine } from '../../../domain/text/terminal.ts';
+import { raceAbort } from '../../../host/deadline.ts';
+import { timeoutSignal } from '../../../host/timeout-signal.ts';
 import type { PageRead, PageReader } from '../../../ports.ts';
 import { addressMeaning, codeOf, lookupAmong } from '../gate.ts';
 import { loginFor } from '../proxy-login.ts';
 import { addressKind } from '../public-address.ts';
 import type { Upstream } from '../upstream.ts';
+import { firstBytes } from './first-bytes.ts';
 import { mediaType, pageText } from './page-text.ts';
 
 /** Bytes of an answer, after it was decompressed. */
@@ -49,7 +52,7 @@ type Refused = Extract<PageRead, { status: 'failed' }>;
 export function openPageReader(options: PageReaderOptions): PageReader {
   return {
     async read(asked, outer) {
-      const limit = AbortSignal.timeout(MAX_READ_MS);
+      const limit = timeoutSignal(MAX_READ_MS);
       const signal = AbortSignal.any([outer, limit]);
       try {
         return await readPage(options, asked, signal);
@@ -76,7 +79,7 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
       continue;
     }
     try {
-      return await answerOf(url, step.response);
+      return await answerOf(url, step.response, signal);
     } finally {
       await step.close();
     }
@@ -89,7 +92,7 @@ async function readPage(options: PageReaderOptions, asked: string, signal: Abort
 
 /** Asks for one address, if it may be asked. */
 async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal): Promise<Step> {
-  const way = await wayTo(options, url);
+  const way = await wayTo(options, url, signal);
   if ('status' in way) return way;
   const { dispatcher } = way;
   const close = () => dispatcher.destroy();
@@ -123,6 +126,7 @@ async function stepTo(options: PageReaderOptions, url: URL, signal: AbortSignal)
 async function wayTo(
   { hosts, upstream, resolve = resolveByMachine, mayConnect = isPublic }: PageReaderOptions,
   url: URL,
+  signal: AbortSignal,
 ): Promise<{ dispatcher: Dispatcher } | Refused> {
   const target = targetOf(url);
   if (typeof target === 'string') return refused('policy', `Not read: ${target}`);
@@ -135,11 +139,14 @@ async function wayTo(
   const via = upstream?.routeTo(target, url.protocol === 'http:') ?? null;
   if (typeof via === 'string')
     return refused('not_found', `Not read: ${target.host} cannot be reached: ${via}.`);
-  const addresses = await resolve(target.host).catch((error: unknown) => {
+  const resolving = resolve(target.host).catch((error: unknown) => {
     // Behind a proxy, a machine often knows no names of the internet.
     if (via !== null) return [];
     throw new Error(`${target.host} has no address (${codeOf(error)}).`);
   });
+  // A look-up cannot be ended, and a name server may keep it waiting.
+  const addresses = await raceAbort(signal, resolving);
+  if (addresses === null) throw signal.reason;
   const closed = addresses.find((address) => !mayConnect(address));
   if (closed !== undefined)
     return refused(
@@ -169,17 +176,17 @@ function targetOf(url: URL): Target | string {
   return typeof target === 'string' ? `${quoted(url.host)}: ${target}.` : target;
 }
 
-async function answerOf(url: URL, response: Response): Promise<PageRead> {
+async function answerOf(url: URL, response: Response, signal: AbortSignal): Promise<PageRead> {
   const type = response.headers.get('content-type') ?? '';
-  const { bytes, isCut } = await firstBytes(response);
+  const { bytes, isCut } = await firstBytes(response.body, MAX_BYTES);
   if (!response.ok) {
-    const said = await pageText(bytes, type);
+    const said = await pageText(bytes, type, { signal });
     const what =
       `${quoted(url.href)} answered ${response.status} ${oneLine(response.statusText, 100)}`.trim();
     const words = said.status === 'ok' ? said.text.slice(0, MAX_ERROR_CHARS) : '';
     return refused('not_found', words === '' ? `${what}.` : `${what}:\n\n${words}`);
   }
-  const read = await pageText(bytes, type);
+  const read = await pageText(bytes, type, { signal });
   if (read.status === 'failed')
     return refused(
       'not_text',
@@ -189,17 +196,6 @@ async function answerOf(url: URL, response: Response): Promise<PageRead> {
 }
 
 const MAX_ERROR_CHARS = 2_000;
-
-async function firstBytes({ body }: Response): Promise<{ bytes: Uint8Array; isCut: boolean }> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of body ?? []) {
-    pieces.push(piece);
-    length += piece.length;
-    if (length > MAX_BYTES) break;
-  }
-  return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: length > MAX_BYTES };
-}
 
 async function resolveByMachine(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);

@@ -1,5 +1,6 @@
 /** What a model reads of an answer from the web: HTML as Markdown, JSON laid out, other text as it is. */
 
+import { setImmediate } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { jsonOrUndefined } from '../../../domain/text/json.ts';
 import { withinLine } from '../../../domain/text/terminal.ts';
@@ -7,23 +8,26 @@ import { withinLine } from '../../../domain/text/terminal.ts';
 /** A text, or why the answer is none: the end of a sentence that begins with its address. */
 export type PageText = { status: 'ok'; text: string } | { status: 'failed'; why: string };
 
-/** `type` is the value of Content-Type; empty when the answer has none. `maxMs` is for making HTML text. */
-export async function pageText(
-  bytes: Uint8Array,
-  type: string,
-  maxMs = MAX_CONVERSION_MS,
-): Promise<PageText> {
+/** How making text of a page is bounded. */
+export interface TextLimits {
+  readonly signal: AbortSignal;
+  /** For making HTML text. Default: three seconds. */
+  readonly maxMs?: number;
+}
+
+/** `type` is the value of Content-Type; empty when the answer has none. Rejects when the signal aborts before the work begins. */
+export async function pageText(bytes: Uint8Array, type: string, limits: TextLimits): Promise<PageText> {
   const kind = mediaType(type);
   if (!isText(kind) || (kind === '' && bytes.includes(0)))
     return { status: 'failed', why: `is ${kind || 'binary data'}, and only text can be read` };
   const text = decoded(bytes, type);
   if (kind === 'text/html' || kind === 'application/xhtml+xml') {
-    const markdown = await markdownOf(text, maxMs);
+    const markdown = await markdownOf(text, limits);
     if (markdown === null) return { status: 'failed', why: 'is a page that takes too long to be made text' };
     return { status: 'ok', text: visible(markdown) };
   }
   if (kind === 'application/json' || kind.endsWith('+json')) {
-    const value = jsonOrUndefined(text);
+    const value = indentationOf(text) > MAX_INDENTATION ? undefined : jsonOrUndefined(text);
     return { status: 'ok', text: visible(value === undefined ? text : JSON.stringify(value, null, 2)) };
   }
   return { status: 'ok', text: visible(text) };
@@ -56,11 +60,44 @@ function decoded(bytes: Uint8Array, type: string): string {
   }
 }
 
-/** Longest time for one page: nested deeply enough, any takes for ever. */
-const MAX_CONVERSION_MS = 5_000;
+/** Most characters that laying JSON out may add. */
+const MAX_INDENTATION = 4 * 1024 * 1024;
 
-/** Null when it takes too long. Nothing of the page is executed or loaded. */
-async function markdownOf(html: string, timeout: number): Promise<string | null> {
+/** Characters that laying it out adds, at least: a list in many lists is as many times larger. */
+function indentationOf(json: string): number {
+  let depth = 0;
+  let added = 0;
+  for (const [mark] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/gs)) {
+    if (mark === '{' || mark === '[') depth += 1;
+    else if (mark === '}' || mark === ']') depth -= 1;
+    else if (mark !== ',') continue;
+    added += 1 + 2 * depth;
+    if (added > MAX_INDENTATION) break;
+  }
+  return added;
+}
+
+/** Longest time for one page: nested deeply enough, any takes for ever, and nothing else happens meanwhile. */
+const MAX_CONVERSION_MS = 3_000;
+
+let lastConversion: Promise<unknown> = Promise.resolve();
+
+/** Null when it takes too long. One page after the other, with a look at timers and signals before each. */
+async function markdownOf(
+  html: string,
+  { signal, maxMs = MAX_CONVERSION_MS }: TextLimits,
+): Promise<string | null> {
+  const conversion = lastConversion.then(async () => {
+    await setImmediate();
+    signal.throwIfAborted();
+    return converted(html, maxMs);
+  });
+  lastConversion = conversion.catch(() => undefined);
+  return conversion;
+}
+
+/** Nothing of the page is executed or loaded. */
+async function converted(html: string, timeout: number): Promise<string | null> {
   const { default: Turndown } = await import('turndown');
   const { gfm } = await import('@joplin/turndown-plugin-gfm');
   const turndown = new Turndown({ headingStyle: 'atx', codeBlockStyle: 'fenced', bulletListMarker: '-' });

@@ -1,0 +1,16 @@
+/** Reads an answer of a server that may send without end. */
+
+/** At most `max` bytes of the body; whoever sends more is not read on. */
+export async function firstBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  max: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body ?? []) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > max) break;
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, max), isCut: length > max };
+}
