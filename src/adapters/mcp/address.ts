@@ -1,7 +1,9 @@
 /** A server that is reached by HTTP: the runner's own connection, bounded in what it takes in. */
 
+import { setTimeout } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { MAX_MESSAGE_BYTES } from './program.ts';
+import { monotonicNow } from '../../host/monotonic-clock.ts';
+import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
 
 /** Where a server is, and how to get there. */
 export interface ServerAddress {
@@ -11,34 +13,55 @@ export interface ServerAddress {
   readonly fetch: typeof fetch;
 }
 
-/** The transport, and why the connection was cut off, in words; null while it was not. */
-export type AddressTransport = StreamableHTTPClientTransport & { whyGone(): string | null };
+/** The transport, and what is known of its end. */
+export type AddressTransport = StreamableHTTPClientTransport & GivenUp;
+
+/** Least time between two streams that are opened to listen: a server chooses how soon one is opened again, and may choose at once. */
+const BETWEEN_STREAMS_MS = 1_000;
 
 /** Redirects are followed within the origin only, so that headers go nowhere else. */
 export function addressTransport({ url, headers, fetch }: ServerAddress): AddressTransport {
   let why: string | null = null;
+  let listensFrom = Number.NEGATIVE_INFINITY;
+  const total = totalBytes();
+  const giveUp = (reason: string) => {
+    why ??= reason;
+    void transport.close();
+  };
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     redirectPolicy: 'same-origin',
-    fetch: async (input, init) =>
-      bounded(await fetch(input, init), () => {
-        why = `it sent more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB in one answer`;
-        void transport.close();
-      }),
+    fetch: async (input, init) => {
+      if (init?.method === 'GET') {
+        const wait = listensFrom + BETWEEN_STREAMS_MS - monotonicNow();
+        listensFrom = monotonicNow() + Math.max(0, wait);
+        if (wait > 0)
+          await setTimeout(wait, undefined, { ref: false, ...(init.signal ? { signal: init.signal } : {}) });
+      }
+      return bounded(await fetch(input, init), total, giveUp);
+    },
   });
-  return Object.assign(transport, { whyGone: () => why });
+  return withBoundedAnswers(Object.assign(transport, { whyGone: () => why, giveUp }));
 }
 
-/** The same answer, whose body breaks off after as many bytes as one message may have. */
-function bounded(answer: Response, onExcess: () => void): Response {
+/** The same answer, whose body breaks off after as many bytes as one message, or the server, may have. */
+function bounded(
+  answer: Response,
+  total: (bytes: number) => string | null,
+  giveUp: (why: string) => void,
+): Response {
   if (answer.body === null) return answer;
   let size = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.length;
-      if (size <= MAX_MESSAGE_BYTES) return controller.enqueue(chunk);
+      const excess =
+        size > MAX_MESSAGE_BYTES
+          ? `it sent more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB in one answer`
+          : total(chunk.length);
+      if (excess === null) return controller.enqueue(chunk);
       controller.terminate();
-      onExcess();
+      giveUp(excess);
     },
   });
   const { status, statusText, headers } = answer;

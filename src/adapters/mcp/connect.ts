@@ -12,6 +12,7 @@ import { type Failed, failed } from '../../domain/failed.ts';
 import { asSeen } from '../../domain/mcp/foreign-text.ts';
 import { CallAnswer, ResourceContents } from '../../domain/mcp/result-text.ts';
 import { shortened } from '../../domain/text/shorten.ts';
+import { timeoutSignal } from '../../host/timeout-signal.ts';
 import { type AddressTransport, addressTransport, type ServerAddress } from './address.ts';
 import { type ProgramTransport, programTransport, type RunProgram } from './program.ts';
 
@@ -81,7 +82,7 @@ export async function connectServer(
   const { way, version, connectMs, onChange, onGone } = options;
   const transport = way.by === 'stdio' ? programTransport(way.run) : addressTransport(way);
   const client = new Client({ name: 'patchsmith', version }, { capabilities: {} });
-  const timeout = AbortSignal.timeout(connectMs);
+  const timeout = timeoutSignal(connectMs);
   const signal = AbortSignal.any([options.signal, timeout]);
   const close = () => closeConnection(client, transport);
   try {
@@ -189,7 +190,7 @@ type AnyTransport = ProgramTransport | AddressTransport;
 
 async function closeConnection(client: Client, transport: AnyTransport): Promise<void> {
   if ('terminateSession' in transport)
-    await inTime(transport.terminateSession(), AbortSignal.timeout(GOODBYE_MS)).catch(() => undefined);
+    await inTime(transport.terminateSession(), timeoutSignal(GOODBYE_MS)).catch(() => undefined);
   await client.close().catch(() => undefined);
   await transport.close().catch(() => undefined);
 }

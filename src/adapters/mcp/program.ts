@@ -5,11 +5,8 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import { describeEnd } from '../../domain/conversation/tool.ts';
 import { jsonOrUndefined } from '../../domain/text/json.ts';
 import type { CommandInput, CommandResult, CommandTalk } from '../../ports.ts';
+import { type GivenUp, MAX_MESSAGE_BYTES, totalBytes, withBoundedAnswers } from './bounds.ts';
 
-/** Most bytes of one message. */
-export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-/** Most bytes that a server may send in a whole run. */
-const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
 /** How many characters of a server's last errors are kept. */
 const MAX_ERRORS = 2_000;
 /** How long a server may take to end when it is told nothing more. */
@@ -19,10 +16,7 @@ const GOODBYE_MS = 1_000;
 export type RunProgram = (talk: CommandTalk, signal: AbortSignal) => Promise<CommandResult>;
 
 /** A transport over a program, and what is known of its end. */
-export interface ProgramTransport extends Transport {
-  /** Why it is gone, in words; null while it is there. */
-  whyGone(): string | null;
-}
+export type ProgramTransport = Transport & GivenUp;
 
 /** The program starts with the transport, and ends with it. */
 export function programTransport(run: RunProgram): ProgramTransport {
@@ -31,7 +25,7 @@ export function programTransport(run: RunProgram): ProgramTransport {
   let input: CommandInput | null = null;
   let ended: Promise<void> = Promise.resolve();
   let errors = '';
-  let total = 0;
+  const total = totalBytes();
   let why: string | null = null;
 
   function giveUp(reason: string): void {
@@ -40,10 +34,10 @@ export function programTransport(run: RunProgram): ProgramTransport {
   }
 
   function receive(bytes: Uint8Array): void {
-    total += bytes.length;
+    const excess = total(bytes.length);
     if (why !== null) return;
     const lines = reader(bytes);
-    if (total > MAX_TOTAL_BYTES) giveUp(`it sent more than ${MAX_TOTAL_BYTES / 1024 ** 2} MiB`);
+    if (excess !== null) giveUp(excess);
     else if (lines === null) giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 ** 2} MiB`);
     else lines.forEach(hear);
   }
@@ -94,8 +88,9 @@ export function programTransport(run: RunProgram): ProgramTransport {
       await ended;
     },
     whyGone: () => why,
+    giveUp,
   };
-  return transport;
+  return withBoundedAnswers(transport);
 }
 
 function wait(ms: number): Promise<false> {

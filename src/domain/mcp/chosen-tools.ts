@@ -97,3 +97,15 @@ const READER_TEXT = {
     additionalProperties: false,
   },
 };
+
+/** Most characters that the tools of all servers together may take to describe: every request of a run begins with them. */
+export const MAX_DEFINITIONS = 200_000;
+
+/** Characters that the tools take in a request, about. */
+export function definitionSize(tools: readonly ChosenTool[]): number {
+  return tools.reduce(
+    (sum, { name, description, inputSchema }) =>
+      sum + name.length + description.length + JSON.stringify(inputSchema).length,
+    0,
+  );
+}

@@ -1,5 +1,6 @@
 /** Texts of servers, which anyone may have written: bounded, and without what people cannot see. */
 
+import { isNestedWithin } from '../text/json.ts';
 import { shortened } from '../text/shorten.ts';
 
 /** Characters that hide text or change how it reads; tabs and line breaks stay, and so do the joiners of scripts and emoji. */
@@ -22,6 +23,9 @@ export function foreignDescription(text: string): string {
 /** Most characters of the JSON of a tool's input schema. */
 export const MAX_SCHEMA = 20_000;
 
+/** Most levels of lists and objects in it. */
+const MAX_LEVELS = 64;
+
 /** A schema for the model, or why none of it can be used. */
 export type ForeignSchema =
   | { status: 'ok'; schema: Record<string, unknown> }
@@ -34,6 +38,8 @@ const NOT_AT_TOP = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'];
 
 /** The schema of a tool's input without what the models' APIs refuse, since one refused tool ends the whole run. */
 export function foreignSchema(given: Readonly<Record<string, unknown>>): ForeignSchema {
+  if (!isNestedWithin(given, MAX_LEVELS))
+    return { status: 'failed', why: `its schema is nested more than ${MAX_LEVELS} levels deep` };
   const { $schema: _, ...own } = given;
   const refused = NOT_AT_TOP.find((name) => Object.hasOwn(own, name));
   if (refused !== undefined) return { status: 'failed', why: `its schema has ${refused} at its top` };

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { formatNumber } from '../text/format-number.ts';
+import { isNestedWithin } from '../text/json.ts';
 import { asSeen } from './foreign-text.ts';
 
 const Embedded = z.object({ uri: z.string(), mimeType: z.string().optional() });
@@ -37,8 +38,12 @@ export function textOfAnswer({ content, structuredContent }: CallAnswer, reads: 
   const said = texts.filter((text) => text !== '').join('\n\n');
   // Servers repeat it as text for clients that do not know it.
   if (said !== '' || structuredContent === undefined) return said;
+  if (!isNestedWithin(structuredContent, MAX_LEVELS)) return '[data that is nested too deeply: not shown]';
   return asSeen(JSON.stringify(structuredContent));
 }
+
+/** Most levels of lists and objects in data. */
+const MAX_LEVELS = 100;
 
 /** The text of a resource. */
 export function textOfContents({ contents }: ResourceContents): string {

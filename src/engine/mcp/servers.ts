@@ -1,12 +1,13 @@
 /** The MCP servers of a run: reached before its first request, and ended with it. */
 
 import type { CallEnd, ServerConnection } from '../../adapters/mcp/connect.ts';
-import type { ChosenTool } from '../../domain/mcp/chosen-tools.ts';
+import { type ChosenTool, definitionSize, MAX_DEFINITIONS } from '../../domain/mcp/chosen-tools.ts';
 import { callCounter } from '../../domain/mcp/count-calls.ts';
 import type { FilledEntry } from '../../domain/mcp/server-spec.ts';
 import type { ServerTool, ServerUse } from '../../domain/mcp/server-tool.ts';
 import type { RunEvent } from '../../domain/run/events.ts';
 import { type RunOutcome, usageError } from '../../domain/run/outcome.ts';
+import { formatNumber } from '../../domain/text/format-number.ts';
 import { listed } from '../../domain/text/listed.ts';
 import { pluralize } from '../../domain/text/pluralize.ts';
 import { oneLine } from '../../domain/text/terminal.ts';
@@ -24,9 +25,10 @@ export async function openAll(
 ): Promise<(OpenServers & Rebinding) | Stopped> {
   const refusal = whyNotStarted(session, places, entries);
   if (refusal !== null) return stopped(usageError(refusal));
-  const hubs = await Promise.all(
+  const reached = await Promise.all(
     entries.map(([name, entry]) => openServer(session, places, { name, entry })),
   );
+  const hubs = await withinBounds(reached);
   if (session.interrupt.aborted) return stopped(interruptedOutcome(session));
   for (const { name, entry, state } of hubs) {
     if (state.status !== 'failed') continue;
@@ -125,6 +127,24 @@ async function openServer(
   for (const note of notes) session.warn(`MCP server ${name}: ${said(note)}.`);
   hub = { ...about, chosen, state: { status: 'connected', connection } };
   return hub;
+}
+
+/** The servers without those, in their order, whose tools take more room than is left for descriptions. */
+async function withinBounds(hubs: readonly Hub[]): Promise<readonly Hub[]> {
+  let size = 0;
+  const kept: Hub[] = [];
+  for (const hub of hubs) {
+    const own = definitionSize(hub.chosen);
+    if (size + own <= MAX_DEFINITIONS || hub.state.status === 'failed') {
+      size += own;
+      kept.push(hub);
+      continue;
+    }
+    await hub.state.connection.close();
+    const reason = `its tools take ${formatNumber(own)} characters to describe, and those of all servers together may take ${formatNumber(MAX_DEFINITIONS)}; name the tools that the run needs in its list tools`;
+    kept.push({ ...hub, chosen: [], state: { status: 'failed', reason } });
+  }
+  return kept;
 }
 
 function opened(

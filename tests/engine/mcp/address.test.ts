@@ -24,7 +24,9 @@ async function serve(ways: Readonly<Record<string, Answer>> = {}) {
     let text = '';
     for await (const chunk of request) text += String(chunk);
     if (request.method !== 'POST') {
-      response.writeHead(405).end();
+      const way = ways[request.method ?? ''];
+      if (way === undefined) response.writeHead(405).end();
+      else way({ headers: request.headers, method: 'GET' }, response);
       return;
     }
     const message = { ...JSON.parse(text), headers: request.headers };
@@ -126,4 +128,30 @@ test('one that does not answer a call is given up, and asked again', async () =>
   expect(run.told).toEqual([
     'The server there was asked, and there was no answer within 0.3 s. What it did by then is not known.',
   ]);
+});
+
+test('one that wants to be listened to again at once, and again, is made to wait', async () => {
+  let listened = 0;
+  const { url } = await serve({
+    GET(_, response) {
+      listened += 1;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
+    },
+    'tools/call': () => undefined,
+  });
+  await calledRun({ servers: { there: { url, timeout_seconds: 0.3 } }, turns: ask });
+  expect(listened).toBeGreaterThan(0);
+  expect(listened).toBeLessThan(4);
+});
+
+test('one that asks without end is cut off', async () => {
+  const ping = 'data: {"jsonrpc":"2.0","id":1,"method":"ping"}\n\n';
+  const { url } = await serve({
+    'tools/call': (_, response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(ping.repeat(2_000)),
+    // Its answers are never taken.
+    undefined: () => undefined,
+  });
+  const run = await calledRun({ servers: { there: { url, timeout_seconds: 20 } }, turns: ask });
+  expect(run.told[0]).toContain('it asks faster than it takes the answers');
 });
